@@ -11,6 +11,7 @@ import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { config, configured } from "./config/Configuration.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
@@ -18,6 +19,8 @@ import type * as Setting from "./config/Setting.js"
 import * as SnapshotSettings from "./config/SnapshotSettings.js"
 import * as SourceSettings from "./config/SourceSettings.js"
 import * as SyncSettings from "./config/SyncSettings.js"
+import { variableOf } from "./config/Wording.js"
+import * as AccountOptionNames from "./fleet/AccountOptionNames.js"
 import * as OpenLedger from "./ledger/Open.js"
 import { name, version } from "./version.js"
 
@@ -210,6 +213,175 @@ const export_ = Command.make("export", common, (options) =>
     examples: ["export > ledger.ndjson"]
   }))
 
+const withoutConfig = { json, quiet }
+
+/** Provides the output of a command that has no config file. */
+const printingFleet = (options: { readonly json: boolean; readonly quiet: boolean }) =>
+  printing({ ...options, ledger: Effect.succeed(undefined), config: Effect.succeed(undefined) })
+
+const migrate = Command.make("migrate", withoutConfig, (options) =>
+  load(() => import("./commands/fleet/Migrate.js")).pipe(
+    Effect.flatMap((command) => Effect.provide(command.run, command.layer)),
+    printingFleet(options)
+  )).pipe(described({
+    summary: "Prepares the database of the fleet, or brings it up to date.",
+    details: [
+      "Run it before the first runner, after each update of plaza-stock-sync, and after a change of STOCK_SYNC_FLEET_SECRET: it seals " +
+      "anew what an earlier secret sealed. Works beside runners, and does nothing the second time."
+    ],
+    examples: ["fleet migrate", "fleet migrate --json"]
+  }))
+
+const accountPrefix = CliOptions.text("prefix").pipe(
+  CliOptions.withPseudoName("TEXT"),
+  CliOptions.withDefault(""),
+  CliOptions.withDescription("Show only accounts whose id begins with this text (default: all accounts).")
+)
+
+const listAccounts = Command.make("list", { prefix: accountPrefix, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.list(options.prefix), command.layer)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Lists the accounts, without their keys.",
+      details: ["A failing account has a problem, which its runner has recorded."],
+      examples: ["fleet accounts list", "fleet accounts list --prefix shop-1 --json"]
+    }))
+
+const accountId = Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the account, 1 to 200 characters."))
+const accountIds = Args.text({ name: "ID" }).pipe(Args.atLeast(1), Args.withDescription("The ids of the accounts."))
+
+const textOption = (option: string, placeholder: string, about: string) =>
+  CliOptions.text(option).pipe(CliOptions.withPseudoName(placeholder), CliOptions.withDescription(about), CliOptions.optional)
+
+/** An option of the single-store worker, for an account. No variable replaces it. */
+const accountOption = ({ about, flag, placeholder }: Setting.Documented): CliOptions.Options<Option.Option<string>> =>
+  placeholder === undefined
+    ? CliOptions.boolean(flag).pipe(
+      CliOptions.withDescription(about),
+      CliOptions.map((isSet) => isSet ? Option.some("true") : Option.none())
+    )
+    : textOption(flag, placeholder, about)
+
+const accountSettings = {
+  baseUrl: textOption("base-url", "URL", "The base URL of the service, which ends with /open/v1 (required for a new account)."),
+  key: textOption("key", "REFERENCE",
+    "The key: env:NAME or file:PATH, which each runner reads, or - to read the key from standard input or " +
+      "a prompt and to seal it, which requires STOCK_SYNC_FLEET_SECRET (default for a new account: -)."),
+  source: textOption(AccountOptionNames.sourceName, "FILE|URL", "The source of stock values (required for a new account): a file, an " +
+    "address that begins with http:, https:, postgres:, mysql: or sqlite:, or env:NAME for an address in a variable of the runner."),
+  options: CliOptions.all(Object.fromEntries([
+    ...AccountOptionNames.settings.map((setting) => [setting.flag, accountOption(setting)] as const),
+    ...AccountOptionNames.secretNames.map((option) =>
+      [
+        option,
+        textOption(option, "REFERENCE", `Secret request headers for the source, as in ${variableOf(option)}: env:NAME or file:PATH.`)
+      ] as const
+    )
+  ]))
+}
+
+const addAccount = Command.make("add", { id: accountId, ...accountSettings, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.add(options), command.layerWriting)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Adds an account.",
+      details: ["Prompts for the key without showing it, or reads it from a pipe, unless --key refers to one. It is never an argument."],
+      examples: [
+        "fleet accounts add shop-1 --base-url https://api.example.com/open/v1 --key env:SHOP_1_KEY --source https://shop.example/stock.csv",
+        "fleet accounts add shop-2 --base-url https://api.example.com/open/v1 --source /data/shop-2.csv --stock-column qty < key.txt"
+      ]
+    }))
+
+const unset = CliOptions.text("unset").pipe(
+  CliOptions.withPseudoName("NAME"),
+  CliOptions.repeated,
+  CliOptions.withDescription("An option to set back to its default, by its name without dashes. May be repeated.")
+)
+
+const updateAccount = Command.make("update", { id: accountId, ...accountSettings, unset, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.update(options, options.unset), command.layerWriting)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Changes settings of an account, and leaves the others as they are.",
+      details: ["Its runner uses the new settings within seconds."],
+      examples: ["fleet accounts update shop-1 --poll 5m --unset delimiter", "fleet accounts update shop-1 --key - < key.txt"]
+    }))
+
+const accountFile = Args.text({ name: "FILE" }).pipe(Args.withDescription("A CSV file, or - for standard input."))
+
+const importAccounts = Command.make("import", { file: accountFile, ...withoutConfig },
+  (options) =>
+    load(() => Promise.all([import("./commands/fleet/Accounts.js"), import("./commands/fleet/AccountsImport.js")])).pipe(
+      Effect.flatMap(([accounts, command]) => Effect.provide(command.run(options.file), accounts.layerWriting)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Adds and updates the accounts of a CSV file, all of them or none.",
+      details: [
+        "The columns are id, baseUrl, key and source. Further columns are options of the single-store worker by their names, such as " +
+        "stock-column; an empty cell is an option that is not set. The key is env:NAME, file:PATH, or the key itself, which is sealed and " +
+        "requires STOCK_SYNC_FLEET_SECRET. Accounts that the file does not name stay as they are."
+      ],
+      examples: ["fleet accounts import accounts.csv", "fleet accounts import - --json < accounts.csv"]
+    }))
+
+const pauseAccounts = Command.make("pause", { ids: accountIds, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.setPaused(options.ids, true), command.layer)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Pauses accounts: nothing is read and nothing is sent for them.",
+      details: ["Requests in flight end first. The record of confirmed stock stays."],
+      examples: ["fleet accounts pause shop-1 shop-2"]
+    }))
+
+const resumeAccounts = Command.make("resume", { ids: accountIds, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.setPaused(options.ids, false), command.layer)),
+      printingFleet(options)
+    )).pipe(described({ summary: "Resumes paused accounts.", examples: ["fleet accounts resume shop-1 shop-2"] }))
+
+const yes = CliOptions.boolean("yes").pipe(CliOptions.withDescription("Do not ask. Required without a terminal."))
+
+const removeAccount = Command.make("remove", { id: accountId, yes, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.remove(options.id, options.yes), command.layer)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Removes an account and the record of its confirmed stock.",
+      details: ["Asks first. The products keep the stock that the service has now."],
+      examples: ["fleet accounts remove shop-1", "fleet accounts remove shop-1 --yes"]
+    }))
+
+const accounts = Command.make("accounts").pipe(
+  described({
+    summary: "Manages the accounts of the fleet.",
+    details: ["Runners notice each change within seconds."],
+    examples: ["fleet accounts import accounts.csv", "fleet accounts list"]
+  }),
+  Command.withSubcommands([listAccounts, addAccount, importAccounts, updateAccount, pauseAccounts, resumeAccounts, removeAccount])
+)
+
+const fleet = Command.make("fleet").pipe(
+  described({
+    summary: "Runs the sync of many accounts on several machines.",
+    details: [
+      "Set STOCK_SYNC_FLEET_DATABASE to the Postgres that all runners share, and STOCK_SYNC_FLEET_SECRET (or STOCK_SYNC_FLEET_SECRET_FILE) " +
+      "to the secret that seals keys in it."
+    ],
+    examples: ["fleet migrate", "fleet accounts import accounts.csv"]
+  }),
+  Command.withSubcommands([migrate, accounts])
+)
+
 export const root = Command.make(name).pipe(
   described({
     summary: "Sends the stock of a file, an address or a database to a store.",
@@ -220,7 +392,7 @@ export const root = Command.make(name).pipe(
     ],
     examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
   }),
-  Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_])
+  Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_, fleet])
 )
 
 export const options: Help.Program = { name, version }

@@ -60,19 +60,21 @@ export interface ResolvedAccount {
   readonly sync: SyncSettings.SyncSettings
 }
 
-/** The settings of an account as an operator writes them. */
+/** The settings of an account as an operator writes them. What stays as it is stored is a reference instead of a text. */
 export interface WrittenAccount {
   readonly id: string
   readonly baseUrl: string
   /** `env:NAME`, `file:PATH` or the key. */
-  readonly key: string
+  readonly key: string | KeyReference.KeyReference
   /** A path, an address, or `env:NAME`. */
-  readonly source: string
+  readonly source: string | SourceReference
   /** By their names without dashes. `source-authorization` and `source-headers` are written like a key. */
-  readonly options: Readonly<Record<string, string>>
+  readonly options: Readonly<Record<string, string | KeyReference.KeyReference>>
 }
 
 export class AccountOptions extends Context.Tag("@plaza/stock-sync/fleet/AccountOptions")<AccountOptions, {
+  /** The secret that seals; none if the process has none. */
+  readonly secret: Option.Option<FleetSecret.FleetSecret["Type"]>
   /** The settings of an account, with its key and other secrets. Fails with the name of the option that is to be changed. */
   readonly resolve: (account: AccountSettings) => Effect.Effect<ResolvedAccount, InvalidAccount>
   /**
@@ -171,10 +173,7 @@ const sourceOf = (id: string, source: SourceReference, secret: Secret): Effect.E
 }
 
 const headerOf = (id: string, name: string, text: string, secret: Secret) =>
-  Option.match(KeyReference.decode(text), {
-    onNone: () => invalid(id, `the option ${name} is damaged: set it again with fleet accounts update`),
-    onSome: (reference) => Effect.map(KeyReference.resolve(id, reference, secret, name), Redacted.value)
-  })
+  Effect.map(KeyReference.resolve(id, KeyReference.stored(text), secret, name), Redacted.value)
 
 const resolve = (account: AccountSettings, secret: Secret, client: ClientDefaults) =>
   Effect.gen(function*() {
@@ -202,6 +201,10 @@ const acceptSource = (
   secret: Secret,
   before: SourceReference | undefined
 ): Effect.Effect<SourceReference, InvalidAccount> => {
+  if (source === "") return invalid(id, "the source is missing: name a file or an address")
+  if (source.startsWith("sealed:")) {
+    return invalid(id, "the source begins with sealed:, which only the database uses: name a file or an address")
+  }
   if (source.startsWith(variablePrefix)) {
     const name = source.slice(variablePrefix.length)
     return Effect.map(KeyReference.checkVariable(id, name), () => ({ _tag: "Env", name }))
@@ -221,49 +224,55 @@ const acceptSource = (
   })
 }
 
-const acceptOption = (id: string, name: string, text: string, secret: Secret, before: string | undefined) =>
-  !isSecret(name) ? Effect.succeed(text) : KeyReference.parse(id, text, secret, {
+const acceptKey = (id: string, key: string, secret: Secret, before: KeyReference.KeyReference | undefined) =>
+  Effect.tap(KeyReference.parse(id, key, secret, { before }), ({ _tag }) => _tag === "Sealed" ? checkedKey(id, key.trim()) : Effect.void)
+
+const acceptHeader = (id: string, name: string, text: string, secret: Secret, before: string | undefined) =>
+  KeyReference.parse(id, text, secret, {
     what: name,
     before: before === undefined ? undefined : Option.getOrUndefined(KeyReference.decode(before))
-  }).pipe(Effect.map(KeyReference.encode))
+  })
 
-const isReference = (text: string) => Option.isSome(KeyReference.decode(text.trim()))
+// A source that only the runners know is checked as a file, for which every option is valid.
+const unknownSource = "file"
 
 const accept = (written: WrittenAccount, secret: Secret, client: ClientDefaults, before: AccountSettings | undefined) =>
   Effect.gen(function*() {
     const id = written.id.trim()
     if (!isId(id)) return yield* new InvalidAccount({ id, message: "the id of an account must have 1 to 200 characters on one line" })
-    const options = Object.entries(written.options).filter(([, text]) => text.trim() !== "")
-    const source = written.source.trim()
-    const key = written.key.trim()
-    if ([source, key, ...options.map(([, text]) => text)].some((text) => text.includes("\0"))) {
+    const options = Object.entries(written.options).filter(([, text]) => typeof text !== "string" || text.trim() !== "")
+    const texts = [written.key, written.source, ...options.map(([, text]) => text)]
+    if (texts.some((text) => typeof text === "string" && text.includes("\0"))) {
       return yield* invalid(id, "a setting contains the character NUL: remove it")
     }
     yield* checkNames(id, options.map(([name]) => name))
     const baseUrl = yield* checkedBaseUrl(id, written.baseUrl.trim(), client)
-    if (source === "") return yield* invalid(id, "the source is missing: name a file or an address")
-    if (source.startsWith("sealed:")) {
-      return yield* invalid(id, "the source begins with sealed:, which only the database uses: name a file or an address")
+    const key = typeof written.key === "string" ? yield* acceptKey(id, written.key, secret, before?.key) : written.key
+    const source = typeof written.source === "string"
+      ? yield* acceptSource(id, written.source.trim(), secret, before?.source)
+      : written.source
+    const checked: Array<readonly [name: string, text: string]> = []
+    const stored: Record<string, string> = {}
+    for (const [name, text] of options) {
+      const reference = typeof text !== "string"
+        ? text
+        : !isSecret(name)
+        ? undefined
+        : yield* acceptHeader(id, name, text, secret, before?.options[name])
+      if (typeof text === "string" && (reference === undefined || reference._tag === "Sealed")) checked.push([name, text])
+      stored[name] = reference === undefined ? String(text) : KeyReference.encode(reference)
     }
-    // What a reference stands for is known to the runners only. Such a source is checked as a file, of which everything is valid.
-    const known = options.filter(([name, text]) => !isSecret(name) || !isReference(text))
-    yield* settingsOf(id, source.startsWith(variablePrefix) ? "file" : source, known)
-    const reference = yield* KeyReference.parse(id, key, secret, { before: before?.key })
-    if (reference._tag === "Sealed") yield* checkedKey(id, key)
-    return {
-      id,
-      baseUrl,
-      key: reference,
-      source: yield* acceptSource(id, source, secret, before?.source),
-      options: Object.fromEntries(
-        yield* Effect.forEach(options, ([name, text]) =>
-          Effect.map(acceptOption(id, name, text, secret, before?.options[name]), (value) => [name, value] as const))
-      )
-    } satisfies AccountSettings
+    yield* settingsOf(id, source._tag === "Plain"
+      ? source.text
+      : source._tag === "Sealed" && typeof written.source === "string"
+      ? written.source.trim()
+      : unknownSource, checked)
+    return { id, baseUrl, key, source, options: stored } satisfies AccountSettings
   })
 
 const make = (secret: Secret, client: ClientDefaults) =>
   Effect.map(FileSystem.FileSystem, (files): AccountOptions["Type"] => ({
+    secret,
     resolve: (account) => Effect.provideService(resolve(account, secret, client), FileSystem.FileSystem, files),
     accept: (written, before) => accept(written, secret, client, before)
   }))

@@ -49,12 +49,15 @@ export const decode = (text: string): Option.Option<KeyReference> => {
 }
 
 /**
- * A reference as the database stores it. Any other text, which only somebody else can have written there, counts as sealed: it is never
+ * The reference of a text in the database. Any other text, which only somebody else can have written there, counts as sealed: it is never
  * shown, and can't be opened.
  */
+export const stored = (text: string): KeyReference => Option.getOrElse(decode(text), () => ({ _tag: "Sealed" as const, text }))
+
+/** A reference as the database stores it. */
 export const FromText: Schema.Schema<KeyReference, string> = Schema.transform(Schema.String, Parts, {
   strict: true,
-  decode: (text) => Option.getOrElse(decode(text), () => ({ _tag: "Sealed" as const, text })),
+  decode: stored,
   encode
 })
 
