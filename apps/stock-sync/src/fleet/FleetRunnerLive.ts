@@ -69,7 +69,7 @@ const statementTimeout = Duration.seconds(8)
 /** A change may be committed after a later revision was seen, but hardly by more than this. */
 const revisionLag = Duration.toMillis("10 seconds")
 const backoff: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration.minutes(5) }
-/** The first polls of new accounts are spread over this time for each of them, up to their interval. */
+/** The first polls of accounts that were added or changed are spread over this time for each of them, up to their interval. */
 const firstPollSpacing = Duration.millis(6)
 
 /** After a takeover the source is read sooner than its interval says: the earlier runner may have been about to read it. */
@@ -290,11 +290,14 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         return member
       })
 
-    /** Starts to work on accounts that were taken over. */
-    const begin = (taken: ReadonlyArray<FleetLedger.Taken>, due: ReadonlyArray<FleetLedger.DueAccount>): Effect.Effect<void> =>
+    /** Starts to work on accounts that were taken over. Those of some epochs are polled as soon as possible. */
+    const begin = (
+      { due, taken }: Effect.Effect.Success<ReturnType<typeof takeOver>>,
+      isSooner: (epoch: number) => boolean
+    ): Effect.Effect<void> =>
       Effect.gen(function*() {
         const dueAt = new Map(due.map((each) => [each.account, each.dueAt]))
-        const added = taken.filter(({ epoch }) => epoch === 1).length
+        const sooner = taken.filter(({ epoch }) => isSooner(epoch)).length
         const wall = yield* DateTime.now
         const now = yield* MonotonicClock.now
         yield* Effect.forEach(taken, (owned) =>
@@ -305,7 +308,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
             untaken.delete(member)
             member.opening = "afterTakeover"
             member.carried = undefined
-            const longest = owned.epoch === 1 ? Duration.times(firstPollSpacing, added) : maxFirstPoll
+            const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
             member.nextPoll = yield* PollPhase.next(owned.id, Duration.min(member.interval, longest))
             const at = dueAt.get(owned.id)
             member.nextDue = at === undefined ? never : now + Math.max(0, DateTime.distance(wall, at))
@@ -334,7 +337,8 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         if (account.shard !== null && term !== undefined) yield* put(account, account.shard, term)
       }
       for (const [shard, term] of held) terms.set(shard, term)
-      yield* begin(taken, due)
+      // An account of epoch 1 was never polled.
+      yield* begin({ taken, due }, (epoch) => epoch === 1)
       yield* Effect.annotateLogs(Effect.logInfo("fleet.tookOver"), { shards: held.size, accounts: taken.length, due: due.length })
     })
 
@@ -389,8 +393,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
       )
       const held = yield* Effect.filter(waiting, ({ shard, term }) => ownership.holds(shard, term))
       if (held.length === 0) return
-      const { due, taken } = yield* takeOver({ _tag: "Ids", ids: held.map(({ id }) => id) })
-      yield* begin(taken, due)
+      yield* begin(yield* takeOver({ _tag: "Ids", ids: held.map(({ id }) => id) }), () => true)
     })
 
     const recordProblems = Effect.gen(function*() {
