@@ -15,7 +15,8 @@ export default defineConfig({
       "{packages,apps}/*/test/**/*.test.ts",
       "examples/test/**/*.test.ts",
       "benchmarks/test/**/*.test.ts",
-      "scripts/test/**/*.test.ts"
+      "scripts/test/**/*.test.ts",
+      "deploy/test/**/*.test.ts"
     ],
     setupFiles: ["./scripts/PropertySeed.ts"],
     pool: "forks",

@@ -68,8 +68,8 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     files: /^packages\//,
-    forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
-    rule: "packages do not import apps, examples or benchmarks"
+    forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks", "@plaza/deploy"),
+    rule: "packages do not import apps, examples, benchmarks or deploy"
   },
   {
     files: /^apps\/cli\//,
@@ -139,7 +139,7 @@ const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier
 
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
-  const home = /^(?:(?:packages|apps)\/[^/]+|examples|benchmarks)/.exec(file)?.[0]
+  const home = /^(?:(?:packages|apps)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
   const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? runtimeDependencies(root, home) : undefined
   return specifiersOf(file, text).flatMap((specifier) => {
     const broken = rules
@@ -166,6 +166,6 @@ const sourceFiles = (root: string, folder: string): ReadonlyArray<string> =>
 
 /** Checks every source and test file under a root. */
 export const check = (root: string): { readonly files: number; readonly violations: ReadonlyArray<Violation> } => {
-  const files = ["packages", "apps", "examples", "benchmarks"].flatMap((folder) => sourceFiles(root, folder))
+  const files = ["packages", "apps", "examples", "benchmarks", "deploy"].flatMap((folder) => sourceFiles(root, folder))
   return { files: files.length, violations: files.flatMap((file) => violationsOf(root, file, readFileSync(Path.join(root, file), "utf8"))) }
 }

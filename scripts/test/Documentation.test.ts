@@ -60,7 +60,7 @@ describe("the documentation", () => {
         .replaceAll("*", "[^/]*")
     const isPath = (text: string) => /^[\w@.*{},/-]+$/.test(text) && !text.split("/").some((part) => ignored.has(part))
     const exists = (text: string) => {
-      const inRoot = /^(?:packages|apps|docs|scripts|examples|benchmarks|\.ci)\//.test(text)
+      const inRoot = /^(?:packages|apps|deploy|docs|scripts|examples|benchmarks|\.ci)\//.test(text)
       const pattern = new RegExp(`${inRoot ? "^" : "(?:^|/)"}${patternOf(text)}$`)
       return files.some((file) => pattern.test(file)) || (inRoot && [...folders].some((folder) => pattern.test(folder)))
     }
@@ -68,7 +68,7 @@ describe("the documentation", () => {
       [...read(page).replace(/^```[^]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)]
         .map(([, text = ""]) => text)
         .filter((text) =>
-          isPath(text) && (/\.(?:ts|mjs)$/.test(text) || /^(?:packages|apps|docs|scripts|examples|benchmarks|\.ci)\//.test(text))
+          isPath(text) && (/\.(?:ts|mjs)$/.test(text) || /^(?:packages|apps|deploy|docs|scripts|examples|benchmarks|\.ci)\//.test(text))
         )
         .filter((text) => !generated.has(basename(text)) && !exists(text))
         .map((text) => `${page}: ${text}`)

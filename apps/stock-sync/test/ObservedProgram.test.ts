@@ -31,7 +31,7 @@ const address = (running: Running) =>
 
 const Line = Schema.parseJson(Schema.Struct({ logLevel: Schema.String, message: Schema.String }))
 
-const shipped = (name: string) => readFileSync(new URL(`../ops/${name}`, import.meta.url), "utf8")
+const shipped = (name: string) => readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), "utf8")
 const metricsIn = (text: string) => new Set(text.match(/plaza_(?:stock_sync|client)_\w+/g))
 const exportedIn = (text: string) => new Set(text.split("\n").flatMap((line) => /^(plaza_\w+)[{ ]/.exec(line)?.[1] ?? []))
 
@@ -53,7 +53,7 @@ describe("a program that runs", () => {
         expect(body).toContain("\nplaza_stock_sync_sends_total{outcome=\"confirmed\"} 2\n")
         expect(body).toContain("\nplaza_stock_sync_rejected_rows 1\n")
         const exported = exportedIn(body)
-        for (const name of ["grafana-dashboard.json", "alerts.yaml"]) {
+        for (const name of ["grafana/dashboard.json", "prometheus/alerts.yaml"]) {
           const named = metricsIn(shipped(name))
           expect(named.size).toBeGreaterThan(8)
           expect(Array.from(named).filter((metric) => !exported.has(metric))).toEqual([])
@@ -107,7 +107,7 @@ describe("the alerts", () => {
   })
 
   it("are rules of Prometheus, each under a name of its own, and everything that readiness tells has one", () => {
-    const { groups } = Schema.decodeUnknownSync(Rules, { onExcessProperty: "error" })(parse(shipped("alerts.yaml")))
+    const { groups } = Schema.decodeUnknownSync(Rules, { onExcessProperty: "error" })(parse(shipped("prometheus/alerts.yaml")))
     const rules = groups.flatMap(({ rules }) => rules)
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     for (
@@ -140,7 +140,7 @@ describe("the dashboard", () => {
   }))
 
   it("has panels that ask for something, side by side and none over another", () => {
-    const { panels } = Schema.decodeUnknownSync(Dashboard)(shipped("grafana-dashboard.json"))
+    const { panels } = Schema.decodeUnknownSync(Dashboard)(shipped("grafana/dashboard.json"))
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const places = panels.flatMap(({ gridPos: { h, w, x, y } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + index % w},${y + Math.floor(index / w)}`)

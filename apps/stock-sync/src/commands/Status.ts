@@ -9,7 +9,8 @@ import * as Format from "./Format.js"
 // States that need attention come first.
 const order: ReadonlyArray<EntryState> = ["quarantined", "doubtful", "sending", "pending", "settled"]
 
-const report = Effect.gen(function*() {
+/** Reads what the status of a ledger shows. */
+export const report = Effect.gen(function*() {
   const output = yield* Output
   const ledger = yield* Ledger
   const { held, rows, takenAt, unit } = yield* ledger.snapshot
@@ -29,8 +30,7 @@ const report = Effect.gen(function*() {
 
 type Report = Effect.Effect.Success<typeof report>
 
-const json = ({ account, backlog, changes, counts, held, issues, path, snapshot: { rows, takenAt }, unsettled }: Report) => ({
-  ledger: path,
+export const json = ({ account, backlog, changes, counts, held, issues, snapshot: { rows, takenAt }, unsettled }: Report) => ({
   account: Option.getOrNull(Option.map(account, ({ baseUrl, id }) => ({ baseUrl, id: id ?? null }))),
   counts,
   snapshot: { takenAt: Format.isoTime(takenAt), rows: rows ?? null },
@@ -42,8 +42,7 @@ const json = ({ account, backlog, changes, counts, held, issues, path, snapshot:
   rowIssues: issues.map(Format.issueJson)
 })
 
-const summary = ({ account, backlog, counts, held, path, snapshot: { rows, takenAt } }: Report) => [
-  ["ledger", path] as const,
+export const summary = ({ account, backlog, counts, held, snapshot: { rows, takenAt } }: Report) => [
   [
     "account",
     Option.match(account, { onNone: () => "none yet", onSome: ({ baseUrl, id }) => id === undefined ? baseUrl : `${id} at ${baseUrl}` })
@@ -64,37 +63,44 @@ const summary = ({ account, backlog, counts, held, path, snapshot: { rows, taken
   })
 ]
 
+/** Writes the lists of a report as tables. `confirm` is the command that confirms a held snapshot by its number, if there is one. */
+export const tables = (found: Report, confirm: ((number: number) => string) | undefined) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const { changes, held, issues, snapshot, unsettled } = found
+    if (held !== undefined) {
+      yield* Format.heldTable(changes)
+      if (!held.confirmed && confirm !== undefined)
+        yield* output.note(`if these changes are right, run \`${confirm(held.number)}\`; otherwise correct the source`)
+    }
+    yield* Format.titled(
+      "Not settled",
+      [
+        { head: "product" },
+        { head: "state" },
+        { head: "wanted", align: "right" },
+        { head: "confirmed", align: "right" },
+        { head: "attempts", align: "right" },
+        { head: "due" },
+        { head: "last response", overflow: "wrap" }
+      ],
+      unsettled.map((entry) => [
+        entry.productId,
+        entry.state,
+        entry.wanted,
+        entry.confirmed ?? "?",
+        entry.attempts,
+        entry.dueAt === undefined ? "now" : Format.shortTime(entry.dueAt),
+        Format.refusalText(entry.refusal)
+      ])
+    )
+    yield* Format.issueTable(issues, snapshot.unit)
+  })
+
 export const run = Effect.gen(function*() {
   const output = yield* Output
   const found = yield* report
-  if (output.json) return yield* output.value(json(found))
-  const { changes, held, issues, snapshot, unsettled } = found
-  yield* output.one({}, summary(found))
-  if (held !== undefined) {
-    yield* Format.heldTable(changes)
-    if (!held.confirmed)
-      yield* output.note(`if these changes are right, run \`plaza-stock-sync confirm ${held.number}\`; otherwise correct the source`)
-  }
-  yield* Format.titled(
-    "Not settled",
-    [
-      { head: "product" },
-      { head: "state" },
-      { head: "wanted", align: "right" },
-      { head: "confirmed", align: "right" },
-      { head: "attempts", align: "right" },
-      { head: "due" },
-      { head: "last response", overflow: "wrap" }
-    ],
-    unsettled.map((entry) => [
-      entry.productId,
-      entry.state,
-      entry.wanted,
-      entry.confirmed ?? "?",
-      entry.attempts,
-      entry.dueAt === undefined ? "now" : Format.shortTime(entry.dueAt),
-      Format.refusalText(entry.refusal)
-    ])
-  )
-  yield* Format.issueTable(issues, snapshot.unit)
+  if (output.json) return yield* output.value({ ledger: found.path, ...json(found) })
+  yield* output.one({}, [["ledger", found.path], ...summary(found)])
+  yield* tables(found, (number) => `plaza-stock-sync confirm ${number}`)
 })

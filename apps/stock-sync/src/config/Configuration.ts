@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import { type Entry, type Names, read } from "./ConfigFile.js"
+import * as FleetSettings from "./FleetSettings.js"
 import * as LedgerSettings from "./LedgerSettings.js"
 import * as ObservabilitySettings from "./ObservabilitySettings.js"
 import * as Setting from "./Setting.js"
@@ -73,7 +74,7 @@ export const variables: ReadonlySet<string> = new Set([
 ])
 
 const prefix = "STOCK_SYNC_"
-const reserved = `${prefix}FLEET_`
+const known: ReadonlySet<string> = new Set([...variables, ...FleetSettings.variables, FleetSettings.options.concurrentReads.variable])
 
 // Kubernetes sets these in every pod beside a service named stock-sync or stock-sync-something.
 const isServiceLink = (name: string): boolean => /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)
@@ -92,9 +93,9 @@ const namesBelow = (
 const misspelt = (environment: ConfigProvider.ConfigProvider): Effect.Effect<void, ConfigError.ConfigError | UsageError> =>
   Effect.gen(function*() {
     for (const name of (yield* namesBelow(environment, ["STOCK", "SYNC"])).toSorted()) {
-      if (!name.startsWith(prefix) || variables.has(name) || name.startsWith(reserved) || isServiceLink(name)) continue
+      if (!name.startsWith(prefix) || known.has(name) || isServiceLink(name)) continue
       if (isServiceAddress(name, Option.getOrElse(yield* environment.load(Config.option(Config.string(name))), () => ""))) continue
-      const meant = nearest(name.slice(prefix.length), Array.from(variables, (variable) => variable.slice(prefix.length)))
+      const meant = nearest(name.slice(prefix.length), Array.from(known, (variable) => variable.slice(prefix.length)))
       return yield* new UsageError({
         message: `${name} is not a setting: ${
           meant === undefined ? "unset it, or see plaza-stock-sync run --help for the names" : `did you mean ${prefix}${meant}?`

@@ -111,8 +111,7 @@ export const resolve = (given: Given): Setting.Value<SourceSettings> =>
     return {
       ...rest,
       source,
-      authorization: yield* authorization,
-      headers: yield* headers,
+      ...yield* secrets,
       rules: hasRules ? { all: { buffer, max }, path: rules, unmapped } satisfies RuleOptions : undefined
     }
   })
@@ -136,3 +135,9 @@ const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
 
 const headers = secret("STOCK_SYNC_SOURCE_HEADERS",
   (text) => Either.mapLeft(RequestHeaders.parse(text), (reason) => `${reason}. Write one "Name: value" per line`))
+
+/** The secret request headers. */
+export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, ConfigError.ConfigError> = Effect.all({
+  authorization,
+  headers
+})

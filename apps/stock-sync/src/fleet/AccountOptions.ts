@@ -6,10 +6,13 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type { UsageError } from "@plaza/cli-kit/CliError"
 import { Settings as ClientSettings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
+import * as Array from "effect/Array"
+import * as Cache from "effect/Cache"
 import * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -86,6 +89,12 @@ export class AccountOptions extends Context.Tag("@plaza/stock-sync/fleet/Account
 
 type Secret = Option.Option<FleetSecret.FleetSecret["Type"]>
 
+interface Environment {
+  readonly secret: Secret
+  readonly client: ClientDefaults
+  readonly read: (options: Texts) => Effect.Effect<Settings, string>
+}
+
 const invalid = (id: string, message: string) => new InvalidAccount({ id, message: `account ${id}: ${message}` })
 
 /** Fails with the first complaint. */
@@ -96,7 +105,11 @@ const nameInMessages = (name: string, value?: string): string =>
   name === sourceName ? "the source of the account" : `the option ${name}${value === undefined ? "" : ` ${value}`}`
 
 /** Names the options of an account in messages of settings and sources. For all effects that open or read the source of an account. */
-export const worded = Effect.provideService(Wording, { place: (name) => nameInMessages(name), named: nameInMessages })
+export const worded = Effect.provideService(Wording, {
+  place: (name) => nameInMessages(name),
+  named: nameInMessages,
+  option: (name) => nameInMessages(name)
+})
 
 const messageOf = (error: UsageError | ConfigError.ConfigError): string => {
   if (!ConfigError.isConfigError(error) || error._op !== "InvalidData") return error.message
@@ -105,19 +118,32 @@ const messageOf = (error: UsageError | ConfigError.ConfigError): string => {
   return `${nameInMessages(name)} is invalid: ${error.message}`
 }
 
-// The settings of a single store, which here are read from the options alone.
-const read = Effect.gen(function*() {
-  const { maxBadRows, ...source } = yield* SourceSettings.resolve(Setting.fromConfig(groups.source))
-  const { negative, ...policy } = yield* SnapshotSettings.resolve(Setting.fromConfig(groups.snapshot))
-  const sync = yield* SyncSettings.resolve(Setting.fromConfig(groups.sync))
-  return {
-    source: { ...source, negative, poll: sync.poll },
-    policy: { ...policy, maxBadRows },
-    ledger: yield* LedgerSettings.resolve(Setting.fromConfig(groups.ledger)),
-    send: yield* SyncSettings.resolveSend(Setting.fromConfig(groups.send)),
-    sync
-  }
-}).pipe(worded)
+type Texts = ReadonlyArray<readonly [name: string, text: string]>
+
+const withTexts = (texts: Texts) =>
+  Effect.withConfigProvider(
+    ConfigProvider.fromMap(new Map(texts.map(([name, text]) => [variableOf(name), text])), { pathDelim: "_" })
+  )
+
+// Stands for the source of every account, so that accounts with the same options have the same settings.
+const anySource = [sourceName, "any"] as const
+
+/** Reads the options of an account, except for its secrets, by the code of the single store. */
+const read = (options: Texts) =>
+  Effect.gen(function*() {
+    const { maxBadRows, ...source } = yield* SourceSettings.resolve(Setting.fromConfig(groups.source))
+    const { negative, ...policy } = yield* SnapshotSettings.resolve(Setting.fromConfig(groups.snapshot))
+    const sync = yield* SyncSettings.resolve(Setting.fromConfig(groups.sync))
+    return {
+      source: { ...source, negative, poll: sync.poll },
+      policy: { ...policy, maxBadRows },
+      ledger: yield* LedgerSettings.resolve(Setting.fromConfig(groups.ledger)),
+      send: yield* SyncSettings.resolveSend(Setting.fromConfig(groups.send)),
+      sync
+    }
+  }).pipe(worded, withTexts([...options, anySource]), Effect.mapError(messageOf))
+
+type Settings = Effect.Effect.Success<ReturnType<typeof read>>
 
 /** Why a runner can't read a source, if its address shows that. */
 const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string> => {
@@ -142,15 +168,15 @@ const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string
   }
 }
 
-/** Reads options whose secrets are in the clear. */
-const settingsOf = (id: string, source: string, options: ReadonlyArray<readonly [name: string, text: string]>) => {
-  const texts = [...options, [sourceName, source] as const].map(([name, text]) => [variableOf(name), text] as const)
-  return read.pipe(
-    Effect.withConfigProvider(ConfigProvider.fromMap(new Map(texts), { pathDelim: "_" })),
-    Effect.mapError((error) => invalid(id, messageOf(error))),
-    Effect.tap((found) => refuse(id, sourceComplaint(found.source)))
-  )
-}
+/** The settings for a source. The options with secrets are in the clear. */
+const settingsOf = (id: string, source: string, options: Texts, { read }: Environment) =>
+  Effect.gen(function*() {
+    const [plain, headers] = Array.partition(options, ([name]) => isSecret(name))
+    const found = yield* read(plain)
+    const secrets = headers.length === 0 ? {} : yield* Effect.mapError(withTexts(headers)(SourceSettings.secrets), messageOf)
+    const settings = { ...found, source: { ...found.source, ...secrets, source } }
+    return yield* Option.match(sourceComplaint(settings.source), { onNone: () => Effect.succeed(settings), onSome: Effect.fail })
+  }).pipe(Effect.mapError((message) => invalid(id, message)))
 
 const checkNames = (id: string, names: ReadonlyArray<string>) => refuse(id, Option.firstSomeOf(names.map(complaint)))
 
@@ -175,14 +201,15 @@ const sourceOf = (id: string, source: SourceReference, secret: Secret): Effect.E
 const headerOf = (id: string, name: string, text: string, secret: Secret) =>
   Effect.map(KeyReference.resolve(id, KeyReference.stored(text), secret, name), Redacted.value)
 
-const resolve = (account: AccountSettings, secret: Secret, client: ClientDefaults) =>
+const resolve = (account: AccountSettings, environment: Environment) =>
   Effect.gen(function*() {
+    const { client, secret } = environment
     const { id } = account
     const entries = Object.entries(account.options)
     yield* checkNames(id, Object.keys(account.options))
     const options = yield* Effect.forEach(entries, ([name, text]) =>
       Effect.map(isSecret(name) ? headerOf(id, name, text, secret) : Effect.succeed(text), (value) => [name, value] as const))
-    const { ledger, ...settings } = yield* settingsOf(id, yield* sourceOf(id, account.source, secret), options)
+    const { ledger, ...settings } = yield* settingsOf(id, yield* sourceOf(id, account.source, secret), options, environment)
     const apiKey = yield* checkedKey(id, Redacted.value(yield* KeyReference.resolve(id, account.key, secret)))
     const baseUrl = yield* checkedBaseUrl(id, account.baseUrl, client)
     return {
@@ -236,8 +263,9 @@ const acceptHeader = (id: string, name: string, text: string, secret: Secret, be
 // A source that only the runners know is checked as a file, for which every option is valid.
 const unknownSource = "file"
 
-const accept = (written: WrittenAccount, secret: Secret, client: ClientDefaults, before: AccountSettings | undefined) =>
+const accept = (written: WrittenAccount, before: AccountSettings | undefined, environment: Environment) =>
   Effect.gen(function*() {
+    const { client, secret } = environment
     const id = written.id.trim()
     if (!isId(id)) return yield* new InvalidAccount({ id, message: "the id of an account must have 1 to 200 characters on one line" })
     const options = Object.entries(written.options).filter(([, text]) => typeof text !== "string" || text.trim() !== "")
@@ -262,20 +290,33 @@ const accept = (written: WrittenAccount, secret: Secret, client: ClientDefaults,
       if (typeof text === "string" && (reference === undefined || reference._tag === "Sealed")) checked.push([name, text])
       stored[name] = reference === undefined ? String(text) : KeyReference.encode(reference)
     }
-    yield* settingsOf(id, source._tag === "Plain"
+    const text = source._tag === "Plain"
       ? source.text
       : source._tag === "Sealed" && typeof written.source === "string"
       ? written.source.trim()
-      : unknownSource, checked)
+      : unknownSource
+    yield* settingsOf(id, text, checked, environment)
     return { id, baseUrl, key, source, options: stored } satisfies AccountSettings
   })
 
+// Most accounts of a fleet share their options with many others.
+const distinctOptions = 1_000
+
 const make = (secret: Secret, client: ClientDefaults) =>
-  Effect.map(FileSystem.FileSystem, (files): AccountOptions["Type"] => ({
-    secret,
-    resolve: (account) => Effect.provideService(resolve(account, secret, client), FileSystem.FileSystem, files),
-    accept: (written, before) => accept(written, secret, client, before)
-  }))
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const cache = yield* Cache.make({ capacity: distinctOptions, timeToLive: Duration.infinity, lookup: read })
+    const environment: Environment = {
+      secret,
+      client,
+      read: (options) => cache.get(Data.array(options.map(([name, text]) => Data.tuple(name, text))))
+    }
+    return {
+      secret,
+      resolve: (account) => Effect.provideService(resolve(account, environment), FileSystem.FileSystem, files),
+      accept: (written, before) => accept(written, before, environment)
+    } satisfies AccountOptions["Type"]
+  })
 
 /** For tests and programs that have the secret and the client settings already. */
 export const layer = (secret: Secret, client: ClientDefaults): Layer.Layer<AccountOptions, never, FileSystem.FileSystem> =>

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import { FleetDatabase, schema } from "./FleetDatabase.js"
 import { FleetDatabaseError } from "./FleetError.js"
 import * as LedgerSchema from "./ledger/LedgerSchema.js"
+import * as StatusTables from "./operations/StatusTables.js"
 
 const inOrder = (...statements: ReadonlyArray<string>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true }))
@@ -35,7 +36,11 @@ const accounts = inOrder(
   "CREATE INDEX fleet_account_problem ON fleet_account (id) WHERE problem IS NOT NULL"
 )
 
-const migrations = { "0001_accounts": accounts, "0002_ledgers": inOrder(...LedgerSchema.create) }
+const migrations = {
+  "0001_accounts": accounts,
+  "0002_ledgers": inOrder(...LedgerSchema.create),
+  "0003_status": inOrder(...StatusTables.create)
+}
 
 /** The version of the tables that this program works with. */
 export const version = Object.keys(migrations).length

@@ -133,7 +133,6 @@ const reconciliation = (event: StampedEvent, before: Before): Failure | undefine
 
 const count = (event: StampedEvent): Effect.Effect<void> => {
   if (event._tag === "LedgerChanged") return event.ledger._tag === "Failing" ? Metric.increment(Metrics.ledgerFaults) : Effect.void
-  if (event._tag === "Reconciled") return Metric.set(Metrics.drift, event.differing)
   if (event._tag !== "Sent") return Effect.void
   const sent = Effect.zipRight(
     Metric.increment(Metric.tagged(Metrics.sends, "outcome", event.outcome)),

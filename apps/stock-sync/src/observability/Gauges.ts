@@ -61,12 +61,11 @@ export const update = (
   ], { discard: true })
 
 /** Creates every counter with the value 0. Otherwise an alert on an increase would miss the first event. */
-export const initialize: Effect.Effect<void> = Effect.all([
+export const initializeCounters: Effect.Effect<void> = Effect.all([
   ...outcomes.map((outcome) => Metric.value(Metric.tagged(Metrics.sends, "outcome", outcome))),
   ...priorities.map((priority) => Metric.value(Metric.tagged(Metrics.timeToShelf, "priority", priority))),
   Metric.value(Metrics.ledgerFaults),
   Metric.value(Metrics.mismatches),
-  Metric.value(Metrics.drift),
   ...Metrics.webhookOutcomes.map((outcome) => Metric.value(Metric.tagged(Metrics.webhookDeliveries, "outcome", outcome))),
   Metric.value(ClientMetrics.requests),
   Metric.value(ClientMetrics.retries),

@@ -67,11 +67,14 @@ const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, n
       ))
   })
 
+/** The log, and OTLP if it is configured. */
+export const layerTelemetry = (settings: Pick<ObservabilitySettings, "logs" | "otlp">): Layer.Layer<never, never, Streams> =>
+  Layer.provideMerge(otlp(settings.otlp), Logs.layer(settings.logs))
+
 /** Provide it to the worker: logger and tracer apply to effects inside the layer. */
 export const layer = (options: Options): Layer.Layer<never, UsageError, CurrentLedger | SyncStatus | Streams> =>
   sampling(options).pipe(
     Layer.provideMerge(webhook(options.webhook)),
     Layer.provideMerge(EventLogger.layer),
-    Layer.provideMerge(otlp(options.otlp)),
-    Layer.provideMerge(Logs.layer(options.logs))
+    Layer.provideMerge(layerTelemetry(options))
   )

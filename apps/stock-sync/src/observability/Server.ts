@@ -2,6 +2,8 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -11,11 +13,13 @@ import * as Http from "node:http"
 import * as Routes from "./Routes.js"
 import type { StatusSampler } from "./StatusSampler.js"
 
-export interface Options extends Omit<Routes.Options, "loopback"> {
+export interface Address {
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
 }
+
+export interface Options extends Omit<Routes.Options, "loopback">, Address {}
 
 /** The request line and the headers. */
 const maxHeaderBytes = 16 * 1024
@@ -36,7 +40,7 @@ const makeServer = (): Http.Server => {
   return server
 }
 
-const reasonOf = ({ cause }: ServeError, { host, port }: Options): string => {
+const reasonOf = ({ cause }: ServeError, { host, port }: Address): string => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
   switch (code) {
     case "EADDRINUSE":
@@ -51,8 +55,11 @@ const reasonOf = ({ cause }: ServeError, { host, port }: Options): string => {
   }
 }
 
-/** Serves until the scope closes. Returns the URL of the status page. */
-export const listen = (options: Options): Effect.Effect<string, UsageError, StatusSampler | Scope.Scope> =>
+/** Serves until the scope closes. `handle` learns whether only this machine can reach the address. Returns the URL of the pages. */
+export const serve = <R>(
+  options: Address,
+  handle: (loopback: boolean) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+): Effect.Effect<string, UsageError, Exclude<R, HttpServerRequest.HttpServerRequest> | Scope.Scope> =>
   Effect.gen(function*() {
     const server = makeServer()
     const http = yield* NodeHttpServer.make(() => server, { host: options.host, port: options.port }).pipe(
@@ -68,9 +75,13 @@ export const listen = (options: Options): Effect.Effect<string, UsageError, Stat
       : { address: options.host, port: options.port }
     const loopback = host === "::1" || host.startsWith("127.")
     // A span for each scrape would be noise.
-    yield* Effect.withTracerEnabled(HttpServer.serveEffect(Routes.handle({ ...options, loopback })).pipe(
+    yield* Effect.withTracerEnabled(HttpServer.serveEffect(handle(loopback)).pipe(
       Effect.provideService(HttpServer.HttpServer, http)
     ), false)
     const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host
     return `http://${reachable}:${port}`
   })
+
+/** Serves the status page of one worker until the scope closes. Returns its URL. */
+export const listen = (options: Options): Effect.Effect<string, UsageError, StatusSampler | Scope.Scope> =>
+  serve(options, (loopback) => Routes.handle({ ...options, loopback }))

@@ -25,6 +25,7 @@ import * as MonotonicClock from "../sync/MonotonicClock.js"
 import { outcomes, type State, SyncStatus } from "../sync/SyncStatus.js"
 import * as Gauges from "./Gauges.js"
 import * as History from "./History.js"
+import * as Metrics from "./Metrics.js"
 import * as Readiness from "./Readiness.js"
 
 /** Data of the ledger at one moment. */
@@ -80,7 +81,8 @@ const pauseFactor = 20
 const first = <A, E>(count: number, stream: Stream.Stream<A, E>) =>
   count === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(Stream.take(stream, maxListed)), Chunk.toReadonlyArray)
 
-const sampleLedger = (ledger: Ledger["Type"], at: DateTime.Utc): Effect.Effect<LedgerSample, LedgerFault> =>
+/** Reads from a ledger what the sections of a status page show. */
+export const sampleLedger = (ledger: Ledger["Type"], at: DateTime.Utc): Effect.Effect<LedgerSample, LedgerFault> =>
   Effect.gen(function*() {
     const counts = yield* ledger.counts
     return {
@@ -160,13 +162,16 @@ export const layer = (options: Options): Layer.Layer<StatusSampler, never, Curre
         Effect.catchAllDefect((defect) => Effect.logError("monitor.failed", Cause.die(defect)))
       )
 
-      yield* Gauges.initialize
+      yield* Gauges.initializeCounters
+      yield* Metric.set(Metrics.drift, 0)
       // The page shows a held snapshot at once, not after the next interval.
       const events = yield* status.subscribe
       const wakes = yield* Queue.sliding<void>(1)
       yield* Effect.forkScoped(
-        Effect.forever(Effect.flatMap(Queue.take(events), ({ _tag }) =>
-          _tag === "SnapshotHeld" || _tag === "SnapshotAccepted" ? Queue.offer(wakes, undefined) : Effect.void))
+        Effect.forever(Effect.flatMap(Queue.take(events), (event) => {
+          if (event._tag === "Reconciled") return Metric.set(Metrics.drift, event.differing)
+          return event._tag === "SnapshotHeld" || event._tag === "SnapshotAccepted" ? Queue.offer(wakes, undefined) : Effect.void
+        }))
       )
       yield* Effect.forkScoped(Effect.forever(Effect.zipRight(sample, Effect.timeoutOption(Queue.take(wakes), interval))))
       return { snapshot }

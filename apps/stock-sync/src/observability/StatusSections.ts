@@ -4,6 +4,8 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Format from "../commands/Format.js"
 import type { Waiting } from "../ledger/Entry.js"
+import type { Backlog, Counts } from "../ledger/Ledger.js"
+import type { HeldSnapshot } from "../ledger/Snapshot.js"
 import { outcomes } from "../sync/SyncStatus.js"
 import * as Chart from "./Chart.js"
 import * as History from "./History.js"
@@ -13,15 +15,31 @@ import * as StatusText from "./StatusText.js"
 
 export const time = (at: DateTime.Utc): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
 
-const none = "–"
+/** The commands for an operator that the sections name. */
+export interface Commands {
+  /** Lists everything. */
+  readonly status: string
+  /** Releases quarantined products; undefined if there is no such command. */
+  readonly retry: string | undefined
+  /** Confirms a held snapshot by its number; undefined if there is no such command. */
+  readonly confirm: ((number: number) => string) | undefined
+}
 
-interface Column {
+export const none = "–"
+
+export interface Column {
   readonly head: string
   readonly kind?: "number" | "long"
 }
 
 /** A table that scrolls horizontally, also by keyboard. The first cell of each row is its header. */
-const table = (id: string, name: string, columns: ReadonlyArray<Column>, rows: ReadonlyArray<ReadonlyArray<Piece>>, empty: string): Html =>
+export const table = (
+  id: string,
+  name: string,
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<ReadonlyArray<Piece>>,
+  empty: string
+): Html =>
   html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
 <thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" && html` class="number"`}>${head}</th>`)}</tr></thead>
 <tbody id="${id}" data-live>${
@@ -62,58 +80,77 @@ const priorities: ReadonlyArray<readonly [priority: Waiting, name: string]> = [
   ["doubtful", "Doubtful"]
 ]
 
-export const waiting = ({ ledger, now }: StatusSnapshot): Html =>
+/** The product that waits longest, as a sentence. */
+export const longestWait = ({ oldest }: Backlog): Html =>
+  Option.match(oldest, {
+    onNone: () => html`No product waits.`,
+    onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest, since ${time(since)}.`
+  })
+
+/** What waits by priority, with a sentence about the longest wait. */
+export const waiting = (backlog: Pick<Backlog, "longest" | "waiting"> | undefined, sentence: Html | undefined, now: DateTime.Utc): Html =>
   html`<section aria-labelledby="waiting"><h2 id="waiting">Waiting to be sent</h2>
 ${
     table(
       "waiting-rows",
       "Waiting to be sent",
       [{ head: "Priority" }, { head: "Products", kind: "number" }, { head: "Longest wait", kind: "number" }],
-      ledger === undefined ? [] : priorities.map(([priority, name]) => {
-        const since = ledger.backlog.longest[priority]
-        return [name, ledger.backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
+      backlog === undefined ? [] : priorities.map(([priority, name]) => {
+        const since = backlog.longest[priority]
+        return [name, backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
       }),
       "No data from the ledger yet."
     )
   }
-<p id="oldest" data-live>${
-    ledger === undefined ? "" : Option.match(ledger.backlog.oldest, {
-      onNone: () => "No product waits.",
-      onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest, since ${time(since)}.`
-    })
-  }</p></section>`
+<p id="oldest" data-live>${sentence ?? ""}</p></section>`
 
 export interface RateOptions {
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
 }
 
+const productEntries = (counts: Counts | undefined): ReadonlyArray<readonly [string, Piece]> => [
+  ["Settled", counts?.settled ?? none],
+  ["Pending", counts?.pending ?? none],
+  ["Sending", counts?.sending ?? none],
+  ["Doubtful", counts?.doubtful ?? none],
+  ["Quarantined", counts?.quarantined ?? none],
+  ["Missing in the source", counts?.missing ?? none]
+]
+
+const rowEntries = (counts: Counts | undefined, rows: number | undefined): ReadonlyArray<readonly [string, Piece]> => [
+  ["Rows of the source", rows ?? none],
+  ["Rejected rows", counts?.rejectedRows ?? none],
+  ["Negative rows, accepted as 0", counts?.negativeRows ?? none]
+]
+
+const confirmation = (ledger: LedgerSample | undefined, now: DateTime.Utc): readonly [string, Piece] => [
+  "Oldest confirmation",
+  Option.match(ledger === undefined ? Option.none<DateTime.Utc>() : ledger.backlog.oldestConfirmation, {
+    onNone: () => none,
+    onSome: (at) => `${StatusText.duration(DateTime.distance(at, now))} ago`
+  })
+]
+
+const overviewOf = (entries: ReadonlyArray<readonly [string, Piece]>): Html =>
+  html`<section aria-labelledby="overview"><h2 id="overview">Overview</h2>
+<dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
+
+/** The overview of an account by its ledger alone. */
+export const ledgerOverview = (ledger: LedgerSample, rows: number | undefined, now: DateTime.Utc): Html =>
+  overviewOf([...productEntries(ledger.counts), ...rowEntries(ledger.counts, rows), confirmation(ledger, now)])
+
 export const overview = (
   { ledger, now, rateInUse, state: { sends, source } }: StatusSnapshot,
   { rateLimit, rateWindow }: RateOptions
-): Html => {
-  const counts = ledger?.counts
-  const oldestConfirmation = ledger === undefined ? Option.none<DateTime.Utc>() : ledger.backlog.oldestConfirmation
-  const entries: ReadonlyArray<readonly [string, Piece]> = [
-    ["Settled", counts?.settled ?? none],
-    ["Pending", counts?.pending ?? none],
-    ["Sending", counts?.sending ?? none],
-    ["Doubtful", counts?.doubtful ?? none],
-    ["Quarantined", counts?.quarantined ?? none],
-    ["Missing in the source", counts?.missing ?? none],
-    ["Rows of the source", source.rows ?? none],
-    ["Rejected rows", counts?.rejectedRows ?? none],
-    ["Negative rows, accepted as 0", counts?.negativeRows ?? none],
+): Html =>
+  overviewOf([
+    ...productEntries(ledger?.counts),
+    ...rowEntries(ledger?.counts, source.rows),
     ["Rate limit", `${rateInUse} of ${rateLimit} requests in ${StatusText.duration(Duration.toMillis(rateWindow))}`],
     ["Requests since the start", html`${outcomes.map((outcome, index) => html`${index > 0 && ", "}${sends[outcome].count} ${outcome}`)}`],
-    [
-      "Oldest confirmation",
-      Option.match(oldestConfirmation, { onNone: () => none, onSome: (at) => `${StatusText.duration(DateTime.distance(at, now))} ago` })
-    ]
-  ]
-  return html`<section aria-labelledby="overview"><h2 id="overview">Overview</h2>
-<dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
-}
+    confirmation(ledger, now)
+  ])
 
 const chart = (chart: Omit<Chart.Chart, "from" | "to">, now: DateTime.Utc): Html =>
   html`<figure><figcaption>${chart.title}</figcaption>${
@@ -155,12 +192,16 @@ export const lastHour = ({ history, now }: StatusSnapshot): Html => {
   }</details></section>`
 }
 
-const more = (shown: number, all: number): Html | false =>
-  all > shown && html`<p class="soft">${shown} of ${all} shown. <code>plaza-stock-sync status --json</code> lists all of them.</p>`
+const more = (shown: number, all: number, { status }: Commands): Html | false =>
+  all > shown && html`<p class="soft">${shown} of ${all} shown. <code>${status}</code> lists all of them.</p>`
 
-export const quarantined = ({ ledger }: StatusSnapshot): Html =>
+export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
   html`<section aria-labelledby="quarantined"><h2 id="quarantined">Quarantined products</h2>
-<p class="soft">The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>plaza-stock-sync retry</code>.</p>
+<p class="soft">The service refuses their stock. The worker retries each at growing intervals, ${
+    commands.retry === undefined
+      ? "and when the source has another stock for it."
+      : html`when the source has another stock for it, or after <code>${commands.retry}</code>.`
+  }</p>
 ${
     table(
       "quarantined-rows",
@@ -180,12 +221,12 @@ ${
       ]),
       "None"
     )
-  }<div id="quarantined-more" data-live>${more(maxListed, ledger?.counts.quarantined ?? 0)}</div></section>`
+  }<div id="quarantined-more" data-live>${more(maxListed, ledger?.counts.quarantined ?? 0, commands)}</div></section>`
 
 const issueCount = (ledger: LedgerSample | undefined): number =>
   ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows
 
-export const rowIssues = ({ ledger }: StatusSnapshot): Html =>
+export const rowIssues = (ledger: LedgerSample | undefined, commands: Commands): Html =>
   html`<section aria-labelledby="rows"><h2 id="rows">Rejected and changed rows</h2>
 <p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
 ${
@@ -196,13 +237,15 @@ ${
       (ledger?.rowIssues ?? []).map(({ line, productId, reason }) => [`${ledger?.unit ?? "line"} ${line}`, productId ?? none, reason]),
       "None"
     )
-  }<div id="issue-more" data-live>${more(maxListed, issueCount(ledger))}</div></section>`
+  }<div id="issue-more" data-live>${more(maxListed, issueCount(ledger), commands)}</div></section>`
 
 /** The implausible changes of a held snapshot; empty if none is held. */
-export const held = ({ ledger, state: { source } }: StatusSnapshot): Html =>
+export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, status }: Commands): Html =>
   html`<div id="held" data-live>${
-    source.held !== undefined && html`<section aria-labelledby="held-title"><h2 id="held-title">Held snapshot ${source.held.number}</h2>
-<p class="soft">Its implausible changes. If they are right, run <code>plaza-stock-sync confirm ${source.held.number}</code>.</p>
+    snapshot !== undefined && html`<section aria-labelledby="held-title"><h2 id="held-title">Held snapshot ${snapshot.number}</h2>
+<p class="soft">Its implausible changes.${
+      confirm !== undefined && html` If they are right, run <code>${confirm(snapshot.number)}</code>.`
+    }</p>
 ${
       table(
         "held-rows",
@@ -213,7 +256,7 @@ ${
       )
     }${
       (ledger?.heldChanges.length ?? 0) >= maxHeldChanges &&
-      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>plaza-stock-sync status --json</code> lists all of them.</p>`
+      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${status}</code> lists all of them.</p>`
     }</section>`
   }</div>`
 

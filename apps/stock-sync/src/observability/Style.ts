@@ -21,10 +21,14 @@ a { color: var(--accent); text-underline-offset: .15em; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
 .toolbar { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; margin: .5rem 0 0; }
 .toolbar #notice { color: var(--bad); font-weight: 600; margin-right: auto; }
+.search, .pages { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: center; margin: 0 0 .75rem; }
+.pages:not(:empty) { margin: .75rem 0 0; }
+input, select { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .5rem; min-width: 0; max-width: 100%; }
 .skip { position: absolute; left: -999em; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; padding-top: 1.25rem; }
+header > * { min-width: 0; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.2; margin: 0; }
 h2 { font-size: 1.1rem; margin: 0 0 .75rem; }
 h3 { font-size: 1rem; margin: 0 0 .25rem; }

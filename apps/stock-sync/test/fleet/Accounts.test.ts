@@ -70,10 +70,10 @@ describe("accounts", () => {
   it.effect("are added and replaced together, and keep their pause", () =>
     inFleet(Effect.gen(function*() {
       const accounts = yield* FleetAccounts
-      expect(yield* accounts.put([account("b"), account("a")])).toEqual({ added: 2 })
-      yield* accounts.setPaused("a", true)
+      expect(yield* accounts.put([account("b"), account("a")])).toEqual({ added: 2, updated: 0, unchanged: 0 })
+      yield* accounts.setPaused(["a"], true)
       const before = yield* accounts.get("a")
-      expect(yield* accounts.put([account("a", { source: other }), account("c")])).toEqual({ added: 1 })
+      expect(yield* accounts.put([account("a", { source: other }), account("c")])).toEqual({ added: 1, updated: 1, unchanged: 0 })
       const after = yield* accounts.get("a")
       expect(after).toMatchObject({ ...account("a", { source: other }), paused: true, shard: null, epoch: 0 })
       expect(after.revision).toBeGreaterThan(before.revision)
@@ -91,7 +91,7 @@ describe("accounts", () => {
   it.effect("that do not exist are reported by their id", () =>
     inFleet(Effect.gen(function*() {
       const accounts = yield* FleetAccounts
-      for (const use of [accounts.get("x"), accounts.setPaused("x", true), accounts.remove("x")]) {
+      for (const use of [accounts.get("x"), accounts.setPaused(["x"], true), accounts.remove("x")]) {
         expect(yield* Effect.flip(Effect.asVoid(use))).toMatchObject({ _tag: "AccountNotFound", id: "x" })
       }
       yield* accounts.put([account("x")])

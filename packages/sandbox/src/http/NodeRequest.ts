@@ -22,6 +22,18 @@ const discard = (message: IncomingMessage): void => {
  * response.
  */
 const read = (message: IncomingMessage) => (maxBytes: number): Effect.Effect<Option.Option<Uint8Array>, unknown> =>
+  Effect.suspend(() => message.readableLength <= maxBytes && hasArrived(message) ? readArrived(message) : readArriving(message, maxBytes))
+
+/** Most bodies arrive together with the head, so nothing has to wait for them. */
+const hasArrived = (message: IncomingMessage): boolean =>
+  message.readableLength > 0 && String(message.readableLength) === message.headers["content-length"]
+
+const readArrived = (message: IncomingMessage): Effect.Effect<Option.Option<Uint8Array>> => {
+  const body: unknown = message.read()
+  return Effect.succeedSome(body instanceof Uint8Array ? body : new Uint8Array())
+}
+
+const readArriving = (message: IncomingMessage, maxBytes: number): Effect.Effect<Option.Option<Uint8Array>, unknown> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0

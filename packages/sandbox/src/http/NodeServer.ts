@@ -244,7 +244,7 @@ export const listen = (
         discard: true
       })
     )
-    server.on("request", (message, target) => {
+    const handle = (message: Http.IncomingMessage, target: Http.ServerResponse) => {
       const fiber = fork(
         service.respond(NodeRequest.make(message)).pipe(
           Effect.flatMap((response) => deliver(target, response, timeouts.response)),
@@ -268,6 +268,10 @@ export const listen = (
           }
         })
       }
+    }
+    server.on("request", (message, target) => {
+      // Node parses the body of the same packet after this event, and reading it then needs no wait.
+      process.nextTick(handle, message, target)
     })
     yield* start(server, host, port)
     yield* Effect.addFinalizer(() => stopListening(server, timeouts.stop))

@@ -1,0 +1,46 @@
+/** Why a runner does not serve accounts, for `/readyz`, the pages and `fleet status`. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as StatusText from "../../observability/StatusText.js"
+import * as MonotonicClock from "../../sync/MonotonicClock.js"
+import { FleetRunner, type RunnerState } from "../FleetRunner.js"
+
+export const Reason = Schema.Struct({
+  /** `databaseUnreachable`, `loopStuck`, `noShards` or `stopping`. A later version may have others. */
+  reason: Schema.String,
+  /** A sentence without its full stop. */
+  message: Schema.String
+})
+export type Reason = typeof Reason.Type
+
+/** The loop has a turn each second, and another one may take over thousands of accounts. Others own the shards by then. */
+export const staleAfter: Duration.Duration = Duration.seconds(10)
+
+const isStale = (age: number) => age > Duration.toMillis(staleAfter)
+
+/** The reasons, none if the runner is ready. A stuck loop does not reach the database either: only the loop is reported then. */
+export const reasons = ({ loop, shards, stopping }: RunnerState, now: MonotonicClock.MonotonicMillis): ReadonlyArray<Reason> => {
+  const loopAge = now - loop.lastTurnAt
+  const databaseAge = now - loop.lastReachedAt
+  return [
+    ...(stopping ? [{ reason: "stopping", message: "the runner is stopping" }] : []),
+    ...(isStale(loopAge)
+      ? [{ reason: "loopStuck", message: `the runner has been stuck for ${StatusText.duration(loopAge)}: restart it` }]
+      : isStale(databaseAge)
+      ? [{ reason: "databaseUnreachable", message: `the runner has not reached the database for ${StatusText.duration(databaseAge)}` }]
+      : []),
+    ...(shards === 0 && !stopping ? [{ reason: "noShards", message: "the runner owns no accounts yet, or has lost its lease" }] : [])
+  ]
+}
+
+/** The state of this runner, with the reasons why it is not ready. */
+export const current: Effect.Effect<
+  { readonly state: RunnerState; readonly reasons: ReadonlyArray<Reason>; readonly now: MonotonicClock.MonotonicMillis },
+  never,
+  FleetRunner
+> = Effect.gen(function*() {
+  const state = yield* Effect.flatMap(FleetRunner, ({ state }) => state)
+  const now = yield* MonotonicClock.now
+  return { state, reasons: reasons(state, now), now }
+})

@@ -1,0 +1,357 @@
+/**
+ * The state of a fleet in its database: accounts, runners and what waits to be sent. Each query reads an index of waiting or otherwise few
+ * rows, or the tables of accounts and runners, and never a whole catalogue.
+ */
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
+import * as Array from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Waiting } from "../../ledger/Entry.js"
+import type { Backlog } from "../../ledger/Ledger.js"
+import * as LedgerRows from "../../ledger/LedgerRows.js"
+import * as Tables from "../../ledger/Tables.js"
+import { FleetDatabase } from "../FleetDatabase.js"
+import type { FleetDatabaseError } from "../FleetError.js"
+import * as SourceReference from "../SourceReference.js"
+import { Reason } from "./FleetReadiness.js"
+import * as RunnerHeartbeat from "./RunnerHeartbeat.js"
+import * as StatusTables from "./StatusTables.js"
+
+/** Accounts in each list of an overview. */
+export const maxListed = 20
+
+/** `paused` by an operator, `pending` without a live runner, else `running`. A running account may have a problem. */
+export const states = ["running", "paused", "pending"] as const
+
+type Statements<A> = Effect.Effect<A, ParseError | SqlError>
+type Read<A> = Effect.Effect<A, FleetDatabaseError, FleetDatabase>
+
+/** Runs statements. The tables hold only what this program wrote. */
+const reading = <A>(statements: (sql: FleetDatabase["Type"]["sql"]) => Statements<A>): Read<A> =>
+  Effect.flatMap(FleetDatabase, ({ run, sql }) => run(Effect.catchTag(statements(sql), "ParseError", Effect.die)))
+
+// The names of the live runners and of the accounts' states in the statements below.
+const live = `(SELECT name FROM fleet_runner WHERE seen_at > ${StatusTables.now} - ${Duration.toMillis(RunnerHeartbeat.aliveFor)}) AS live`
+const stateOf = "CASE WHEN fleet_account.paused THEN 'paused' WHEN live.name IS NULL THEN 'pending' ELSE 'running' END"
+const accountsWithState = `fleet_account LEFT JOIN ${live} ON live.name = fleet_account.runner`
+
+const Runner = Schema.Struct({
+  name: Schema.String,
+  version: Schema.String,
+  /** Heard of within the expiry of its locks. */
+  alive: Schema.Boolean,
+  startedAt: LedgerRows.Instant,
+  lastSeen: LedgerRows.Instant,
+  shards: Schema.Int,
+  /** Accounts that it has taken over last. */
+  accounts: Schema.Int,
+  active: Schema.Int,
+  reading: Schema.Int,
+  waitingToRead: Schema.Int,
+  failing: Schema.Int,
+  /** Why it is not ready. */
+  reasons: Schema.Array(Reason)
+})
+export type Runner = typeof Runner.Type
+
+const runnerRows = LedgerRows.all(Runner)
+
+/** The runners of the last hour, by name. */
+export const runners: Read<ReadonlyArray<Runner>> = reading((sql) =>
+  runnerRows(sql`
+    SELECT fleet_runner.name, version, live.name IS NOT NULL AS alive, started_at AS "startedAt", seen_at AS "lastSeen", shards,
+      coalesce(owned.accounts, 0) AS accounts, active, reading, waiting_to_read AS "waitingToRead", failing, reasons
+    FROM fleet_runner LEFT JOIN ${sql.literal(live)} ON live.name = fleet_runner.name
+    LEFT JOIN (SELECT runner, count(*) AS accounts FROM fleet_account GROUP BY runner) AS owned ON owned.runner = fleet_runner.name
+    ORDER BY fleet_runner.name`)
+)
+
+const AccountCounts = Schema.Struct({
+  total: Schema.Int,
+  running: Schema.Int,
+  paused: Schema.Int,
+  pending: Schema.Int,
+  /** Accounts with a problem, in any state. */
+  failing: Schema.Int,
+  /** Accounts with a held snapshot, in any state. */
+  held: Schema.Int
+})
+export type AccountCounts = typeof AccountCounts.Type
+
+const accountCountRows = LedgerRows.first(AccountCounts)
+
+export const accountCounts: Read<AccountCounts> = reading((sql) => {
+  const inState = (state: (typeof states)[number]) => sql.literal(`count(*) FILTER (WHERE ${stateOf} = '${state}') AS ${state}`)
+  return Effect.flatMap(
+    accountCountRows(sql`
+      SELECT count(*) AS total, ${inState("running")}, ${inState("paused")}, ${inState("pending")}, count(problem) AS failing,
+        (SELECT count(*) FROM ${sql(StatusTables.snapshot)} WHERE held_since IS NOT NULL) AS held
+      FROM ${sql.literal(accountsWithState)}`),
+    Option.match({ onNone: () => Effect.dieMessage("an aggregate has one row"), onSome: Effect.succeed })
+  )
+})
+
+const AccountBacklog = Schema.Struct({
+  account: Schema.String,
+  products: Schema.Int,
+  soldOut: Schema.Int,
+  /** When the product that waits longest started to wait. */
+  since: LedgerRows.Instant
+})
+export type AccountBacklog = typeof AccountBacklog.Type
+
+const BacklogRow = Schema.Struct({
+  priorities: Schema.Array(Schema.Struct({
+    priority: LedgerRows.Priority,
+    products: Schema.Int,
+    since: LedgerRows.Instant
+  })),
+  /** Accounts with a waiting product. */
+  accounts: Schema.Int,
+  worst: Schema.Array(AccountBacklog),
+  /** The number of the account with the sold-out product that waits longest. */
+  oldest: Schema.NullOr(Schema.Int)
+})
+const backlogRows = LedgerRows.first(BacklogRow)
+
+const Oldest = Schema.Struct({ account: Schema.String, productId: Schema.String, since: LedgerRows.Instant })
+const oldestRow = LedgerRows.first(Oldest)
+
+/** What waits in a group of accounts. */
+export interface FleetBacklog extends Pick<Backlog, "waiting" | "longest"> {
+  /** Accounts with a waiting product. */
+  readonly accounts: number
+  /** The longest backlogs. */
+  readonly worst: ReadonlyArray<AccountBacklog>
+  /** The sold-out product that waits longest. */
+  readonly oldestSoldOut: Option.Option<typeof Oldest.Type>
+}
+
+const soldOut = Tables.priorityIndex("soldOut")
+
+const ofRunner = (sql: FleetDatabase["Type"]["sql"], runner: Option.Option<string>): Fragment =>
+  Option.match(runner, {
+    onNone: () => sql`1 = 1`,
+    onSome: (name) => sql`account IN (SELECT number FROM fleet_account WHERE runner = ${name})`
+  })
+
+/** The backlog of the accounts of a runner, or of all accounts, with this number of the worst ones. */
+export const backlog = (runner: Option.Option<string>, worst: number): Read<FleetBacklog> =>
+  reading((sql) =>
+    Effect.gen(function*() {
+      const waiting = sql.literal(StatusTables.waiting)
+      const found = yield* backlogRows(sql`
+        WITH part AS MATERIALIZED (
+          SELECT account, priority, count(*) AS n, min(since) AS since FROM ${sql(StatusTables.product)}
+          WHERE ${waiting} AND ${ofRunner(sql, runner)} GROUP BY account, priority
+        ), each AS MATERIALIZED (
+          SELECT account, sum(n)::bigint AS products, coalesce(sum(n) FILTER (WHERE priority = ${soldOut}), 0)::bigint AS "soldOut",
+            min(since) AS since
+          FROM part GROUP BY account
+        )
+        SELECT
+          (SELECT count(*) FROM each) AS accounts,
+          (SELECT coalesce(json_agg(one), '[]') FROM (
+            SELECT priority, sum(n)::bigint AS products, min(since) AS since FROM part GROUP BY priority) AS one) AS priorities,
+          (SELECT coalesce(json_agg(one), '[]') FROM (
+            SELECT id AS account, products, "soldOut", since
+            FROM (SELECT * FROM each ORDER BY products DESC, account LIMIT ${worst}) AS longest
+            JOIN fleet_account ON number = longest.account ORDER BY products DESC, id) AS one) AS worst,
+          (SELECT account FROM part WHERE priority = ${soldOut} ORDER BY since, account LIMIT 1) AS oldest`)
+      const { accounts, oldest, priorities, worst: longest } = Option.getOrElse(found,
+        () => ({ accounts: 0, oldest: null, priorities: [], worst: [] }))
+      const oldestSoldOut = oldest === null ? Option.none() : yield* oldestRow(sql`
+        SELECT fleet_account.id AS account, product.id AS "productId", since FROM (
+          SELECT account, id, since FROM ${sql(StatusTables.product)} WHERE ${waiting} AND account = ${oldest} AND priority = ${soldOut}
+          ORDER BY since, id LIMIT 1
+        ) AS product JOIN fleet_account ON number = product.account`)
+      const of = (priority: Waiting) => priorities.find((row) => row.priority === priority)
+      const each = <A>(read: (row: ReturnType<typeof of>) => A): Record<Waiting, A> => ({
+        soldOut: read(of("soldOut")),
+        falling: read(of("falling")),
+        backInStock: read(of("backInStock")),
+        rest: read(of("rest")),
+        doubtful: read(of("doubtful"))
+      })
+      return {
+        waiting: each((row) => row?.products ?? 0),
+        longest: each((row) => row?.since),
+        accounts,
+        worst: longest,
+        oldestSoldOut
+      }
+    })
+  )
+
+const unsettled = ["sending", "doubtful", "quarantined"] as const
+const stateRows = LedgerRows.all(Schema.Struct({ state: Schema.Literal(...unsettled), n: Schema.Int }))
+export type UnsettledCounts = Readonly<Record<(typeof unsettled)[number], number>>
+
+/** Products of the accounts of a runner, or of all accounts, in the states that few products have. */
+export const unsettledCounts = (runner: Option.Option<string>): Read<UnsettledCounts> =>
+  reading((sql) =>
+    Effect.map(
+      stateRows(sql`
+        SELECT state, count(*) AS n FROM ${sql(StatusTables.product)}
+        WHERE ${sql.literal(Tables.exceptional)} AND ${ofRunner(sql, runner)} GROUP BY state`),
+      (rows) => {
+        const inState = (state: (typeof unsettled)[number]) => rows.find((row) => row.state === state)?.n ?? 0
+        return { sending: inState("sending"), doubtful: inState("doubtful"), quarantined: inState("quarantined") }
+      }
+    )
+  )
+
+const Problem = Schema.Struct({ account: Schema.String, problem: Schema.String, since: Schema.NullOr(LedgerRows.Instant) })
+const problemRows = LedgerRows.all(Problem)
+const Held = Schema.Struct({ account: Schema.String, snapshot: Schema.Int, since: LedgerRows.Instant })
+const heldRows = LedgerRows.all(Held)
+const idRows = LedgerRows.all(Schema.Struct({ id: Schema.String }))
+
+const problems = reading((sql) =>
+  problemRows(sql`
+    SELECT id AS account, problem, problem_at AS since FROM fleet_account WHERE problem IS NOT NULL ORDER BY id LIMIT ${maxListed}`)
+)
+const held = reading((sql) =>
+  heldRows(sql`
+    SELECT fleet_account.id AS account, held_number AS snapshot, held_since AS since
+    FROM ${sql(StatusTables.snapshot)} JOIN fleet_account ON number = account
+    WHERE held_since IS NOT NULL ORDER BY fleet_account.id LIMIT ${maxListed}`)
+)
+const paused = reading((sql) =>
+  Effect.map(idRows(sql`SELECT id FROM fleet_account WHERE paused ORDER BY id LIMIT ${maxListed}`), Array.map(({ id }) => id))
+)
+
+/** The whole fleet. Its lists have the first {@link maxListed} entries. */
+export const overview = Effect.all({
+  runners,
+  accounts: accountCounts,
+  backlog: backlog(Option.none(), maxListed),
+  products: unsettledCounts(Option.none()),
+  problems,
+  held,
+  paused
+})
+export type Overview = Effect.Effect.Success<typeof overview>
+
+const AccountRow = Schema.Struct({
+  id: Schema.String,
+  state: Schema.Literal(...states),
+  runner: Schema.NullOr(Schema.String),
+  epoch: Schema.Int,
+  problem: Schema.NullOr(Schema.String),
+  problemAt: Schema.NullOr(LedgerRows.Instant),
+  baseUrl: Schema.String,
+  source: SourceReference.FromText
+})
+export type AccountRow = typeof AccountRow.Type
+
+const accountColumns =
+  `fleet_account.id, fleet_account.number, ${stateOf} AS state, fleet_account.runner, fleet_account.epoch, fleet_account.problem,
+  fleet_account.problem_at AS "problemAt", fleet_account.base_url AS "baseUrl", fleet_account.source`
+
+const accountRow = LedgerRows.first(AccountRow)
+
+/** One account; none if there is no such account. */
+export const account = (id: string): Read<Option.Option<AccountRow>> =>
+  reading((sql) =>
+    accountRow(sql`
+    SELECT ${sql.literal(accountColumns)} FROM ${sql.literal(accountsWithState)} WHERE fleet_account.id = ${id}`)
+  )
+
+/** Which accounts a page lists. */
+export const filters = ["all", ...states, "failing", "held", "waiting"] as const
+export type Filter = (typeof filters)[number]
+
+export interface AccountQuery {
+  /** The beginning of the id. */
+  readonly prefix: string
+  readonly filter: Filter
+  /** The page after, or before, this id; the first page if none is given. */
+  readonly from: Option.Option<{ readonly direction: "after" | "before"; readonly id: string }>
+}
+
+export const pageSize = 50
+
+/** Waiting products are counted up to this number. */
+export const maxCounted = 10_000
+
+const ListedAccount = Schema.Struct({
+  id: Schema.String,
+  state: Schema.Literal(...states),
+  runner: Schema.NullOr(Schema.String),
+  problem: Schema.NullOr(Schema.String),
+  heldSince: Schema.NullOr(LedgerRows.Instant),
+  /** At most {@link maxCounted}, as is `soldOut`. */
+  waiting: Schema.Int,
+  soldOut: Schema.Int
+})
+export type ListedAccount = typeof ListedAccount.Type
+
+export interface AccountPage {
+  /** At most {@link pageSize}, by id. */
+  readonly accounts: ReadonlyArray<ListedAccount>
+  readonly hasPrevious: boolean
+  readonly hasNext: boolean
+}
+
+const listedRows = LedgerRows.all(ListedAccount)
+
+const conditionOf = (filter: Filter): string => {
+  switch (filter) {
+    case "all":
+      return "1 = 1"
+    case "failing":
+      return "fleet_account.problem IS NOT NULL"
+    case "held":
+      return `fleet_account.number IN (SELECT account FROM ${StatusTables.snapshot} WHERE held_since IS NOT NULL)`
+    case "waiting":
+      return `EXISTS (SELECT FROM ${StatusTables.product} WHERE account = fleet_account.number AND ${StatusTables.waiting})`
+    case "running":
+    case "paused":
+    case "pending":
+      return `${stateOf} = '${filter}'`
+  }
+}
+
+// Ids have at most 200 characters and are compared byte by byte: those with a prefix are the ones up to this end.
+const endOfPrefix = (prefix: string) => `${prefix}${"\u{10FFFF}".repeat(200)}`
+
+/** A page of accounts by id, from an index, however many accounts there are. */
+export const accounts = ({ filter, from, prefix }: AccountQuery): Read<AccountPage> =>
+  reading((sql) => {
+    const backwards = Option.exists(from, ({ direction }) => direction === "before")
+    const edge = Option.match(from, {
+      onNone: () => sql`1 = 1`,
+      onSome: ({ direction, id }) => direction === "before" ? sql`fleet_account.id < ${id}` : sql`fleet_account.id > ${id}`
+    })
+    return Effect.map(
+      listedRows(sql`
+        SELECT listed.id, state, runner, problem, held_since AS "heldSince", backlog.waiting, backlog.sold_out AS "soldOut"
+        FROM (
+          SELECT ${sql.literal(accountColumns)} FROM ${sql.literal(accountsWithState)}
+          WHERE fleet_account.id >= ${prefix} AND fleet_account.id <= ${endOfPrefix(prefix)} AND ${edge}
+            AND ${sql.literal(conditionOf(filter))}
+          ORDER BY fleet_account.id ${sql.literal(backwards ? "DESC" : "ASC")} LIMIT ${pageSize + 1}
+        ) AS listed
+        LEFT JOIN ${sql(StatusTables.snapshot)} AS snapshot ON snapshot.account = listed.number
+        CROSS JOIN LATERAL (
+          SELECT count(*) AS waiting, count(*) FILTER (WHERE priority = ${soldOut}) AS sold_out FROM (
+            SELECT priority FROM ${sql(StatusTables.product)} WHERE account = listed.number AND ${sql.literal(StatusTables.waiting)}
+            ORDER BY priority LIMIT ${maxCounted}
+          ) AS counted
+        ) AS backlog
+        ORDER BY listed.id`),
+      (rows) => {
+        const hasMore = rows.length > pageSize
+        return {
+          accounts: backwards ? rows.slice(-pageSize) : rows.slice(0, pageSize),
+          hasPrevious: backwards ? hasMore : Option.isSome(from),
+          hasNext: backwards || hasMore
+        }
+      }
+    )
+  })

@@ -1,0 +1,152 @@
+/** The metrics of a runner: sums over its accounts, without an account as a label. */
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Metric, Schedule, Scope } from "effect"
+import { readFileSync } from "node:fs"
+import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
+import * as EventLogger from "../../src/observability/EventLogger.js"
+import * as Metrics from "../../src/observability/Metrics.js"
+import * as SyncStatus from "../../src/sync/SyncStatus.js"
+import * as Pages from "../support/fleetPages.js"
+import * as Support from "../support/fleetStatus.js"
+import { id } from "../support/statusSampler.js"
+import { utc } from "../support/utc.js"
+
+const { accounts, products, runnerRow } = Support
+
+const scope = Effect.runSync(Scope.make())
+let server: Effect.Effect.Success<typeof Support.server>
+beforeAll(async () => {
+  server = await Effect.runPromise(Scope.extend(Support.server, scope))
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+type Request = Effect.Effect.Success<typeof Pages.requests>
+
+const inFleet = <A, E, E2>(
+  prepare: Effect.Effect<unknown, E2, FleetDatabase>,
+  use: (request: Request) => Effect.Effect<A, E, Pages.Fleet>
+) => Effect.suspend(() => Effect.provide(Effect.flatMap(Pages.requests, use), Layer.fresh(Pages.layer(server, prepare))))
+
+const samples = (request: Request, path: string) =>
+  Effect.map(request(path), ({ body }) =>
+    new Map(body.split("\n").filter((line) => line !== "" && !line.startsWith("#")).map((line) => {
+      const end = line.lastIndexOf(" ")
+      return [line.slice(0, end), Number(line.slice(end + 1))] as const
+    })))
+
+/** Samples by name and labels, as soon as the expected one is there. */
+const scraped = (request: Request, expected: string, path = "/metrics") =>
+  Effect.zipRight(
+    Effect.repeat(samples(request, path), {
+      until: (found) => found.has(expected),
+      schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(200))
+    }),
+    samples(request, path)
+  )
+
+const fleetOf = (count: number) =>
+  Effect.gen(function*() {
+    yield* runnerRow(Support.runner)
+    yield* runnerRow("runner-2")
+    const names = Array.from({ length: count }, (_, index) => `shop-${index}`)
+    yield* accounts({
+      ...Object.fromEntries(names.map((name) => [name, { runner: Support.runner }])),
+      other: { runner: "runner-2" },
+      paused: { paused: true, problem: "the key is missing" }
+    })
+    yield* products(names, [{ as: "soldOut", count: 2, since: Date.UTC(2020, 0) }, { as: "quarantined", count: 1 }])
+    yield* products("shop-1", [{ as: "falling", count: 5 }])
+    yield* products("other", [{ as: "soldOut", count: 100 }])
+  })
+
+const accountSample = "plaza_stock_sync_fleet_accounts{state=\"running\"}"
+
+describe("the metrics of a runner", () => {
+  it.live("sum up its own accounts, and count those of the fleet", () =>
+    inFleet(fleetOf(10), (request) =>
+      Effect.gen(function*() {
+        const samples = yield* scraped(request, accountSample)
+        const value = (name: string) => samples.get(`plaza_stock_sync_${name}`)
+        expect(value("backlog{priority=\"soldOut\"}")).toBe(20)
+        expect(value("backlog{priority=\"falling\"}")).toBe(5)
+        expect(value("backlog{priority=\"rest\"}")).toBe(0)
+        expect(value("oldest_waiting_seconds{priority=\"soldOut\"}")).toBeGreaterThan(86_400)
+        expect(value("oldest_waiting_seconds{priority=\"rest\"}")).toBe(0)
+        expect(value("products{state=\"quarantined\"}")).toBe(10)
+        expect(value("fleet_accounts{state=\"running\"}")).toBe(11)
+        expect(value("fleet_accounts{state=\"paused\"}")).toBe(1)
+        expect(value("fleet_accounts{state=\"failing\"}")).toBe(1)
+        expect(value("fleet_runners")).toBe(2)
+        expect(value("fleet_shards")).toBe(300)
+        expect(value("fleet_runner_accounts{state=\"owned\"}")).toBe(0)
+        expect(value("ready")).toBe(1)
+        expect(value("fleet_loop_age_seconds")).toBeGreaterThanOrEqual(0)
+        expect(value("fleet_database_age_seconds")).toBeGreaterThanOrEqual(0)
+        expect(value("fleet_pool_connections{state=\"idle\"}")).toBeGreaterThanOrEqual(0)
+        expect(value("fleet_pool_waiting")).toBe(0)
+      })))
+
+  it.live("have as many samples for many accounts as for few, and no account as a label", () =>
+    Effect.gen(function*() {
+      const few = yield* inFleet(fleetOf(2), (request) => scraped(request, accountSample))
+      const many = yield* inFleet(fleetOf(500), (request) => scraped(request, accountSample))
+      expect(many.size).toBe(few.size)
+      expect([...many.keys()].filter((name) => name.includes("shop-") || name.includes("account="))).toEqual([])
+    }))
+
+  it.live("name the accounts with the longest backlogs on request only, and only those of this runner", () =>
+    inFleet(fleetOf(10), (request) =>
+      Effect.gen(function*() {
+        yield* scraped(request, "plaza_stock_sync_fleet_account_backlog{account=\"shop-1\"}", "/metrics?top=3")
+        const { body } = yield* request("/metrics?top=3")
+        expect(body).toContain("# TYPE plaza_stock_sync_fleet_account_backlog gauge\n")
+        const lines = body.split("\n").filter((line) => line.startsWith("plaza_stock_sync_fleet_account_backlog{"))
+        expect(lines).toHaveLength(3)
+        expect(lines[0]).toBe("plaza_stock_sync_fleet_account_backlog{account=\"shop-1\"} 7")
+        expect(lines.join("")).not.toContain("other")
+        expect((yield* request("/metrics")).body).not.toContain("account_backlog")
+        for (const top of ["0", "101", "x", "1.5", ""]) expect([top, (yield* request(`/metrics?top=${top}`)).status]).toEqual([top, 400])
+      })))
+})
+
+describe("the counters of many accounts in one process", () => {
+  it.effect("add up, and drift of one account does not overwrite that of another", () =>
+    Effect.gen(function*() {
+      const confirmed = Metric.tagged(Metrics.sends, "outcome", "confirmed")
+      const before = (yield* Metric.value(confirmed)).count
+      const drift = (yield* Metric.value(Metrics.drift)).value
+      const series = (yield* Metric.snapshot).length
+      const account = Effect.gen(function*() {
+        const { publish } = yield* SyncStatus.SyncStatus
+        yield* publish({
+          _tag: "Sent",
+          productId: id("a"),
+          priority: "soldOut",
+          wasQuarantined: false,
+          since: utc(0),
+          value: 0,
+          outcome: "confirmed",
+          failure: undefined
+        })
+        yield* publish({ _tag: "Reconciled", products: 1, differing: 7, resent: false })
+      }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(EventLogger.layer, SyncStatus.layer))))
+      yield* account
+      const afterOne = (yield* Metric.snapshot).length
+      yield* Effect.replicateEffect(account, 199, { discard: true })
+      expect((yield* Metric.value(confirmed)).count - before).toBe(200)
+      expect((yield* Metric.value(Metrics.drift)).value).toBe(drift)
+      expect((yield* Metric.snapshot).length).toBe(afterOne)
+      expect(afterOne - series).toBeLessThan(5)
+    }))
+})
+
+describe("the metrics of docs/fleet.md", () => {
+  it("are those of the program", () => {
+    const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8")
+    const declared = Array.from(read("apps/stock-sync/src/fleet/operations/FleetMetrics.ts").matchAll(/(?:gauge|named)\("(\w+)"/g),
+      ([, name = ""]) => `plaza_stock_sync_fleet_${name}`)
+    const documented = Array.from(read("docs/fleet.md").matchAll(/^\| `(plaza_stock_sync_fleet_\w+)`/gm), ([, name = ""]) => name)
+    expect(declared.length).toBeGreaterThan(5)
+    expect(documented.toSorted()).toEqual(declared.toSorted())
+  })
+})
