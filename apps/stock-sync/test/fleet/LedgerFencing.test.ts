@@ -201,7 +201,7 @@ describe("after a takeover", () => {
         ))
       // Each account is owned by the last takeover of it alone.
       expect(owners.reduce((sum, count) => sum + count, 0)).toBe(50)
-      expect(taken.flat().map(({ epoch }) => epoch).sort()).toEqual(
+      expect(taken.flat().map(({ epoch }) => epoch).sort((one, other) => one - other)).toEqual(
         [1, 2, 3, 4].flatMap((epoch) => Array.from({ length: 50 }, () => epoch))
       )
     }), 60_000)
