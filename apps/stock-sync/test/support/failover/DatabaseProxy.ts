@@ -1,12 +1,14 @@
 /** The network between one runner and the database: it can be cut, stall, or be slow. */
-import { Deferred, Effect, type Scope } from "effect"
-import { createConnection, createServer, type AddressInfo, type Socket } from "node:net"
+import { Deferred, type Duration, Effect, type Scope } from "effect"
+import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
 
 /** `stalled` keeps connections open and forwards nothing, as a firewall does; `cut` closes them and accepts none. */
 export type State = "open" | "slow" | "stalled" | "cut"
 
-// For each piece of data, both ways.
-const slowness = "100 millis"
+/** `latency` is that of a slow network, each way. */
+interface Options {
+  readonly latency?: Duration.DurationInput
+}
 
 export interface DatabaseProxy {
   /** The address of the database through it. */
@@ -15,14 +17,16 @@ export interface DatabaseProxy {
 }
 
 /** A network to a database, until the scope ends. */
-export const start = (url: string): Effect.Effect<DatabaseProxy, never, Scope.Scope> =>
+export const start = (url: string, { latency = "100 millis" }: Options = {}): Effect.Effect<DatabaseProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const address = new URL(url)
     const sockets = new Set<Socket>()
     let network: State = "open"
     let reopened = yield* Deferred.make<void>()
 
-    const ready = Effect.suspend(() => network === "stalled" ? Deferred.await(reopened) : network === "slow" ? Effect.sleep(slowness) : Effect.void)
+    const ready = Effect.suspend(() =>
+      network === "stalled" ? Deferred.await(reopened) : network === "slow" ? Effect.sleep(latency) : Effect.void
+    )
 
     /** Forwards what one socket receives to the other, in order. */
     const forward = (from: Socket, to: Socket) => {
