@@ -32,7 +32,7 @@ const releaseAll = (sql: SqlClient.SqlClient) =>
     sql`DELETE FROM cluster_locks WHERE address = ${addressOf(releases)} AND shard_id IN ${
       sql.in(releases.map(({ shard }) => shard.toString()))
     }`.pipe(
-      PersistenceError.refail,
+      Effect.mapError((cause) => new PersistenceError({ cause })),
       Effect.exit,
       Effect.flatMap((exit) => Effect.forEach(releases, (release) => Request.complete(release, Exit.asVoid(exit)), { discard: true }))
     )

@@ -51,8 +51,9 @@ export const make = (path: string, products: ReadonlyArray<string>, { changed, c
         if ((yield* Random.next) >= share) continue
         versions.push({ stock: (yield* Random.next) < 0.1 ? 0 : stockOf(versions.length), at })
       }
-      yield* files.writeFileString(`${path}.new`,
-        `productId,stock\n${products.map((product) => `${product},${wanted(product)}\n`).join("")}`)
+      yield* files.writeFileString(`${path}.new`, `productId,stock\n${
+        products.map((product) => `${product},${wanted(product)}\n`).join("")
+      }`)
       yield* files.rename(`${path}.new`, path)
     }).pipe(
       Effect.orDie,

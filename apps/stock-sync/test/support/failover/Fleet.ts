@@ -1,6 +1,6 @@
 /** Three runners of the built program with one database, their accounts and what each of them has taken over. */
-import { FileSystem } from "@effect/platform"
 import { Reactivity } from "@effect/experimental"
+import { FileSystem } from "@effect/platform"
 import { SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import * as Postgres from "@plaza/testing/Postgres"
@@ -27,7 +27,7 @@ export interface Runner {
 
 /** Polls a condition for a limited time. Returns whether it was satisfied. */
 export const until = (condition: Effect.Effect<boolean>, within: Duration.Duration): Effect.Effect<boolean> =>
-  Effect.repeat(Effect.delay(condition, "50 millis"), { until: (satisfied) => satisfied }).pipe(
+  Effect.repeat(Effect.delay(condition, "200 millis"), { until: (satisfied) => satisfied }).pipe(
     Effect.timeoutTo({ duration: within, onTimeout: () => false, onSuccess: () => true })
   )
 
@@ -76,8 +76,7 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
       )
     yield* command(["migrate"])
     // The guard would hold what is meant here.
-    const rows = accounts.map(({ id, key, source }) =>
-      `${id},${baseUrl},${key},${source},2s,0s,${latestMillis + 2_000}ms,${products}`)
+    const rows = accounts.map(({ id, key, source }) => `${id},${baseUrl},${key},${source},2s,0s,${latestMillis + 2_000}ms,${products}`)
     yield* command(["accounts", "import", "-"], `id,baseUrl,key,source,poll,settle,late-writes,guard-count\n${rows.join("\n")}\n`)
     yield* Effect.orDie(sql.unsafe(observe))
 

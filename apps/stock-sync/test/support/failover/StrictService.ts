@@ -198,7 +198,7 @@ export const start = ({ accounts, allowance, products, seed }: Options) =>
     return {
       baseUrl: `http://127.0.0.1:${port}/open/v1`,
       proxyFor,
-      arrivals: arrivals as ReadonlyArray<Arrival>,
+      arrivals,
       stock: (account: string, product: string) => stock.get(account)?.get(product),
       setFailing: (failing: boolean) => Effect.sync(() => void (isFailing = failing)),
       hits: () => hits
