@@ -283,7 +283,13 @@ export const run = (options: Options) =>
       ids.flatMap((id) =>
         products.filter((product) => service.stock(id, product) !== feeds.get(id)?.wanted(product)).map((product) => `${id} ${product}`)
       )
-    const settled = yield* Fleet.until(Effect.map(fleet.unsettled, (count) => count === 0 && differing().length === 0), longest)
+    /** As long as it takes while requests arrive. */
+    const settle: Effect.Effect<boolean> = Effect.gen(function*() {
+      const before = service.arrivals.length
+      const isSettled = Effect.map(fleet.unsettled, (count) => count === 0 && differing().length === 0)
+      return (yield* Fleet.until(isSettled, longest)) || (service.arrivals.length > before && (yield* settle))
+    })
+    const settled = yield* settle
     const failing = settled ? [] : yield* fleet.problems
     const left = settled ? [] : yield* fleet.left
     yield* Effect.forEach(machines, stopOn)
