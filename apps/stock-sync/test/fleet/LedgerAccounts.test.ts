@@ -37,7 +37,7 @@ describe("a takeover", () => {
     Effect.gen(function*() {
       const ids = yield* accountsIn(101, 101, 102, 103, null)
       const [first = "", second = "", third = "", other = "", none = ""] = ids
-      yield* fleet.accounts.setPaused(second, true)
+      yield* fleet.accounts.setPaused([second], true)
       const taken = yield* fleet.ledgers.takeOver(byShard(101, 102), "one")
       expect(new Set(taken.map(({ id }) => id))).toEqual(new Set([first, third]))
       for (const { epoch, id, revision, shard } of taken) {
@@ -60,7 +60,7 @@ describe("a takeover", () => {
       yield* receive(ledger, row("A", 1))
       const send = yield* take(ledger)
       if (send === undefined) throw new Error("nothing is due")
-      yield* fleet.accounts.setPaused(id, true)
+      yield* fleet.accounts.setPaused([id], true)
       expect(yield* fleet.ledgers.takeOver(byShard(104), "next")).toEqual([])
       yield* ledger.confirm(send)
       expect(yield* ledger.counts).toMatchObject({ settled: 1 })
@@ -92,7 +92,7 @@ describe("due accounts", () => {
         }
         if (name === "quarantined")
           yield* Effect.forEach(["A", "B"], (product) => failing(ledger, product, "quarantined", { retryIn: Duration.hours(1) }))
-        if (name === "paused") yield* fleet.accounts.setPaused(ids[index] ?? "", true)
+        if (name === "paused") yield* fleet.accounts.setPaused([ids[index] ?? ""], true)
       }
       const expected = new Map([
         ["due", utc(1_000_000)],
