@@ -30,6 +30,7 @@ import * as FleetDatabase from "./FleetDatabase.js"
 import type { FleetDatabaseError } from "./FleetError.js"
 import * as Leases from "./Leases.js"
 import { Ownership, type Term } from "./Ownership.js"
+import * as ShardReleases from "./ShardReleases.js"
 
 /** Every runner of a fleet must use the same number: it decides the shard of an account. */
 export const shards = 300
@@ -111,8 +112,8 @@ const make = (runner: RunnerAddress.RunnerAddress) =>
 class CurrentLeases extends Context.Tag("@plaza/stock-sync/fleet/CurrentLeases")<CurrentLeases, Leases.Leases>() {}
 
 /** The library's storage, which records the leases. */
-const storage = Layer.effectContext(Effect.map(RunnerStorage.RunnerStorage, (library) => {
-  const leases = Leases.make(library, freshFor)
+const storage = Layer.scopedContext(Effect.gen(function*() {
+  const leases = Leases.make(yield* ShardReleases.make(yield* RunnerStorage.RunnerStorage), freshFor)
   return Context.make(CurrentLeases, leases).pipe(Context.add(RunnerStorage.RunnerStorage, leases.storage))
 })).pipe(Layer.provide(SqlRunnerStorage.layer), Layer.provide(client))
 

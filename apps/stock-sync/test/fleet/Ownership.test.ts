@@ -6,6 +6,7 @@ import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
 import { Ownership } from "../../src/fleet/Ownership.js"
 import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
+import * as DatabaseProxy from "../support/failover/DatabaseProxy.js"
 
 const scope = Effect.runSync(Scope.make())
 let database: FleetDatabase.FleetDatabase["Type"]
@@ -26,13 +27,15 @@ interface Runner {
   readonly stop: Effect.Effect<void>
 }
 
-const start: Effect.Effect<Runner, unknown, Scope.Scope> = Effect.gen(function*() {
-  const own = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const context = yield* Layer.buildWithScope(Layer.fresh(OwnershipCluster.layer), own).pipe(
-    Effect.provideService(FleetDatabase.FleetDatabase, database)
-  )
-  return { ownership: Context.get(context, Ownership), stop: Scope.close(own, Exit.void) }
-})
+const startWith = (database: FleetDatabase.FleetDatabase["Type"]): Effect.Effect<Runner, unknown, Scope.Scope> =>
+  Effect.gen(function*() {
+    const own = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+    const context = yield* Layer.buildWithScope(Layer.fresh(OwnershipCluster.layer), own).pipe(
+      Effect.provideService(FleetDatabase.FleetDatabase, database)
+    )
+    return { ownership: Context.get(context, Ownership), stop: Scope.close(own, Exit.void) }
+  })
+const start = Effect.suspend(() => startWith(database))
 
 const shares = (runners: ReadonlyArray<Runner>) =>
   Effect.forEach(runners, ({ ownership }) => Effect.map(ownership.owned, (shards) => [...shards.keys()]))
@@ -61,6 +64,21 @@ describe("runners", () => {
       expect(yield* one.ownership.owned).toEqual(new Map())
       yield* settled(two, three, yield* start)
     })), 60_000)
+
+  it.live("with a distant database, keep their other shards while they give many to a new runner",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const network = yield* DatabaseProxy.start(Redacted.value(database.url), { latency: "15 millis" })
+        const distant = Context.get(yield* Layer.build(FleetDatabase.layer(Redacted.make(network.url))), FleetDatabase.FleetDatabase)
+        yield* network.set("slow")
+        const one = yield* startWith(distant)
+        yield* settled(one)
+        const before = yield* one.ownership.owned
+        const two = yield* startWith(distant)
+        yield* settled(one, two)
+        const kept = yield* one.ownership.owned
+        expect(kept).toEqual(new Map(Array.from(before).filter(([shard]) => kept.has(shard))))
+      })), 60_000)
 
   it.live("agree on the shard of an account", () =>
     Effect.scoped(Effect.gen(function*() {

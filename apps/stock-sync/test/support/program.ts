@@ -23,6 +23,7 @@ export interface Running {
   readonly ended: Effect.Effect<Ended>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
   readonly stderr: () => string
+  readonly pid: number | undefined
 }
 
 export interface RunOptions {
@@ -60,7 +61,8 @@ export const start = (
       return {
         ended: Effect.promise(() => ended),
         kill: (signal: NodeJS.Signals) => Effect.sync(() => void child.kill(signal)),
-        stderr: () => stderr
+        stderr: () => stderr,
+        pid: child.pid
       }
     }),
     (running) => Effect.zipRight(running.kill("SIGKILL"), Effect.ignore(running.ended))

@@ -29,7 +29,13 @@ export interface Feed {
 // Falls as often as it rises, and but for 0 no product ever has the same stock twice.
 const stockOf = (version: number) => version * 7_919 % 100_003 + 1
 
-export const make = (path: string, products: ReadonlyArray<string>) =>
+/** The share of the products that a change changes, and the share of changes that change all products. */
+interface Shares {
+  readonly changed: number
+  readonly complete: number
+}
+
+export const make = (path: string, products: ReadonlyArray<string>, { changed, complete }: Shares = { changed: 0.1, complete: 0.1 }) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const history = new Map<string, Array<Version>>(products.map((product) => [product, []]))
@@ -39,14 +45,15 @@ export const make = (path: string, products: ReadonlyArray<string>) =>
     const change = Effect.gen(function*() {
       changes++
       // A few sales, or a new list of everything.
-      const share = changes === 1 || (yield* Random.next) < 0.1 ? 1 : 0.1
+      const share = changes === 1 || (yield* Random.next) < complete ? 1 : changed
       const at = yield* Clock.currentTimeMillis
       for (const versions of history.values()) {
         if ((yield* Random.next) >= share) continue
         versions.push({ stock: (yield* Random.next) < 0.1 ? 0 : stockOf(versions.length), at })
       }
-      yield* files.writeFileString(`${path}.new`,
-        `productId,stock\n${products.map((product) => `${product},${wanted(product)}\n`).join("")}`)
+      yield* files.writeFileString(`${path}.new`, `productId,stock\n${
+        products.map((product) => `${product},${wanted(product)}\n`).join("")
+      }`)
       yield* files.rename(`${path}.new`, path)
     }).pipe(
       Effect.orDie,
