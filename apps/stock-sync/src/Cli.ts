@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { config, configured } from "./config/Configuration.js"
+import * as FleetSettings from "./config/FleetSettings.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
 import type * as Setting from "./config/Setting.js"
@@ -232,6 +233,34 @@ const migrate = Command.make("migrate", withoutConfig, (options) =>
     examples: ["fleet migrate", "fleet migrate --json"]
   }))
 
+const runFleet = Command.make("run", { settings: FleetSettings.options, json }, (options) =>
+  Effect.gen(function*() {
+    const settings = yield* FleetSettings.resolve(options.settings)
+    const command = yield* load(() => import("./commands/fleet/Run.js"))
+    yield* Program.untilStopped
+    return yield* Effect.provide(command.run, command.layerObserved(settings))
+  }).pipe(configured(Effect.succeed(undefined)))).pipe(described({
+    summary: "Runs a share of the accounts until it is stopped.",
+    details: [
+      "Start as many runners as you like, on any machines. They share the accounts, and take over those of a runner that stops. " +
+      "PLAZA_RATE_LIMIT, PLAZA_RATE_WINDOW and PLAZA_TIMEOUT hold for every account. SIGTERM and SIGINT stop the runner with exit code 0."
+    ],
+    examples: ["fleet run", "fleet run --port 9464 --log-format json"]
+  }))
+
+const oneAccount = Args.text({ name: "ACCOUNT" }).pipe(Args.optional, Args.withDescription("One account (default: the fleet)."))
+
+const fleetStatus = Command.make("status", { account: oneAccount, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Status.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.run(options.account), command.layer)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Shows the state of the fleet, or of one account.",
+      details: ["Reads the database, so it works on any machine and beside runners."],
+      examples: ["fleet status", "fleet status shop-1 --json"]
+    }))
+
 const accountPrefix = CliOptions.text("prefix").pipe(
   CliOptions.withPseudoName("TEXT"),
   CliOptions.withDefault(""),
@@ -377,9 +406,9 @@ const fleet = Command.make("fleet").pipe(
       "Set STOCK_SYNC_FLEET_DATABASE to the Postgres that all runners share, and STOCK_SYNC_FLEET_SECRET (or STOCK_SYNC_FLEET_SECRET_FILE) " +
       "to the secret that seals keys in it."
     ],
-    examples: ["fleet migrate", "fleet accounts import accounts.csv"]
+    examples: ["fleet migrate", "fleet accounts import accounts.csv", "fleet run --port 9464"]
   }),
-  Command.withSubcommands([migrate, accounts])
+  Command.withSubcommands([migrate, runFleet, accounts, fleetStatus])
 )
 
 export const root = Command.make(name).pipe(

@@ -33,7 +33,9 @@ const codes = (text: string): ReadonlyArray<string> => Array.from(text.matchAll(
 
 const plain = (text: string) => text.replaceAll("`", "")
 
-const commands = Help.manual(Cli.root, Cli.options).page.commands
+const everything = Help.manual(Cli.root, Cli.options).page.commands
+const groups = everything.filter(({ commands }) => commands.length > 0)
+const commands = everything.filter(({ commands }) => commands.length === 0)
 
 const helpOf = (said: string) => ({
   variable: /\[(STOCK_SYNC_[A-Z_]+)\]/.exec(said)?.[1],
@@ -104,8 +106,33 @@ describe("the options of docs/stock-sync.md", () => {
 
   it("belong to the commands of the guide, each with an example", () => {
     const names = rowsOf(section(guide, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
-    expect(names).toEqual(commands.map(({ name }) => name))
-    for (const name of names) expect(guide).toContain(`### ${name}\n\n\`\`\`\n$ plaza-stock-sync ${name}`)
+    expect(names).toEqual([...commands, ...groups].map(({ name }) => name))
+    for (const { name } of commands) expect(guide).toContain(`### ${name}\n\n\`\`\`\n$ plaza-stock-sync ${name}`)
+  })
+})
+
+describe("the tables of docs/fleet.md", () => {
+  const page = read("docs/fleet.md")
+  const ofFleet = groups.flatMap(({ commands }) => commands)
+
+  it("name every command", () => {
+    const named = rowsOf(section(page, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
+    expect(named.toSorted()).toEqual(ofFleet.map(({ name }) => name).toSorted())
+    const accounts = rowsOf(section(page, "Accounts")).flatMap(([name = ""]) =>
+      name.startsWith("`accounts ") ? [plain(name).split(" ")[1]] : []
+    )
+    expect(accounts).toEqual(ofFleet.find(({ name }) => name === "accounts")?.commands.map(({ name }) => name))
+  })
+
+  it("name every option of a runner, with its variable and its default", () => {
+    const rows = rowsOf(section(page, "Runners")).flatMap(([name = "", variable = "", standard = ""]) =>
+      name.startsWith("`--") ? [[plain(name), plain(variable), plain(standard)]] : []
+    )
+    const options = ofFleet.find(({ name }) => name === "run")?.options.filter(({ name }) => name !== "--json") ?? []
+    expect(rows).toEqual(options.map(({ description, name }) => {
+      const { standard, variable } = helpOf(description)
+      return [name, variable, standard]
+    }))
   })
 })
 

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import { type Entry, type Names, read } from "./ConfigFile.js"
+import * as FleetSettings from "./FleetSettings.js"
 import * as LedgerSettings from "./LedgerSettings.js"
 import * as ObservabilitySettings from "./ObservabilitySettings.js"
 import * as Setting from "./Setting.js"
@@ -73,9 +74,7 @@ export const variables: ReadonlySet<string> = new Set([
 ])
 
 const prefix = "STOCK_SYNC_"
-/** The variables of `fleet`. They have no options, because they hold secrets. */
-const fleetVariables = ["DATABASE", "SECRET", "SECRET_FILE"].map((name) => `${prefix}FLEET_${name}`)
-const known: ReadonlySet<string> = new Set([...variables, ...fleetVariables])
+const known: ReadonlySet<string> = new Set([...variables, ...FleetSettings.variables, FleetSettings.options.concurrentReads.variable])
 
 // Kubernetes sets these in every pod beside a service named stock-sync or stock-sync-something.
 const isServiceLink = (name: string): boolean => /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)

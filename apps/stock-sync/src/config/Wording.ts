@@ -15,8 +15,11 @@ export class Wording extends Context.Reference<Wording>()("@plaza/stock-sync/con
     readonly place: (name: string, text?: string) => string
     /** The setting, with a value if one is given, such as `--unmapped reject (STOCK_SYNC_UNMAPPED)`. */
     readonly named: (name: string, value?: string) => string
+    /** The setting, without its variable. */
+    readonly option: (name: string) => string
   } => ({
     place: (name) => withoutOption.includes(name) ? variableOf(name) : `--${name} or ${variableOf(name)}`,
-    named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`
+    named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`,
+    option: (name) => `--${name}`
   })
 }) {}

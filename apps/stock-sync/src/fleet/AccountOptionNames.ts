@@ -1,6 +1,7 @@
 /** The names of the options of an account: those of the single-store worker, without those of its process. */
 import { nearest } from "@plaza/cli-kit/ArgvLexer"
 import * as Option from "effect/Option"
+import * as FleetSettings from "../config/FleetSettings.js"
 import * as LedgerSettings from "../config/LedgerSettings.js"
 import * as ObservabilitySettings from "../config/ObservabilitySettings.js"
 import type * as Setting from "../config/Setting.js"
@@ -38,6 +39,8 @@ const ofItsOwn = (what: string) => `set the ${what} of the account instead`
 /** For each name that an operator may expect here: what to do instead. */
 const refused: ReadonlyMap<string, string> = new Map([
   ...Object.values<Setting.Names>(ObservabilitySettings.options).map(({ flag }) => [flag, ofRunner(flag)] as const),
+  [ObservabilitySettings.options.webhook.flag, "a fleet has no webhook: watch its metrics instead"],
+  [FleetSettings.options.concurrentReads.flag, ofRunner(FleetSettings.options.concurrentReads.flag)],
   ["ledger", "the fleet's database holds the ledgers of all accounts"],
   ["config", "set its options one by one instead"],
   ["timeout", forAllAccounts("PLAZA_TIMEOUT")],

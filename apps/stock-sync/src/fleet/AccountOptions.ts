@@ -105,7 +105,11 @@ const nameInMessages = (name: string, value?: string): string =>
   name === sourceName ? "the source of the account" : `the option ${name}${value === undefined ? "" : ` ${value}`}`
 
 /** Names the options of an account in messages of settings and sources. For all effects that open or read the source of an account. */
-export const worded = Effect.provideService(Wording, { place: (name) => nameInMessages(name), named: nameInMessages })
+export const worded = Effect.provideService(Wording, {
+  place: (name) => nameInMessages(name),
+  named: nameInMessages,
+  option: (name) => nameInMessages(name)
+})
 
 const messageOf = (error: UsageError | ConfigError.ConfigError): string => {
   if (!ConfigError.isConfigError(error) || error._op !== "InvalidData") return error.message

@@ -56,6 +56,8 @@ export interface Activation {
   readonly record: AccountRecord
   readonly owned: OwnedAccount
   readonly reads: ReadSlots
+  /** The longest time that a stop waits for requests in flight. */
+  readonly stopWithin: Duration.Duration
   /** Whether the lease of the account is fresh. */
   readonly mayRequest: Effect.Effect<boolean>
   /** A request was stopped because the lease is not fresh. */
@@ -144,6 +146,7 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
       const nextDue = yield* SyncWorker.untilQuiet({
         ...send,
         ...sync,
+        stopWithin: Duration.min(send.stopWithin, activation.stopWithin),
         account: Client.accountOf(client),
         carried,
         policy,

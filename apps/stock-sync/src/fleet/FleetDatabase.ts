@@ -3,15 +3,17 @@
  * 9 for accounts and ledgers, 3 for the ownership of shards.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import * as Config from "effect/Config"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import Pg from "pg"
 import { faultOf } from "../ledger/PostgresErrors.js"
@@ -60,14 +62,15 @@ export const types = {
       : text
 }
 
-/** Reads the address; fails if the variable is missing. */
-export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError> = Effect.gen(function*() {
-  const given = yield* Config.withDefault(Config.redacted(variable), Redacted.make(""))
-  if (Redacted.value(given).trim() === "") {
+/** Reads the address from the variable, or from the file that `STOCK_SYNC_FLEET_DATABASE_FILE` names; fails if neither is set. */
+export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError, FileSystem.FileSystem> = Effect.gen(function*() {
+  const given = yield* SecretFile.secret(variable)
+  if (Option.isNone(given)) {
     return yield* new UsageError({ message: `the fleet has no database: set ${variable} to postgres://user:password@host:port/database` })
   }
-  yield* addressOf(Redacted.value(given).trim())
-  return Redacted.make(Redacted.value(given).trim())
+  const text = Redacted.value(given.value).trim()
+  yield* addressOf(text)
+  return Redacted.make(text)
 })
 
 /** Connections that notice a lost server, which would otherwise be waited for without end. */
@@ -112,6 +115,7 @@ const make = (url: Redacted.Redacted) =>
 export const layer = (url: Redacted.Redacted): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
   Layer.provide(Layer.scoped(FleetDatabase, make(url)), Reactivity.layer)
 
-export const layerConfig: Layer.Layer<FleetDatabase, UsageError | ConfigError | FleetDatabaseError> = Layer.unwrapEffect(
-  Effect.map(address, layer)
-)
+export const layerConfig: Layer.Layer<FleetDatabase, UsageError | ConfigError | FleetDatabaseError, FileSystem.FileSystem> = Layer
+  .unwrapEffect(
+    Effect.map(address, layer)
+  )

@@ -60,7 +60,9 @@ export const migrate: Effect.Effect<ReadonlyArray<string>, FleetDatabaseError, F
       session.executeRaw("SELECT pg_advisory_lock($1, 0)", [lock]),
       () => Effect.ignore(session.executeRaw("SELECT pg_advisory_unlock($1, 0)", [lock]))
     )
-    yield* session.executeRaw(`CREATE SCHEMA IF NOT EXISTS ${schema}`, [])
+    // Not IF NOT EXISTS, which requires the right to create a schema even if it is there.
+    const there = yield* session.execute("SELECT 1 WHERE to_regnamespace($1) IS NOT NULL", [schema], undefined)
+    if (there.length === 0) yield* session.executeRaw(`CREATE SCHEMA ${schema}`, [])
     return yield* Effect.catchTag(Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }), "MigrationError", Effect.die)
   })))
   return done.map(([id, name]) => `${id} ${name}`)

@@ -66,6 +66,8 @@ const turnInterval = Duration.seconds(1)
 const removedEvery = 5
 /** A statement of the loop that takes longer fails. A takeover of ten thousand accounts takes less than a second. */
 const statementTimeout = Duration.seconds(8)
+/** After the requests in flight, a stop waits so long until their outcomes are recorded. */
+const recordWithin = Duration.seconds(3)
 /** A change may be committed after a later revision was seen, but hardly by more than this. */
 const revisionLag = Duration.toMillis("10 seconds")
 const backoff: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration.minutes(5) }
@@ -219,6 +221,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           record: member,
           owned,
           reads,
+          stopWithin,
           mayRequest: ownership.holds(member.shard, member.term),
           onStaleLease: onStaleLease(member)
         }
@@ -443,7 +446,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
       stopping = true
       yield* Effect.annotateLogs(Effect.logInfo("fleet.stopping"), { active: active.size })
       const all = Effect.asVoid(Fiber.interruptAll(Array.from(workers)))
-      const ended = yield* Effect.timeoutOption(Effect.interruptible(Effect.disconnect(all)), stopWithin)
+      const ended = yield* Effect.timeoutOption(Effect.interruptible(Effect.disconnect(all)), Duration.sum(stopWithin, recordWithin))
       if (Option.isNone(ended)) yield* Effect.annotateLogs(Effect.logWarning("fleet.stoppedWithRequests"), { active: workers.size })
     })
 

@@ -2,7 +2,7 @@
  * The leases of a runner's shards: when each was last renewed, by the monotonic clock. Wraps the storage of `@effect/cluster`, which
  * knows only whether a shard is acquired.
  */
-import * as RunnerStorage from "@effect/cluster/RunnerStorage"
+import type * as RunnerStorage from "@effect/cluster/RunnerStorage"
 import type * as ShardId from "@effect/cluster/ShardId"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

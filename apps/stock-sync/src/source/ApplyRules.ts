@@ -4,6 +4,7 @@ import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { Wording } from "../config/Wording.js"
 import * as ProductRules from "./ProductRules.js"
 import * as RulesFile from "./RulesFile.js"
 import type { Source, SourceFailure } from "./Source.js"
@@ -29,7 +30,9 @@ const fromFile = (
   { all, settle, unfinishedWait, unmapped }: Options
 ): Effect.Effect<Effect.Effect<Opened, SourceFailure>, never, FileSystem.FileSystem> =>
   Effect.map(
-    WholeFile.make({ path, settle, unfinishedWait, lines: true, advice: "Name another rules file with --rules or STOCK_SYNC_RULES" }),
+    Effect.flatMap(Wording,
+      ({ place }) =>
+        WholeFile.make({ path, settle, unfinishedWait, lines: true, advice: `Name another rules file with ${place("rules")}` })),
     (file) => {
       let last: Opened | undefined
       return Effect.gen(function*() {

@@ -6,6 +6,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { Wording } from "../config/Wording.js"
 import * as Rows from "./Rows.js"
 import type { Source } from "./Source.js"
 import * as Watch from "./Watch.js"
@@ -21,12 +22,13 @@ export const make = (options: FileOptions): Effect.Effect<Source["Type"], never,
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
+    const { place } = yield* Wording
     const { doneMarker, path } = options
     const format = options.format ?? Format.ofName(path)
     const file = yield* WholeFile.make({
       ...options,
       lines: format !== "json",
-      advice: "Name another source with --source or STOCK_SYNC_SOURCE"
+      advice: `Name another source with ${place("source")}`
     })
     // Watches the folder: a watch of the file ends when another file replaces it.
     const folders = new Set([path, ...(doneMarker === undefined ? [] : [doneMarker])].map((each) => paths.dirname(paths.resolve(each))))

@@ -16,6 +16,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createGunzip } from "node:zlib"
+import { Wording } from "../config/Wording.js"
 import * as EmptyPage from "./http/EmptyPage.js"
 import * as NextPage from "./http/NextPage.js"
 import * as Requests from "./http/Requests.js"
@@ -40,13 +41,14 @@ const mostPages = 20_000
 export const make = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const name = SourceUri.shown(options.source)
+    const { place } = yield* Wording
     const refused = (what: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${what}` })
     const unreachable = (what: string, retryAt?: DateTime.Utc) =>
       new SourceUnreachable({ source: name, message: `${name}: ${what}; no row of it was used`, retryAt })
-    if (!URL.canParse(options.source)) return yield* refused("this is not a valid address: correct --source or STOCK_SYNC_SOURCE")
+    if (!URL.canParse(options.source)) return yield* refused(`this is not a valid address: correct ${place("source")}`)
     const address = new URL(options.source)
     if (address.username !== "" || address.password !== "") {
-      return yield* refused("put the user and the password into STOCK_SYNC_SOURCE_AUTHORIZATION, not into the address")
+      return yield* refused(`put the user and the password into ${place("source-authorization")}, not into the address`)
     }
     const get = yield* Requests.make({
       address,
@@ -60,7 +62,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
     const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, SourceError.SourceError> => {
       const { headers, status } = fetched.response
       if (status === 401 || status === 403) {
-        return refused(`it responded ${status}: check STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS`)
+        return refused(`it responded ${status}: check ${place("source-authorization")} and ${place("source-headers")}`)
       }
       // 206 and 204 are successes, but not whole snapshots.
       if (status !== 200) return refused(`it responded ${status}`)

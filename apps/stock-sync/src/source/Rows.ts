@@ -4,6 +4,9 @@ import type { JsonOptions } from "@plaza/tabular/Json"
 import type { RowSchema } from "@plaza/tabular/RowSchema"
 import * as Stock from "@plaza/tabular/Stock"
 import type * as StreamingParser from "@plaza/tabular/StreamingParser"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Wording } from "../config/Wording.js"
 import type { Unit } from "./Source.js"
 
 /** How a row of any source is decoded. */
@@ -25,15 +28,20 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onNextCursor
   readonly mayBeEmpty?: boolean
 }
 
-export const schema = (options: SchemaOptions): RowSchema<Stock.Row> =>
-  Stock.schema(options, { id: "--id-column", stock: "--stock-column" }, { negative: options.negative ?? "reject" })
+export const schema = (options: SchemaOptions): Effect.Effect<RowSchema<Stock.Row>> =>
+  Effect.map(Wording, ({ option }) =>
+    Stock.schema(options, { id: option("id-column"), stock: option("stock-column") }, { negative: options.negative ?? "reject" }))
 
 export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
 
 /** The rows of bytes in a format. */
-export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Decoder<Stock.Row> =>
-  Format.rows(format, options.mayBeEmpty === true ? { ...schema(options), empty: undefined } : schema(options), {
-    ...options,
-    itemsOption: "--items or STOCK_SYNC_ITEMS",
-    formatOption: "--format or STOCK_SYNC_FORMAT"
-  })
+export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Decoder<Stock.Row> => (bytes) =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { place } = yield* Wording
+    const columns = yield* schema(options)
+    return Format.rows(format, options.mayBeEmpty === true ? { ...columns, empty: undefined } : columns, {
+      ...options,
+      itemsOption: place("items"),
+      formatOption: place("format")
+    })(bytes)
+  }))

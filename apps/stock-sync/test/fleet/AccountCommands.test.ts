@@ -1,7 +1,7 @@
 /** `fleet migrate` and `fleet accounts`: the built program against a real Postgres. Every run and every table is searched for secrets. */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Exit, Redacted, Schedule, Scope } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -316,5 +316,46 @@ describe("fleet accounts import", () => {
           expect(yield* json(["accounts", "import", file])).toEqual({ added: 0, updated: 0, unchanged: 10_000 })
           expect(yield* query(url, revisions)).toEqual(before)
         })
+      ), 120_000)
+})
+
+describe("fleet run and fleet status", () => {
+  it.live("run the accounts until the runner is stopped, and show their state",
+    () =>
+      withFleet(({ accounts, json, run, url }) =>
+        Effect.scoped(Effect.gen(function*() {
+          yield* json(["migrate"])
+          yield* json(["accounts", "import", "-"], {
+            input: csv("id,baseUrl,key,source", `a,${baseUrl},env:MISSING_KEY,a.csv`, `b,${baseUrl},${key},b.csv`)
+          })
+          yield* json(["accounts", "pause", "b"])
+          expect(yield* json(["status"])).toMatchObject({ runners: [], accounts: { total: 2, running: 0, paused: 1, pending: 1 } })
+          expect(failure(yield* run(["run"], { env: { STOCK_SYNC_FLEET_SECRET: "another secret of the fleet" } }))).toEqual([
+            2,
+            expect.stringContaining("is not the secret that sealed the keys of this fleet")
+          ])
+          expect(failure(yield* run(["run"], { env: { STOCK_SYNC_FLEET_SECRET: "" } }))).toEqual([
+            2,
+            expect.stringContaining("the fleet has sealed keys: set STOCK_SYNC_FLEET_SECRET")
+          ])
+          const runner = yield* Program.start(["fleet", "run", "--log-format", "json"], {
+            cwd: folder,
+            env: { STOCK_SYNC_FLEET_DATABASE: url, STOCK_SYNC_FLEET_SECRET: secret }
+          })
+          // The account fails by its missing key, which its runner records.
+          const failing = yield* accounts.pipe(
+            Effect.filterOrFail((all) => all.some((account) => (account as { readonly problem: string | null }).problem !== null)),
+            Effect.retry(Schedule.intersect(Schedule.spaced("500 millis"), Schedule.recurs(60)))
+          )
+          expect(failing).toEqual([
+            expect.objectContaining({ id: "a", problem: expect.stringContaining("the variable MISSING_KEY with its key is not set") }),
+            expect.objectContaining({ id: "b", paused: true, key: "sealed", problem: null })
+          ])
+          expect(yield* json(["status"])).toMatchObject({ runners: [{ alive: true }], accounts: { running: 1, paused: 1 } })
+          expect((yield* run(["status", "a"])).status).toBe(0)
+          yield* runner.kill("SIGTERM")
+          const ended = yield* runner.ended
+          expect([ended.status, ended.stderr.includes(key)]).toEqual([0, false])
+        }))
       ), 120_000)
 })

@@ -1,5 +1,5 @@
 /** The settings of one account: what an operator writes, what the database stores, and what a worker gets. */
-import { FileSystem } from "@effect/platform"
+import { Error, FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { settings } from "../../src/fleet/AccountOptionNames.js"
@@ -18,7 +18,10 @@ const client: ClientDefaults = {
 }
 
 const files = FileSystem.layerNoop({
-  readFileString: (path) => path === "/run/key" ? Effect.succeed(`${key}\n`) : Effect.die("no such file")
+  readFileString: (path) =>
+    path === "/run/key"
+      ? Effect.succeed(`${key}\n`)
+      : Effect.fail(new Error.SystemError({ module: "FileSystem", method: "readFileString", reason: "NotFound", pathOrDescriptor: path }))
 })
 
 const environment = {
@@ -133,7 +136,7 @@ describe("an account", () => {
           "account shop-1: port is not an option of an account: it is a setting of the runner: set --port of fleet run instead"
         ],
         [{ options: { "log-level": "debug" } }, "set --log-level of fleet run instead"],
-        [{ options: { webhook: "https://x" } }, "set --webhook of fleet run instead"],
+        [{ options: { webhook: "https://x" } }, "a fleet has no webhook"],
         [{ options: { ledger: "x" } }, "the fleet's database holds the ledgers of all accounts"],
         [{ options: { config: "x" } }, "set its options one by one"],
         [{ options: { "rate-limit": "1" } }, "set PLAZA_RATE_LIMIT for the runner"],

@@ -168,8 +168,8 @@ const make = Effect.gen(function*() {
 
   const options = Layer.effect(
     AccountOptions.AccountOptions,
-    Effect.map(AccountOptions.AccountOptions, ({ accept, resolve }) => ({
-      accept,
+    Effect.map(AccountOptions.AccountOptions, ({ resolve, ...others }) => ({
+      ...others,
       resolve: (account) => Effect.suspend(() => Effect.withConfigProvider(resolve(account), ConfigProvider.fromMap(new Map(keys))))
     }))
   ).pipe(

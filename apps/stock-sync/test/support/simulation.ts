@@ -93,7 +93,8 @@ export type Settings = Partial<Omit<SyncWorker.Options<never>, "reassert">> & {
   readonly reassert?: Partial<SyncWorker.Options<never>["reassert"]>
 }
 
-const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...settings }: Settings): SyncWorker.Options<never> => ({
+/** Options with the defaults of the program. */
+export const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...settings }: Settings): SyncWorker.Options<never> => ({
   account: { baseUrl, keyFingerprint: "0123456789abcdef" },
   ledger: Layer.succeed(Ledger, ledger),
   policy,

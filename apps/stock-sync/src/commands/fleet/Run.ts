@@ -2,6 +2,8 @@
 import * as NodeClient from "@plaza/client/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { FleetSettings } from "../../config/FleetSettings.js"
 import * as AccountOptions from "../../fleet/AccountOptions.js"
 import * as AccountSources from "../../fleet/AccountSources.js"
 import * as FleetAccounts from "../../fleet/FleetAccounts.js"
@@ -11,23 +13,34 @@ import * as FleetRoster from "../../fleet/FleetRoster.js"
 import { FleetRunner } from "../../fleet/FleetRunner.js"
 import * as FleetRunnerLive from "../../fleet/FleetRunnerLive.js"
 import * as FleetLedgerLive from "../../fleet/ledger/FleetLedgerLive.js"
+import * as FleetObservability from "../../fleet/operations/FleetObservability.js"
 import * as OwnershipCluster from "../../fleet/OwnershipCluster.js"
+import * as SealedSecrets from "../../fleet/SealedSecrets.js"
+import * as Observability from "../../observability/Observability.js"
 
-export type Options = FleetRunnerLive.Options
+// A secret of another fleet would fail every account with a sealed key.
+const checkedSecret = Layer.effectDiscard(Effect.flatMap(AccountOptions.AccountOptions, ({ secret }) => SealedSecrets.check(secret)))
 
 /**
  * The runner and the services of its database. Checks the settings and the database before the runner appears in the fleet. The shards
  * are released when the layer is, after the requests in flight.
  */
-export const layer = (options: Options) =>
+export const layer = (options: FleetRunnerLive.Options) =>
   FleetRunnerLive.layer(options).pipe(
     Layer.provide(AccountSources.layer),
     Layer.provide(NodeClient.layer),
     Layer.provide(OwnershipCluster.layer),
     Layer.provide(FleetRoster.layer),
     Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedgerLive.layer)),
-    Layer.provide(AccountOptions.layerConfig),
+    Layer.provide(Layer.provideMerge(checkedSecret, AccountOptions.layerConfig)),
     Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerConfig))
+  )
+
+/** The runner with its log, pages and metrics. */
+export const layerObserved = (settings: FleetSettings) =>
+  FleetObservability.layer({ server: settings.server, exportsMetrics: Option.isSome(settings.otlp) }).pipe(
+    Layer.provideMerge(layer(settings)),
+    Layer.provideMerge(Observability.layerTelemetry(settings))
   )
 
 export const run: Effect.Effect<never, never, FleetRunner> = Effect.gen(function*() {

@@ -1,7 +1,11 @@
 /** `fleet status`: prints the state of a fleet, or of one of its accounts, from its database. Works beside running runners. */
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as FleetDatabase from "../../fleet/FleetDatabase.js"
+import * as FleetMigrations from "../../fleet/FleetMigrations.js"
+import * as FleetLedgerLive from "../../fleet/ledger/FleetLedgerLive.js"
 import * as AccountReport from "../../fleet/operations/AccountReport.js"
 import * as FleetStatus from "../../fleet/operations/FleetStatus.js"
 import * as SourceReference from "../../fleet/SourceReference.js"
@@ -157,3 +161,9 @@ const account = (id: string) =>
 
 /** Prints the state of the fleet, or of the account with this id. */
 export const run = (id: Option.Option<string>) => Option.match(id, { onNone: () => fleet, onSome: account })
+
+/** The ledgers of a prepared database. */
+export const layer = Layer.provideMerge(
+  FleetLedgerLive.layer,
+  Layer.tap(FleetDatabase.layerConfig, (context) => Effect.provide(FleetMigrations.check, context))
+)

@@ -1,6 +1,6 @@
 /** The ledger of one account of a fleet: the statements of a ledger of its own, each operation in a transaction that checks the epoch. */
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Chunk from "effect/Chunk"
+import type * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
@@ -86,6 +86,9 @@ export const open = (
   options: LedgerOptions
 ): Ledger["Type"] => {
   const { connection, inOrder, toFault } = connect(database, sessions, target)
+  // A snapshot that fails or is interrupted leaves the connections of other operations usable, so they go on.
+  const runOn = (session: SnapshotSession): LedgerConnection.LedgerConnection["run"] => (statements) =>
+    Effect.flatMap(inOrder.run(Effect.either(session.transaction(target, statements))), (result) => Effect.mapError(result, toFault))
   const withSnapshot = <A extends SnapshotResult, E, E2, R, R2>(
     input: SnapshotInput<E, R>,
     use: (connection: LedgerConnection.LedgerConnection, input: SnapshotInput<E, R>) => Effect.Effect<A, E2, R2>
@@ -93,7 +96,7 @@ export const open = (
     Effect.scoped(Effect.flatMap(readAhead(input), (ahead) =>
       sessions.snapshot((session) =>
         Effect.tap(
-          use({ ...inOrder, run: (statements) => inOrder.run(session.transaction(target, statements)) }, ahead),
+          use({ ...inOrder, run: runOn(session) }, ahead),
           (result) => Effect.ignore(analyze(session, result))
         ), toFault)))
   return {

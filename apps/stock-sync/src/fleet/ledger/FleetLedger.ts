@@ -68,7 +68,8 @@ export class FleetLedger extends Context.Tag("@plaza/stock-sync/fleet/ledger/Fle
    * The ledger of an account that this runner has taken over. It holds no connection between operations, needs no closing, and runs
    * one operation at a time, so open it once per worker.
    *
-   * - `afterTakeover`: the first opening after a takeover or after a `LedgerFault`. Requests that have no outcome become doubtful.
+   * - `afterTakeover`: the first opening after a takeover, after a `LedgerFault` and after a worker that was interrupted. Requests
+   *   without outcome become doubtful.
    * - `again`: a later one. Runs no statement.
    *
    * After a fault every further operation of this opening fails with it. `isTakenOver` tells whether another runner is the reason.

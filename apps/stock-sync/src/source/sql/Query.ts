@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { Wording } from "../../config/Wording.js"
 import * as PollInterval from "../PollInterval.js"
 import * as Rows from "../Rows.js"
 import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
@@ -35,57 +36,57 @@ export type Run = (query: string) => Stream.Stream<unknown, SqlError>
 export const plain = (decimal: string): string => decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal
 
 /** A source of the rows that a query returns. */
-export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], SourceError.SourceError> => {
-  const name = SourceUri.shown(options.source)
-  const { query } = options
-  const schema = Rows.schema(options)
-  if (query === undefined) {
-    return Effect.fail(
-      new SourceError.SourceError({
+export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], SourceError.SourceError> =>
+  Effect.gen(function*() {
+    const name = SourceUri.shown(options.source)
+    const { query } = options
+    const wording = yield* Wording
+    const schema = yield* Rows.schema(options)
+    if (query === undefined) {
+      return yield* new SourceError.SourceError({
         source: name,
         line: undefined,
-        message: `${name}: a database needs a query: give one with --query or STOCK_SYNC_QUERY`
+        message: `${name}: a database needs a query: give one with ${wording.place("query")}`
       })
-    )
-  }
-  const rows = Stream.suspend(() => {
-    let number = 0
-    return run(query).pipe(
-      Stream.mapError((error) => failure(name, error)),
-      Stream.timeoutFail(
-        () =>
-          new SourceUnreachable({
-            source: name,
-            message: `${name}: no response for ${Duration.format(options.timeout)}; no row of it was used`
-          }),
-        options.timeout
-      ),
-      Stream.map((row) => decodeFields(schema, ++number, row)),
-      Stream.concat(
-        Stream.suspend(() =>
-          number > 0
-            ? Stream.empty
-            : Stream.fail(SourceError.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
+    }
+    const rows = Stream.suspend(() => {
+      let number = 0
+      return run(query).pipe(
+        Stream.mapError((error) => failure(name, error, wording)),
+        Stream.timeoutFail(
+          () =>
+            new SourceUnreachable({
+              source: name,
+              message: `${name}: no response for ${Duration.format(options.timeout)}; no row of it was used`
+            }),
+          options.timeout
+        ),
+        Stream.map((row) => decodeFields(schema, ++number, row)),
+        Stream.concat(
+          Stream.suspend(() =>
+            number > 0
+              ? Stream.empty
+              : Stream.fail(SourceError.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
+          )
         )
       )
-    )
+    })
+    return {
+      name,
+      changes: PollInterval.every(options.poll),
+      open: () => Effect.succeedSome({ version: Option.none(), unit: "row", excluded: new Set<string>(), rows })
+    }
   })
-  return Effect.succeed({
-    name,
-    changes: PollInterval.every(options.poll),
-    open: () => Effect.succeedSome({ version: Option.none(), unit: "row", excluded: new Set<string>(), rows })
-  })
-}
 
 // Classes of SQLSTATE and codes of SQLite that a retry does not change: wrong user, database or query.
 const permanent = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
 
 /** Has the database's message, which contains no password. */
-const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
+const failure = (name: string, { cause, message }: SqlError, { named }: Wording["Type"]): SourceFailure => {
   if (cause instanceof NotOneSelect) return SourceError.content(name, cause.message)
   const reason = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
   return permanent.test(stateOf(cause) ?? "")
-    ? SourceError.content(name, `the database refuses: ${reason}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
+    ? SourceError.content(name, `the database refuses: ${reason}. Correct ${named("query")} or ${named("source")}`)
     : new SourceUnreachable({ source: name, message: `${name}: ${reason}; no row of it was used` })
 }
 

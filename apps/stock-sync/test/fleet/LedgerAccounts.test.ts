@@ -1,0 +1,284 @@
+/** Queries about many accounts: takeover, due products and backlogs, and their plans. */
+import { SqlClient } from "@effect/sql"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Option, Redacted, Scope, Stream, TestClock } from "effect"
+import { randomUUID } from "node:crypto"
+import type { AccountSelection } from "../../src/fleet/ledger/FleetLedger.js"
+import * as LedgerConnection from "../../src/ledger/LedgerConnection.js"
+import { LedgerFault } from "../../src/ledger/LedgerError.js"
+import * as LedgerSql from "../../src/ledger/LedgerSql.js"
+import * as OutcomeQueries from "../../src/ledger/OutcomeQueries.js"
+import { add, type Fleet, inAccount, open, prepared, server } from "../support/ledger/fleet.js"
+import { failing, id, options, receive, refusal, row, settle, take } from "../support/ledger/using.js"
+import { utc } from "../support/utc.js"
+
+const scope = Effect.runSync(Scope.make())
+let fleet: Fleet
+beforeAll(async () => {
+  fleet = await Effect.runPromise(Scope.extend(server, scope))
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+/** New accounts in the shards of the same position. */
+const accountsIn = (...shards: ReadonlyArray<number | null>) =>
+  Effect.gen(function*() {
+    const ids = shards.map((_, index) => `${index}-${randomUUID()}`)
+    yield* add(fleet, ...ids)
+    const { sql } = fleet.database
+    for (const [index, shard] of shards.entries()) yield* sql`UPDATE fleet_account SET shard = ${shard} WHERE id = ${ids[index] ?? ""}`
+    return ids
+  })
+const byId = (...ids: ReadonlyArray<string>): AccountSelection => ({ _tag: "Ids", ids })
+const byShard = (...shards: ReadonlyArray<number>): AccountSelection => ({ _tag: "Shards", shards })
+
+describe("a takeover", () => {
+  it.effect("of shards raises the epoch of each account that is not paused, and records the runner", () =>
+    Effect.gen(function*() {
+      const ids = yield* accountsIn(101, 101, 102, 103, null)
+      const [first = "", second = "", third = "", other = "", none = ""] = ids
+      yield* fleet.accounts.setPaused([second], true)
+      const taken = yield* fleet.ledgers.takeOver(byShard(101, 102), "one")
+      expect(new Set(taken.map(({ id }) => id))).toEqual(new Set([first, third]))
+      for (const { epoch, id, revision, shard } of taken) {
+        const account = yield* fleet.accounts.get(id)
+        expect(account).toMatchObject({ epoch, revision, shard, runner: "one" })
+        expect(epoch).toBe(1)
+      }
+      for (const id of [second, other, none]) expect(yield* fleet.accounts.get(id)).toMatchObject({ epoch: 0, runner: null })
+      const again = yield* fleet.ledgers.takeOver(byId(first, none, "nobody"), "two")
+      expect(new Map(again.map(({ epoch, id, shard }) => [id, { epoch, shard }]))).toEqual(
+        new Map([[first, { epoch: 2, shard: 101 }], [none, { epoch: 1, shard: null }]])
+      )
+      expect(yield* fleet.ledgers.takeOver(byShard(), "two")).toEqual([])
+    }))
+
+  it.effect("leaves the last requests of a paused account to its runner", () =>
+    Effect.gen(function*() {
+      const [id = ""] = yield* accountsIn(104)
+      const ledger = yield* open(fleet, id, options)
+      yield* receive(ledger, row("A", 1))
+      const send = yield* take(ledger)
+      if (send === undefined) throw new Error("nothing is due")
+      yield* fleet.accounts.setPaused([id], true)
+      expect(yield* fleet.ledgers.takeOver(byShard(104), "next")).toEqual([])
+      yield* ledger.confirm(send)
+      expect(yield* ledger.counts).toMatchObject({ settled: 1 })
+    }))
+})
+
+describe("due accounts", () => {
+  it.effect("have the time of their next product, whatever its state", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const names = ["due", "delayed", "quarantined", "sending", "settled", "empty", "excluded", "paused"] as const
+      const ids = yield* accountsIn(...names.map(() => 110))
+      const dueOf = (selection: AccountSelection) =>
+        Effect.map(fleet.ledgers.dueAccounts(selection),
+          (due) => new Map(due.map(({ account, dueAt }) => [names[ids.indexOf(account)], dueAt])))
+      expect(yield* dueOf(byShard(110))).toEqual(new Map())
+      for (const [index, name] of names.entries()) {
+        const ledger = yield* open(fleet, ids[index] ?? "", options)
+        if (name === "empty") continue
+        yield* receive(ledger, row("A", 1), row("B", 2))
+        if (name === "sending") {
+          yield* take(ledger)
+          yield* settle(ledger, "B")
+        }
+        if (name === "settled" || name === "excluded") yield* Effect.forEach(["A", "B"], (product) => settle(ledger, product))
+        if (name === "delayed") {
+          yield* failing(ledger, "A", "pending", { retryIn: Duration.minutes(2) })
+          yield* failing(ledger, "B", "doubtful", { retryIn: Duration.minutes(1) })
+        }
+        if (name === "quarantined")
+          yield* Effect.forEach(["A", "B"], (product) => failing(ledger, product, "quarantined", { retryIn: Duration.hours(1) }))
+        if (name === "paused") yield* fleet.accounts.setPaused([ids[index] ?? ""], true)
+      }
+      const expected = new Map([
+        ["due", utc(1_000_000)],
+        ["delayed", utc(1_060_000)],
+        ["quarantined", utc(4_600_000)],
+        ["sending", utc(1_000_000)]
+      ])
+      expect(yield* dueOf(byShard(110))).toEqual(expected)
+      expect(yield* dueOf(byId(...ids))).toEqual(expected)
+      expect(yield* dueOf(byId(ids[1] ?? ""))).toEqual(new Map([["delayed", utc(1_060_000)]]))
+      // A time that has come counts as now, also before a worker makes the product due.
+      yield* TestClock.setTime(2_000_000)
+      expect((yield* dueOf(byShard(110))).get("delayed")).toEqual(utc(2_000_000))
+    }))
+})
+
+describe("backlogs", () => {
+  it.effect("are those of the accounts, and of the fleet", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { sql } = fleet.database
+      yield* sql`DELETE FROM fleet_account`
+      expect(yield* fleet.ledgers.backlog).toEqual({
+        waiting: 0,
+        quarantined: 0,
+        accounts: 0,
+        largest: undefined,
+        oldestSoldOut: undefined
+      })
+      const [small = "", large = "", refused = "", settled = ""] = yield* accountsIn(1, 1, 1, 1)
+      yield* TestClock.setTime(1_000)
+      const first = yield* open(fleet, small, options)
+      yield* receive(first, row("A", 1))
+      yield* settle(first, "A")
+      yield* TestClock.setTime(2_000)
+      yield* receive(first, row("A", 0), row("B", 2))
+      yield* take(first)
+      yield* TestClock.setTime(3_000)
+      const second = yield* open(fleet, large, options)
+      yield* receive(second, row("A", 5), row("B", 0), row("C", 7))
+      yield* failing(second, "C", "quarantined", { retryIn: Duration.hours(1) })
+      const third = yield* open(fleet, refused, options)
+      yield* receive(third, row("A", 0))
+      yield* failing(third, "A", "quarantined", { retryIn: Duration.hours(1) })
+      const fourth = yield* open(fleet, settled, options)
+      yield* receive(fourth, row("A", 1))
+      yield* settle(fourth, "A")
+      const backlogOfLarge = { account: large, waiting: 2, quarantined: 1, since: utc(3_000) }
+      const all = [
+        { account: small, waiting: 1, quarantined: 0, since: utc(2_000) },
+        backlogOfLarge,
+        { account: refused, waiting: 0, quarantined: 1, since: undefined }
+      ]
+      expect(yield* fleet.ledgers.backlogs([small, large, refused, settled, "nobody"])).toEqual(all)
+      expect(yield* fleet.ledgers.backlog).toEqual({
+        waiting: 3,
+        quarantined: 2,
+        accounts: 2,
+        largest: backlogOfLarge,
+        oldestSoldOut: { account: large, productId: "B", since: utc(3_000) }
+      })
+    })))
+})
+
+describe("a ledger beside its runner", () => {
+  it.effect("reads, confirms a held snapshot and releases, without disturbing the runner", () =>
+    Effect.gen(function*() {
+      const [id = ""] = yield* accountsIn(1)
+      const ledger = yield* open(fleet, id, options)
+      yield* receive(ledger, row("A", 1))
+      yield* failing(ledger, "A", "quarantined", { retryIn: Duration.hours(1) })
+      const beside = yield* fleet.ledgers.beside(id, options)
+      expect(yield* beside.counts).toMatchObject({ quarantined: 1 })
+      expect(yield* beside.release(Option.none())).toEqual(["A"])
+      expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 1 })
+      expect((yield* fleet.accounts.get(id)).epoch).toBe(1)
+      yield* fleet.accounts.remove(id)
+      const fault = yield* Effect.flip(beside.counts)
+      expect(fault.message).toBe(`the account ${id} was removed`)
+    }))
+})
+
+describe("a thousand accounts with a thousand products each", () => {
+  /** How a plan finds rows: the condition of each index, or the table that is read without one. */
+  const accesses = (plan: unknown): ReadonlyArray<string> => {
+    if (Array.isArray(plan)) return plan.flatMap(accesses)
+    if (typeof plan !== "object" || plan === null) return []
+    const own = "Index Name" in plan
+      ? [`${"Index Cond" in plan ? String(plan["Index Cond"]) : `all of ${String(plan["Index Name"])}`}`]
+      : "Node Type" in plan && plan["Node Type"] === "Seq Scan" && "Relation Name" in plan
+      ? [`all of ${String(plan["Relation Name"])}`]
+      : []
+    return [...own, ...Object.values(plan).flatMap(accesses)]
+  }
+
+  interface Recorded {
+    readonly text: string
+    readonly values: ReadonlyArray<unknown>
+  }
+
+  /** The statements of the operations that a worker repeats, and of those of a status page. */
+  const statementsOf = (fleet: Fleet, account: string) =>
+    Effect.gen(function*() {
+      const statements: Array<Recorded> = []
+      const { sql } = fleet.database
+      const ledger = LedgerSql.make(
+        LedgerConnection.make(sql, "large", (error) => new LedgerFault({ path: "large", message: String(error) }), true),
+        options
+      )
+      yield* inAccount(
+        fleet,
+        account,
+        Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (found) => {
+          if (Option.isNone(found)) return Effect.dieMessage("no transaction")
+          const [connection, depth] = found.value
+          const recording: Connection = {
+            execute: (text, values, transform) => {
+              statements.push({ text, values })
+              return connection.execute(text, values, transform)
+            },
+            executeRaw: (text, values) => connection.executeRaw(text, values),
+            executeStream: (text, values, transform) => connection.executeStream(text, values, transform),
+            executeValues: (text, values) => connection.executeValues(text, values),
+            executeUnprepared: (text, values, transform) => connection.executeUnprepared(text, values, transform)
+          }
+          return Effect.gen(function*() {
+            const taken = yield* take(ledger, 1e15)
+            if (taken === undefined) return yield* Effect.dieMessage("nothing is due")
+            yield* ledger.confirm(taken)
+            const second = yield* ledger.take({ _tag: "HalfOpen", except: [id("P1")] })
+            if (Option.isNone(second)) return yield* Effect.dieMessage("nothing is due")
+            yield* ledger.fail(second.value, { state: "pending", refusal: refusal(5), retryIn: Duration.minutes(1) })
+            yield* ledger.nextDue(Option.none())
+            yield* ledger.counts
+            yield* ledger.backlog
+            yield* ledger.requests
+            yield* ledger.snapshot
+            yield* ledger.account
+            yield* Stream.runDrain(Stream.take(ledger.queue, 1))
+            yield* Stream.runDrain(Stream.take(ledger.quarantined, 1))
+            yield* Stream.runDrain(Stream.take(ledger.unsettled, 1))
+            yield* Stream.runDrain(Stream.take(ledger.history(Option.none()), 1))
+            yield* OutcomeQueries.markInterrupted(sql, options)
+          }).pipe(Effect.provideService(SqlClient.TransactionConnection, [recording, depth]))
+        })
+      )
+      return statements
+    })
+
+  it.live("are read by indexes that begin with the account, before and after the statistics are known",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        yield* fleet.database.sql`CREATE DATABASE large`
+        const large = yield* prepared(Redacted.make(Redacted.value(fleet.url).replace(/\/postgres$/, "/large")))
+        const { sql } = large.database
+        yield* add(large, ...Array.from({ length: 1_000 }, (_, index) => `shop-${index}`))
+        // A hundredth is due, delayed, quarantined or in flight.
+        yield* sql`INSERT INTO ledger_product (account, id, wanted, confirmed, confirmed_at, attempts, state, part, since, due_at, line, updated_at)
+        SELECT number, 'P' || n, 5, CASE WHEN n > 10 THEN 5 END, 0, 0,
+          CASE WHEN n > 10 THEN 'settled' WHEN n = 10 THEN 'sending' WHEN n > 7 THEN 'quarantined' ELSE 'pending' END,
+          'named', n, CASE WHEN n BETWEEN 5 AND 9 THEN n::bigint << 40 END, n, 0
+        FROM fleet_account CROSS JOIN generate_series(1, 1000) AS product (n)`
+        yield* sql`INSERT INTO ledger_snapshot (account, one) SELECT number, 1 FROM fleet_account`
+        yield* sql`INSERT INTO ledger_account (account, one, base_url, key_fingerprint) SELECT number, 1, 'https://api.example', '' FROM fleet_account`
+        yield* sql`INSERT INTO ledger_request (account, at) SELECT number, n FROM fleet_account CROSS JOIN generate_series(1, 20) AS request (n)`
+        yield* sql`INSERT INTO ledger_row_issue (account, place, line, kind, reason)
+        SELECT number, n, n, 'rejected', 'is odd' FROM fleet_account CROSS JOIN generate_series(1, 20) AS issue (n)`
+        yield* sql`ALTER TABLE ledger_history DISABLE TRIGGER ledger_history_number`
+        yield* sql`INSERT INTO ledger_history (account, n, product_id, value, priority, sent_at, ended_at, outcome)
+        SELECT number, n, 'P1', 1, 1, 0, 0, 'confirmed' FROM fleet_account CROSS JOIN generate_series(1, 50) AS past (n)`
+        yield* sql`ALTER TABLE ledger_history ENABLE TRIGGER ledger_history_number`
+        const statements = yield* statementsOf(large, "shop-500")
+        expect(statements.length).toBeGreaterThan(30)
+        let found = 0
+        for (const isAnalyzed of [false, true]) {
+          if (isAnalyzed) yield* sql`ANALYZE`
+          for (const { text, values } of statements) {
+            const [row] = yield* inAccount(large, "shop-500",
+              sql.unsafe<{ readonly [plan: string]: unknown }>(`EXPLAIN (FORMAT JSON) ${text}`, values))
+            for (const access of accesses(row?.["QUERY PLAN"])) {
+              found++
+              expect(`${access} in ${text}`).toMatch(/^\(+account = \(current_setting\(/)
+            }
+          }
+        }
+        expect(found).toBeGreaterThan(60)
+        const due = yield* large.ledgers.dueAccounts(byId(...Array.from({ length: 1_000 }, (_, index) => `shop-${index}`)))
+        expect(due).toHaveLength(1_000)
+      })), 180_000)
+})
