@@ -14,8 +14,9 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Client from "../commands/Client.js"
-import { Ledger } from "../ledger/Ledger.js"
+import { Ledger, type LedgerOptions } from "../ledger/Ledger.js"
 import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
+import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import * as EventLogger from "../observability/EventLogger.js"
 import { Source, type SourceFailure } from "../source/Source.js"
 import type { WrongAddress } from "../sync/AccountBinding.js"
@@ -38,6 +39,8 @@ export interface AccountRecord {
   opening: "afterTakeover" | "again"
   /** Undefined before the first activation, and after a change of its settings. */
   carried: SyncWorker.Carried | undefined
+  /** The settings of a poll; undefined before the first activation. */
+  polling: { readonly policy: SnapshotPolicy; readonly ledger: LedgerOptions } | undefined
   /** It remembers what it has read, so it is kept. */
   source: Source["Type"] | undefined
   /** How often the source is read. */
@@ -105,6 +108,11 @@ const scheduled = (source: Source["Type"], { reads, record }: Activation): Sourc
   }))
 })
 
+interface Known {
+  readonly carried: Ref.Ref<SyncWorker.Carried>
+  readonly status: SyncStatus.SyncStatus["Type"]
+}
+
 /** Plans the next poll after a worker has ended. */
 export const planPoll = (record: AccountRecord): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -116,67 +124,83 @@ export const planPoll = (record: AccountRecord): Effect.Effect<void> =>
     record.nextPoll = (triedAt ?? Number.NEGATIVE_INFINITY) < record.pollAskedAt ? now : Math.min(regular, now + Duration.toMillis(retryIn))
   })
 
+/** Settings, source and ledger as a worker uses them. */
+const prepare = ({ owned, record }: Activation) =>
+  Effect.gen(function*() {
+    const accountOptions = yield* AccountOptions
+    const sources = yield* AccountSources
+    const resolved = yield* accountOptions.resolve(record.settings)
+    record.interval = resolved.sync.poll
+    record.polling = { policy: resolved.policy, ledger: resolved.ledger }
+    const source = record.source ?? (yield* sources.open(resolved.source))
+    record.source = source
+    const ledger = yield* (yield* FleetLedger).open(owned, resolved.ledger, record.opening)
+    record.opening = "again"
+    return { ledger, resolved, source }
+  })
+
+/**
+ * Reads the source of an identified account for which nothing is due. Most polls find it unchanged, and need neither the settings nor the
+ * ledger nor a client. Returns whether a worker has work now.
+ */
+const polled = ({ owned, reads, record }: Activation, { carried, status }: Known) =>
+  Effect.gen(function*() {
+    const { polling, source } = record
+    const now = yield* MonotonicClock.now
+    const isIdentified = Option.isSome((yield* Ref.get(carried)).identity)
+    if (polling === undefined || source === undefined || record.opening !== "again" || !isIdentified) return true
+    if (record.nextDue <= now || record.nextPoll > now) return true
+    yield* askForPoll(record)
+    const ledger = yield* (yield* FleetLedger).open(owned, polling.ledger, "again")
+    yield* reads.acquire
+    return yield* SyncWorker.poll({ carried, policy: polling.policy }).pipe(
+      Effect.provideService(Source, source),
+      Effect.provideService(Ledger, ledger),
+      Effect.provideService(SyncStatus.SyncStatus, status)
+    )
+  }).pipe(Effect.scoped)
+
+const untilQuiet = (activation: Activation, { carried, status }: Known) =>
+  Effect.gen(function*() {
+    const { record } = activation
+    const { ledger, resolved: { client, policy, send, sync }, source } = yield* prepare(activation)
+    const http = yield* HttpClient.HttpClient
+    const read = record.nextPoll <= (yield* MonotonicClock.now)
+    if (read) yield* askForPoll(record)
+    const { rateLimit, rateWindow } = client
+    const nextDue = yield* SyncWorker.untilQuiet({
+      ...send,
+      ...sync,
+      stopWithin: Duration.min(send.stopWithin, activation.stopWithin),
+      account: Client.accountOf(client),
+      carried,
+      policy,
+      read: read ? "now" : "later",
+      reassert: { ...sync.reassert, rateLimit, rateWindow }
+    }).pipe(
+      Effect.provideService(Source, scheduled(source, activation)),
+      Effect.provideService(Ledger, ledger),
+      Effect.provideService(SyncStatus.SyncStatus, status),
+      Effect.provide(Layer.provide(Plaza.layer(client), Layer.succeed(HttpClient.HttpClient, leased(http, activation))))
+    )
+    const now = yield* DateTime.now
+    const wait = Option.map(nextDue, (at) => Math.max(0, DateTime.distance(now, at)))
+    record.nextDue = (yield* MonotonicClock.now) + Option.getOrElse(wait, () => Number.POSITIVE_INFINITY)
+  })
+
 /** Runs until the account has no work, and then plans its next activation. Fails if the account can't be worked on. */
 export const run = (activation: Activation): Effect.Effect<void, Failure, Requirements> =>
   Effect.gen(function*() {
-    const { owned, reads, record } = activation
-    const { settings } = record
-    const accountOptions = yield* AccountOptions
-    const sources = yield* AccountSources
-    const { client, ledger: ledgerOptions, policy, send, source: sourceOptions, sync } = yield* accountOptions.resolve(settings)
-    record.interval = sync.poll
-    const source = record.source ?? (yield* sources.open(sourceOptions))
-    record.source = source
-    const ledger = yield* (yield* FleetLedger).open(owned, ledgerOptions, record.opening)
-    record.opening = "again"
+    const { record } = activation
     const carried = yield* Ref.make(record.carried ?? (yield* SyncWorker.nothingCarried))
     const status = yield* statusFrom((yield* Ref.get(carried)).status)
     record.status = status.state
-
-    const isPollDue = Effect.map(MonotonicClock.now, (now) => record.nextPoll <= now)
-    const polled = Effect.zipRight(
-      reads.acquire,
-      Effect.provideService(SyncWorker.poll({ carried, policy }), Source, source)
-    ).pipe(Effect.scoped)
-    const untilQuiet = Effect.gen(function*() {
-      const http = yield* HttpClient.HttpClient
-      const read = yield* isPollDue
-      if (read) yield* askForPoll(record)
-      const { rateLimit, rateWindow } = client
-      const nextDue = yield* SyncWorker.untilQuiet({
-        ...send,
-        ...sync,
-        stopWithin: Duration.min(send.stopWithin, activation.stopWithin),
-        account: Client.accountOf(client),
-        carried,
-        policy,
-        read: read ? "now" : "later",
-        reassert: { ...sync.reassert, rateLimit, rateWindow }
-      }).pipe(
-        Effect.provideService(Source, scheduled(source, activation)),
-        Effect.provide(Layer.provide(Plaza.layer(client), Layer.succeed(HttpClient.HttpClient, leased(http, activation))))
-      )
-      const now = yield* DateTime.now
-      const wait = Option.map(nextDue, (at) => Math.max(0, DateTime.distance(now, at)))
-      record.nextDue = (yield* MonotonicClock.now) + Option.getOrElse(wait, () => Number.POSITIVE_INFINITY)
-    })
-
-    // Most polls find an unchanged source. Such a poll needs neither the ledger nor a client.
-    const worked = Effect.gen(function*() {
-      const isIdentified = Option.isSome((yield* Ref.get(carried)).identity)
-      const isDue = record.nextDue <= (yield* MonotonicClock.now)
-      if (isIdentified && !isDue && (yield* isPollDue)) {
-        yield* askForPoll(record)
-        if (!(yield* polled)) return
-      }
-      yield* untilQuiet
-    })
-    yield* worked.pipe(
-      Effect.ensuring(Effect.map(Ref.get(carried), (known) => {
+    const known: Known = { carried, status }
+    yield* Effect.ensuring(
+      Effect.flatMap(polled(activation, known), (hasWork) => hasWork ? untilQuiet(activation, known) : Effect.void),
+      Effect.map(Ref.get(carried), (last) => {
         // The errors are for a page of a running worker.
-        record.carried = { ...known, status: { ...known.status, errors: [] } }
-      })),
-      Effect.provideService(Ledger, ledger),
-      Effect.provideService(SyncStatus.SyncStatus, status)
+        record.carried = { ...last, status: { ...last.status, errors: [] } }
+      })
     )
   }).pipe(worded, Effect.annotateLogs("account", activation.record.settings.id))

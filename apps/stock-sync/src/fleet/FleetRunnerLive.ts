@@ -275,6 +275,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           predecessor: earlier?.worker,
           opening: "afterTakeover",
           carried: undefined,
+          polling: undefined,
           source: undefined,
           status: undefined,
           worker: undefined,

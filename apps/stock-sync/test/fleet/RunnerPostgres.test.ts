@@ -114,7 +114,7 @@ class NotInTime extends Data.TaggedError("NotInTime")<{ readonly seen: unknown }
 const until = <E, R>(condition: Effect.Effect<{ readonly holds: boolean; readonly seen: unknown }, E, R>) =>
   condition.pipe(
     Effect.flatMap(({ holds, seen }) => holds ? Effect.void : new NotInTime({ seen })),
-    Effect.retry(Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(200)))
+    Effect.retry(Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(400)))
   )
 
 const areSent = (ids: ReadonlyArray<string>, stock: number) =>
