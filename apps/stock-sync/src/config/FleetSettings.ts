@@ -15,7 +15,7 @@ const { webhook: _, ...observability } = ObservabilitySettings.options
 /** The options of `fleet run`. */
 export const options = {
   ...observability,
-  concurrentReads: Setting.withDefault("concurrent-reads", Setting.integer(1, 1_000), "16",
+  concurrentReads: Setting.withDefault("concurrent-reads", Setting.integer(1, 1_000), "64",
     "Sources that are read at the same time. A snapshot takes memory while it is read"),
   stopWithin: SyncSettings.sendOptions.stopWithin
 }

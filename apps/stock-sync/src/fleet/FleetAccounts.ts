@@ -8,8 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { codeOf } from "../ledger/PostgresErrors.js"
 import { FleetDatabase } from "./FleetDatabase.js"
 import { type AccountExists, accountExists, type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.js"
 import * as KeyReference from "./KeyReference.js"
@@ -105,6 +107,9 @@ export class FleetAccounts extends Context.Tag("@plaza/stock-sync/fleet/FleetAcc
   /** Removes an account and its ledger. */
   readonly remove: (id: string) => Effect.Effect<void, AccountNotFound | FleetDatabaseError>
 }>() {}
+
+const isConflict = ({ cause }: SqlError): boolean => /^(55P03|40P01|40001)$/.test(codeOf(cause) ?? "")
+const conflictRetries = Schedule.intersect(Schedule.jittered(Schedule.spaced("100 millis")), Schedule.recurs(50))
 
 const make = Effect.gen(function*() {
   const { run, sql } = yield* FleetDatabase
@@ -217,9 +222,12 @@ const make = Effect.gen(function*() {
           RETURNING fleet_account.id`),
         (rows) => rows.length
       ),
+    // Its worker may hold the locks of some rows for a moment.
     remove: (id) =>
-      Effect.flatMap(run(sql`DELETE FROM fleet_account WHERE id = ${id} RETURNING id`), (rows) =>
-        rows.length === 0 ? accountNotFound(id) : Effect.void)
+      Effect.flatMap(
+        run(Effect.retry(sql`DELETE FROM fleet_account WHERE id = ${id} RETURNING id`, { while: isConflict, schedule: conflictRetries })),
+        (rows) => rows.length === 0 ? accountNotFound(id) : Effect.void
+      )
   } satisfies FleetAccounts["Type"]
 })
 

@@ -37,4 +37,6 @@ export interface RunnerState {
 
 export class FleetRunner extends Context.Tag("@plaza/stock-sync/fleet/FleetRunner")<FleetRunner, {
   readonly state: Effect.Effect<RunnerState>
+  /** Starts no further work, and waits within the limit of a stop for requests in flight. Every later call does nothing. */
+  readonly drain: Effect.Effect<void>
 }>() {}

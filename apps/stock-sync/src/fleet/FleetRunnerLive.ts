@@ -444,6 +444,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
     )
 
     const drain = Effect.gen(function*() {
+      if (stopping) return
       stopping = true
       yield* Effect.annotateLogs(Effect.logInfo("fleet.stopping"), { active: active.size })
       const all = Effect.asVoid(Fiber.interruptAll(Array.from(workers)))
@@ -459,6 +460,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
     yield* Effect.forkScoped(Effect.repeat(dropLost, Schedule.spaced(turnInterval)))
 
     return {
+      drain,
       state: Effect.gen(function*() {
         const held = yield* Effect.filter(Array.from(terms), ([shard, term]) => ownership.holds(shard, term))
         const { reading, waiting: waitingToRead } = yield* reads.counts

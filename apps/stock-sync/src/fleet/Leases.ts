@@ -26,6 +26,8 @@ export interface Leases {
 
 export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Duration.Duration): Leases => {
   const leases = new Map<number, Lease>()
+  // The library runs these statements on one connection, and the driver wants one at a time there.
+  const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   let terms = 0
 
   /** Leaves out shards that were not asked for: the library may return them, and nobody knows their lease. */
@@ -34,13 +36,13 @@ export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Dur
     statement: Effect.Effect<Array<ShardId.ShardId>, E>,
     termOf: (before: Lease | undefined) => Term
   ): Effect.Effect<Array<ShardId.ShardId>, E> =>
-    Effect.flatMap(MonotonicClock.now, (renewedAt) =>
+    inTurn(Effect.flatMap(MonotonicClock.now, (renewedAt) =>
       Effect.map(statement, (returned) => {
         const ids = new Set(Array.from(shards, ({ id }) => id))
         const own = returned.filter(({ id }) => ids.has(id))
         for (const { id } of own) leases.set(id, { term: termOf(leases.get(id)), renewedAt })
         return own
-      }))
+      })))
 
   return {
     storage: {
@@ -48,8 +50,8 @@ export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Dur
       acquire: (address, shards) => requested(shards, storage.acquire(address, shards), () => ++terms),
       // A renewed shard without a lease was acquired by a statement whose result got lost.
       refresh: (address, shards) => requested(shards, storage.refresh(address, shards), (before) => before?.term ?? ++terms),
-      release: (address, shard) => Effect.zipRight(Effect.sync(() => leases.delete(shard.id)), storage.release(address, shard)),
-      releaseAll: (address) => Effect.zipRight(Effect.sync(() => leases.clear()), storage.releaseAll(address))
+      release: (address, shard) => Effect.zipRight(Effect.sync(() => leases.delete(shard.id)), inTurn(storage.release(address, shard))),
+      releaseAll: (address) => Effect.zipRight(Effect.sync(() => leases.clear()), inTurn(storage.releaseAll(address)))
     },
     termOf: (shard) => leases.get(shard)?.term,
     isFresh: (shard, term) =>

@@ -25,7 +25,7 @@ export const readyState = Effect.map(MonotonicClock.now, (now): RunnerState => (
   stopping: false
 }))
 
-export const layerRunner = (state: Ref.Ref<RunnerState>): Layer.Layer<FleetRunner> => Layer.succeed(FleetRunner, { state: Ref.get(state) })
+export const layerRunner = (state: Ref.Ref<RunnerState>): Layer.Layer<FleetRunner> => Layer.succeed(FleetRunner, { state: Ref.get(state), drain: Effect.void })
 
 /** A server of its own, and a new database with the tables of a fleet for each use. */
 export const server = Effect.map(Postgres.scoped, ({ start, stop, url }) => {

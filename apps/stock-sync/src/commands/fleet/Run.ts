@@ -44,7 +44,9 @@ export const layerObserved = (settings: FleetSettings) =>
   )
 
 export const run: Effect.Effect<never, never, FleetRunner> = Effect.gen(function*() {
-  const { runner } = yield* Effect.flatMap(FleetRunner, ({ state }) => state)
+  const { drain, state } = yield* FleetRunner
+  const { runner } = yield* state
   yield* Effect.annotateLogs(Effect.logInfo("fleet.started"), { runner })
-  return yield* Effect.never
+  // Before the layers are released: until then `/readyz` says that the runner stops, and its accounts stay its own.
+  return yield* Effect.onInterrupt(Effect.never, () => drain)
 })
