@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest"
 import { Incomplete, ServiceUnavailable } from "../src/commands/OnceReport.js"
 import { NotQuarantined } from "../src/commands/Retry.js"
 import { exitCodes } from "../src/ExitCodes.js"
+import { accountExists, accountNotFound, FleetDatabaseError, InvalidAccount } from "../src/fleet/FleetError.js"
 import { LedgerFault, LedgerInUse, NotHeld, OtherAccount } from "../src/ledger/LedgerError.js"
 import { SourceUnreachable } from "../src/source/Source.js"
 import { WrongAddress } from "../src/sync/AccountBinding.js"
@@ -19,6 +20,10 @@ describe("the exit code", () => {
     [new LedgerInUse({ path: "a.sqlite", message }), 2],
     [new OtherAccount({ path: "a.sqlite", message }), 2],
     [new WrongAddress({ message }), 2],
+    [new FleetDatabaseError({ database: "postgres://db/fleet", message }), 2],
+    [new InvalidAccount({ id: "a", message }), 2],
+    [accountNotFound("a"), 3],
+    [accountExists("a"), 5],
     [new NotHeld({ message }), 1],
     [new NotQuarantined({ products: ["A"], message }), 1],
     [new ServiceUnavailable({ message }), 7],

@@ -147,8 +147,6 @@ type Settings = Effect.Effect.Success<ReturnType<typeof read>>
 
 /** Why a runner can't read a source, if its address shows that. */
 const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string> => {
-  const isDatabase = ["postgres", "mysql", "sqlite"].includes(SourceUri.kindOf(source))
-  if (isDatabase && query === undefined) return Option.some("its source is a database: set the option query to one SELECT")
   switch (SourceUri.kindOf(source)) {
     case "stdin":
       return Option.some("its source is standard input, which a runner can't read: name a file or an address")
@@ -163,8 +161,10 @@ const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string
         ? Option.none()
         : Option.some("the address of its source has a user or a password: move them to the option source-authorization")
     }
-    default:
-      return Option.none()
+    case "postgres":
+    case "mysql":
+    case "sqlite":
+      return query === undefined ? Option.some("its source is a database: set the option query to one SELECT") : Option.none()
   }
 }
 
@@ -260,8 +260,9 @@ const acceptHeader = (id: string, name: string, text: string, secret: Secret, be
     before: before === undefined ? undefined : Option.getOrUndefined(KeyReference.decode(before))
   })
 
-// A source that only the runners know is checked as a file, for which every option is valid.
-const unknownSource = "file"
+/** The text of a source for checks. One that only the runners know is checked as a file, for which every option is valid. */
+const clearSource = (written: string | SourceReference, source: SourceReference): string =>
+  source._tag === "Plain" ? source.text : source._tag === "Sealed" && typeof written === "string" ? written.trim() : "file"
 
 const accept = (written: WrittenAccount, before: AccountSettings | undefined, environment: Environment) =>
   Effect.gen(function*() {
@@ -282,20 +283,18 @@ const accept = (written: WrittenAccount, before: AccountSettings | undefined, en
     const checked: Array<readonly [name: string, text: string]> = []
     const stored: Record<string, string> = {}
     for (const [name, text] of options) {
-      const reference = typeof text !== "string"
-        ? text
-        : !isSecret(name)
-        ? undefined
-        : yield* acceptHeader(id, name, text, secret, before?.options[name])
-      if (typeof text === "string" && (reference === undefined || reference._tag === "Sealed")) checked.push([name, text])
-      stored[name] = reference === undefined ? String(text) : KeyReference.encode(reference)
+      if (typeof text !== "string") stored[name] = KeyReference.encode(text)
+      else if (!isSecret(name)) {
+        checked.push([name, text])
+        stored[name] = text
+      } else {
+        const reference = yield* acceptHeader(id, name, text, secret, before?.options[name])
+        // References exist for the runners only.
+        if (reference._tag === "Sealed") checked.push([name, text])
+        stored[name] = KeyReference.encode(reference)
+      }
     }
-    const text = source._tag === "Plain"
-      ? source.text
-      : source._tag === "Sealed" && typeof written.source === "string"
-      ? written.source.trim()
-      : unknownSource
-    yield* settingsOf(id, text, checked, environment)
+    yield* settingsOf(id, clearSource(written.source, source), checked, environment)
     return { id, baseUrl, key, source, options: stored } satisfies AccountSettings
   })
 

@@ -36,16 +36,13 @@ export const encode = (reference: KeyReference): string => {
 /** The reference of a stored or written text; none for a key in the clear. */
 export const decode = (text: string): Option.Option<KeyReference> => {
   const [, kind, rest = ""] = /^(env|file|sealed):(.+)$/s.exec(text) ?? []
-  switch (kind) {
-    case "env":
-      return Option.some({ _tag: "Env", name: rest })
-    case "file":
-      return Option.some({ _tag: "File", path: rest })
-    case "sealed":
-      return Option.some({ _tag: "Sealed", text: rest })
-    default:
-      return Option.none()
-  }
+  return kind === "env"
+    ? Option.some({ _tag: "Env", name: rest })
+    : kind === "file"
+    ? Option.some({ _tag: "File", path: rest })
+    : kind === "sealed"
+    ? Option.some({ _tag: "Sealed", text: rest })
+    : Option.none()
 }
 
 /**
@@ -83,7 +80,7 @@ const key = "key"
 
 const kinds = ["env", "file"]
 
-const lettersOf = (word: string): string => [...word].toSorted().join("")
+const lettersOf = (word: string): string => word.split("").toSorted().join("")
 
 // A key that begins with a misspelt `env:` would be sealed, and only the service would refuse it.
 const misspelt = (text: string): string | undefined => {

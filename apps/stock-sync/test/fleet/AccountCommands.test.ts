@@ -348,7 +348,10 @@ describe("fleet run and fleet status", () => {
             Effect.retry(Schedule.intersect(Schedule.spaced("500 millis"), Schedule.recurs(60)))
           )
           expect(failing).toEqual([
-            expect.objectContaining({ id: "a", problem: expect.stringContaining("the variable MISSING_KEY with its key is not set") }),
+            expect.objectContaining({
+              id: "a",
+              problem: "account a: the variable MISSING_KEY with its key is not set: set it for this runner"
+            }),
             expect.objectContaining({ id: "b", paused: true, key: "sealed", problem: null })
           ])
           expect(yield* json(["status"])).toMatchObject({ runners: [{ alive: true }], accounts: { running: 1, paused: 1 } })
