@@ -6,6 +6,7 @@ import { Data, Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import * as Allowance from "./Allowance.js"
 import * as Calls from "./Calls.js"
+import * as Fleet from "./Fleet.js"
 import { save, table } from "./Harness.js"
 import * as Lists from "./Lists.js"
 import * as Profile from "./Profile.js"
@@ -33,7 +34,8 @@ const benchmarks = {
   idle: StockSyncWorker.idle(10_000),
   sources: StockSyncSources.report(1_000_000, 3),
   soak: Soak.report({ days: 7, products: 4_000, listed: 3_000, quota: 20_500, reassert: 0.05, seed: 1 }),
-  allowance: Allowance.report(10_000)
+  allowance: Allowance.report(10_000),
+  fleet: Fleet.report([10, 100, 1_000, 10_000], 60)
 }
 
 const folder = fileURLToPath(new URL("../results", import.meta.url))
