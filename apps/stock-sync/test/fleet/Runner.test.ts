@@ -119,6 +119,25 @@ describe("a runner", () => {
         expect(most).toBeLessThanOrEqual(4)
       })
     ))
+
+  it.live("starts at most so many workers at once, and goes on while these wait for the service for hours", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const { setAccess } = yield* Sandbox.Sandbox
+        const refused = Array.from({ length: 8 }, (_, index) => `refused-${index}`)
+        for (const id of refused) {
+          yield* fleet.add(id, products(id, 1, () => 1))
+          yield* setAccess(`store-${id}`, "suspend")
+        }
+        yield* fleet.add("good", products("good", 1, () => 1))
+        const { state } = yield* fleet.start()
+        let first = 0
+        yield* until(Effect.map(state, ({ accounts }) => (first = Math.max(first, accounts.active)) > 0))
+        expect(first).toBeLessThanOrEqual(4)
+        yield* until(areSent("good", products("good", 1, () => 1)), "2 minutes")
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === refused.length), "2 minutes")
+      })
+    ))
 })
 
 describe("a change of the accounts", () => {
