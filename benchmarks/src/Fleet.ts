@@ -99,10 +99,11 @@ const measureFleet = (accounts: number, seconds: number) =>
       PLAZA_TIMEOUT: "30s"
     }
     yield* run(["fleet", "migrate"], env)
-    const rows = Array.from({ length: accounts }, (_, index) =>
-      `shop-${index},http://127.0.0.1:${port}/open/v1,bench_${
-        String(index).padStart(40, "0")
-      },http://127.0.0.1:${port}/feeds/${index}\n`)
+    const shop = `http://127.0.0.1:${port}`
+    const rows = Array.from({ length: accounts }, (_, index) => {
+      const key = `bench_${String(index).padStart(40, "0")}`
+      return `shop-${index},${shop}/open/v1,${key},${shop}/feeds/${index}\n`
+    })
     yield* files.writeFileString(`${folder}/accounts.csv`, `id,baseUrl,key,source\n${rows.join("")}`)
     const importing = yield* Clock.currentTimeMillis
     yield* run(["fleet", "accounts", "import", `${folder}/accounts.csv`], env)
