@@ -377,6 +377,28 @@ const resumeAccounts = Command.make("resume", { ids: accountIds, ...withoutConfi
       printingFleet(options)
     )).pipe(described({ summary: "Resumes paused accounts.", examples: ["fleet accounts resume shop-1 shop-2"] }))
 
+const confirmSnapshot = Command.make("confirm", { id: accountId, snapshotNumber, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.confirm(options.id, options.snapshotNumber), command.layerWithLedgers)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Confirms a held snapshot of an account, so that the next read accepts it.",
+      details: ["Look at its changes with `fleet status ID` first."],
+      examples: ["fleet accounts confirm shop-1 3"]
+    }))
+
+const retryProducts = Command.make("retry", { id: accountId, products, ...withoutConfig },
+  (options) =>
+    load(() => import("./commands/fleet/Accounts.js")).pipe(
+      Effect.flatMap((command) => Effect.provide(command.retry(options.id, options.products), command.layerWithLedgers)),
+      printingFleet(options)
+    )).pipe(described({
+      summary: "Releases quarantined products of an account.",
+      details: ["Its runner sends them within seconds."],
+      examples: ["fleet accounts retry shop-1", "fleet accounts retry shop-1 MUG-BLUE-350"]
+    }))
+
 const yes = CliOptions.boolean("yes").pipe(CliOptions.withDescription("Do not ask. Required without a terminal."))
 
 const removeAccount = Command.make("remove", { id: accountId, yes, ...withoutConfig },
@@ -396,7 +418,17 @@ const accounts = Command.make("accounts").pipe(
     details: ["Runners notice each change within seconds."],
     examples: ["fleet accounts import accounts.csv", "fleet accounts list"]
   }),
-  Command.withSubcommands([listAccounts, addAccount, importAccounts, updateAccount, pauseAccounts, resumeAccounts, removeAccount])
+  Command.withSubcommands([
+    listAccounts,
+    addAccount,
+    importAccounts,
+    updateAccount,
+    pauseAccounts,
+    resumeAccounts,
+    confirmSnapshot,
+    retryProducts,
+    removeAccount
+  ])
 )
 
 const fleet = Command.make("fleet").pipe(

@@ -4,14 +4,15 @@ import * as Effect from "effect/Effect"
 import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
 import { Ledger } from "../ledger/Ledger.js"
 
-export const run = (number: number) =>
+/** `otherwise` says when a snapshot is accepted without a running worker. */
+export const run = (number: number, otherwise = "otherwise the next `once`, ") =>
   Effect.gen(function*() {
     const output = yield* Output
     const ledger = yield* Ledger
     const { figures } = yield* ledger.confirmHeld(number)
     yield* output.done(
       { confirmed: number, ...figures },
-      `snapshot ${number} is confirmed (${HeldSnapshots.describe(figures)}). A running worker accepts it within seconds, ` +
-        "otherwise the next `once`, unless the source has further implausible changes by then."
+      `snapshot ${number} is confirmed (${HeldSnapshots.describe(figures)}). A running worker accepts it at its next read, ` +
+        `${otherwise}unless the source has further implausible changes by then.`
     )
   })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { EntryState } from "../ledger/Entry.js"
 import { Ledger } from "../ledger/Ledger.js"
+import { LedgerCommands } from "../ledger/LedgerCommands.js"
 import * as Format from "./Format.js"
 
 // States that need attention come first.
@@ -63,15 +64,15 @@ export const summary = ({ account, backlog, counts, held, snapshot: { rows, take
   })
 ]
 
-/** Writes the lists of a report as tables. `confirm` is the command that confirms a held snapshot by its number, if there is one. */
-export const tables = (found: Report, confirm: ((number: number) => string) | undefined) =>
+/** Writes the lists of a report as tables. */
+export const tables = (found: Report) =>
   Effect.gen(function*() {
     const output = yield* Output
     const { changes, held, issues, snapshot, unsettled } = found
     if (held !== undefined) {
       yield* Format.heldTable(changes)
-      if (!held.confirmed && confirm !== undefined)
-        yield* output.note(`if these changes are right, run \`${confirm(held.number)}\`; otherwise correct the source`)
+      const { confirm } = yield* LedgerCommands
+      if (!held.confirmed) yield* output.note(`if these changes are right, run \`${confirm(held.number)}\`; otherwise correct the source`)
     }
     yield* Format.titled(
       "Not settled",
@@ -102,5 +103,5 @@ export const run = Effect.gen(function*() {
   const found = yield* report
   if (output.json) return yield* output.value({ ledger: found.path, ...json(found) })
   yield* output.one({}, [["ledger", found.path], ...summary(found)])
-  yield* tables(found, (number) => `plaza-stock-sync confirm ${number}`)
+  yield* tables(found)
 })

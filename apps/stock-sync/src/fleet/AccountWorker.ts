@@ -15,6 +15,7 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Client from "../commands/Client.js"
 import { Ledger, type LedgerOptions } from "../ledger/Ledger.js"
+import * as LedgerCommands from "../ledger/LedgerCommands.js"
 import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
 import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import * as EventLogger from "../observability/EventLogger.js"
@@ -203,4 +204,8 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
         record.carried = { ...last, status: { ...last.status, errors: [] } }
       })
     )
-  }).pipe(worded, Effect.annotateLogs("account", activation.record.settings.id))
+  }).pipe(
+    worded,
+    Effect.provideService(LedgerCommands.LedgerCommands, LedgerCommands.ofFleet(activation.record.settings.id)),
+    Effect.annotateLogs("account", activation.record.settings.id)
+  )

@@ -104,6 +104,10 @@ export class FleetAccounts extends Context.Tag("@plaza/stock-sync/fleet/FleetAcc
   readonly swap: (
     changes: ReadonlyArray<{ readonly before: AccountSettings; readonly after: AccountSettings }>
   ) => Effect.Effect<number, FleetDatabaseError>
+  /** Makes the runner of an account look at its ledger and its source within seconds. */
+  readonly wake: (id: string) => Effect.Effect<void, AccountNotFound | FleetDatabaseError>
+  /** Makes the next key of an account its key, whatever the key was before, and its base URL the address of its ledger. */
+  readonly adopt: (id: string) => Effect.Effect<void, AccountNotFound | FleetDatabaseError>
   /** Removes an account and its ledger. */
   readonly remove: (id: string) => Effect.Effect<void, AccountNotFound | FleetDatabaseError>
 }>() {}
@@ -140,6 +144,10 @@ const make = Effect.gen(function*() {
 
   const inTransaction = <A, E, R>(statements: Effect.Effect<A, E, R>): Effect.Effect<A, E | FleetDatabaseError, R> =>
     Effect.catchIf(sql.withTransaction(statements), isSqlError, (error) => run(Effect.fail(error)))
+
+  const wake = (id: string) =>
+    Effect.flatMap(run(sql`UPDATE fleet_account SET revision = nextval('fleet_revision') WHERE id = ${id} RETURNING id`), (rows) =>
+      rows.length === 0 ? accountNotFound(id) : Effect.void)
 
   const withPrefix = (prefix: string) =>
     Stream.paginateChunkEffect("", (after) =>
@@ -221,6 +229,13 @@ const make = Effect.gen(function*() {
             AND (fleet_account.key, fleet_account.source, fleet_account.options) = (before.key, before.source, before.options)
           RETURNING fleet_account.id`),
         (rows) => rows.length
+      ),
+    wake,
+    adopt: (id) =>
+      Effect.zipRight(
+        run(sql`UPDATE ledger_account SET key_fingerprint = '', base_url = fleet_account.base_url FROM fleet_account
+          WHERE fleet_account.id = ${id} AND ledger_account.account = fleet_account.number`),
+        wake(id)
       ),
     // Its worker may hold the locks of some rows for a moment.
     remove: (id) =>

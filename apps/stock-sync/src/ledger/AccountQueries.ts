@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Account, Ledger } from "./Ledger.js"
+import { LedgerCommands } from "./LedgerCommands.js"
 import { keyColumns, type LedgerConnection } from "./LedgerConnection.js"
 import { OtherAccount } from "./LedgerError.js"
 import * as LedgerRows from "./LedgerRows.js"
@@ -17,21 +18,21 @@ const nameOf = ({ baseUrl, id }: Account) => `account ${id ?? "without a known i
 
 const haveDifferentIds = (found: Account, wanted: Account) => found.id !== undefined && wanted.id !== undefined && found.id !== wanted.id
 
-const differentIds = (found: Account, wanted: Account) =>
-  `belongs to ${nameOf(found)}, but the key to ${nameOf(wanted)}: name another ledger with --ledger or STOCK_SYNC_LEDGER; nothing was sent`
+const differentIds = (found: Account, wanted: Account, { separate }: LedgerCommands["Type"]) =>
+  `belongs to ${nameOf(found)}, but the key to ${nameOf(wanted)}: ${separate}; nothing was sent`
 
-const adopt =
-  "If it is the same account, run `plaza-stock-sync adopt`; otherwise name another ledger with --ledger or STOCK_SYNC_LEDGER. Nothing was sent"
+const whenSame = ({ adopt, separate }: LedgerCommands["Type"]) =>
+  `If it is the same account, ${adopt}; otherwise ${separate}. Nothing was sent`
 
 /** Why a ledger can't be bound to an account; undefined if it can. */
-const mismatch = (found: Account, wanted: Account): string | undefined => {
-  if (haveDifferentIds(found, wanted)) return differentIds(found, wanted)
-  if (found.baseUrl !== wanted.baseUrl) return `belongs to ${nameOf(found)}, but PLAZA_BASE_URL is ${wanted.baseUrl}. ${adopt}`
+const mismatch = (found: Account, wanted: Account, commands: LedgerCommands["Type"]): string | undefined => {
+  if (haveDifferentIds(found, wanted)) return differentIds(found, wanted, commands)
+  if (found.baseUrl !== wanted.baseUrl) return `belongs to ${nameOf(found)}, but the base URL is ${wanted.baseUrl}. ${whenSame(commands)}`
   const sameId = found.id !== undefined && found.id === wanted.id
   const sameKey = found.keyFingerprint === "" || found.keyFingerprint === wanted.keyFingerprint
   return sameId || sameKey
     ? undefined
-    : `was used with another key, and GET /me does not show whether it belongs to the same account. ${adopt}`
+    : `was used with another key, and GET /me does not show whether it belongs to the same account. ${whenSame(commands)}`
 }
 
 export const make = ({ isShared, path, run, sql }: LedgerConnection): Pick<Ledger["Type"], "account" | "adopt" | "bind"> => {
@@ -49,9 +50,10 @@ export const make = ({ isShared, path, run, sql }: LedgerConnection): Pick<Ledge
         key_fingerprint = excluded.key_fingerprint`)
     )
 
-  const writeUnless = (problemOf: (found: Account, wanted: Account) => string | undefined) => (wanted: Account) =>
+  const writeUnless = (problemOf: typeof mismatch) => (wanted: Account) =>
     Effect.gen(function*() {
-      const problem = Option.flatMapNullable(yield* account, (found) => problemOf(found, wanted))
+      const commands = yield* LedgerCommands
+      const problem = Option.flatMapNullable(yield* account, (found) => problemOf(found, wanted, commands))
       if (Option.isSome(problem)) return yield* new OtherAccount({ path, message: `the ledger ${path} ${problem.value}` })
       yield* write(wanted)
     })
@@ -59,6 +61,6 @@ export const make = ({ isShared, path, run, sql }: LedgerConnection): Pick<Ledge
   return {
     account,
     bind: writeUnless(mismatch),
-    adopt: writeUnless((found, wanted) => haveDifferentIds(found, wanted) ? differentIds(found, wanted) : undefined)
+    adopt: writeUnless((found, wanted, commands) => haveDifferentIds(found, wanted) ? differentIds(found, wanted, commands) : undefined)
   }
 }

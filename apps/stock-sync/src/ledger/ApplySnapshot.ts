@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as RejectedRowLimit from "../sync/RejectedRowLimit.js"
 import * as HeldSnapshots from "./HeldSnapshots.js"
 import type { Ledger } from "./Ledger.js"
+import { LedgerCommands } from "./LedgerCommands.js"
 import * as LedgerConnection from "./LedgerConnection.js"
 import type { LedgerFault, SnapshotHeld } from "./LedgerError.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "./Snapshot.js"
@@ -168,7 +169,7 @@ export const apply = (connection: LedgerConnection.LedgerConnection): Ledger["Ty
     const { result, verdict } = judged
     return verdict._tag === "Held"
       ? Effect.flatMap(run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)),
-        (held) => Effect.fail(HeldSnapshots.failure(policy.guard, held)))
+        (held) => Effect.flatMap(LedgerCommands, (commands) => Effect.fail(HeldSnapshots.failure(policy.guard, held, commands))))
       : Effect.as(
         run(sql.withTransaction(Effect.zipRight(write(connection, judged, input, policy, window), HeldSnapshots.clear(sql)))),
         result

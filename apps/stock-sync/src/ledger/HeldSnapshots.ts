@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as DropGuard from "../sync/DropGuard.js"
+import type { LedgerCommands } from "./LedgerCommands.js"
 import { NotHeld, SnapshotHeld } from "./LedgerError.js"
 import * as LedgerRows from "./LedgerRows.js"
 import type { HeldSnapshot, SnapshotStatus } from "./Snapshot.js"
@@ -112,13 +113,13 @@ export const confirm = (
   )
 
 /** No snapshot with this number is held, but perhaps another one. */
-export const notHeld = (number: number, current: Option.Option<HeldSnapshot>): NotHeld =>
+export const notHeld = (number: number, current: Option.Option<HeldSnapshot>, commands: LedgerCommands["Type"]): NotHeld =>
   new NotHeld({
     message: Option.match(current, {
       onNone: () => "no snapshot is held: there is nothing to confirm",
       onSome: (held) =>
-        `snapshot ${number} is not held (any longer); snapshot ${held.number} is: look at it with \`plaza-stock-sync status\`, then run ` +
-        `\`plaza-stock-sync confirm ${held.number}\``
+        `snapshot ${number} is not held (any longer); snapshot ${held.number} is: look at it with \`${commands.status}\`, then run ` +
+        `\`${commands.confirm(held.number)}\``
     })
   })
 
@@ -131,7 +132,7 @@ export const describe = ({ catalogue, fell, missing, rose, soldOut, zeroed }: Dr
   return `of ${catalogue} products, ${changes.flatMap(([count, what]) => count === 0 ? [] : [`${count} ${what}`]).join(", ")}`
 }
 
-export const failure = (limits: DropGuard.Limits, held: HeldSnapshot): SnapshotHeld =>
+export const failure = (limits: DropGuard.Limits, held: HeldSnapshot, commands: LedgerCommands["Type"]): SnapshotHeld =>
   new SnapshotHeld({
     held,
     message:
@@ -140,6 +141,6 @@ export const failure = (limits: DropGuard.Limits, held: HeldSnapshot): SnapshotH
       }, ` +
       `and the limit is ${
         Math.floor(DropGuard.limitOf(limits, held.figures))
-      }. Nothing of it was taken. Look at the changes with \`plaza-stock-sync status\`; if they are ` +
-      `right, run \`plaza-stock-sync confirm ${held.number}\`, otherwise correct the source`
+      }. Nothing of it was taken. Look at the changes with \`${commands.status}\`; if they are ` +
+      `right, run \`${commands.confirm(held.number)}\`, otherwise correct the source`
   })

@@ -6,6 +6,7 @@ import * as ApplySnapshot from "./ApplySnapshot.js"
 import * as DispatchQueries from "./DispatchQueries.js"
 import * as HeldSnapshots from "./HeldSnapshots.js"
 import type { Ledger, LedgerOptions } from "./Ledger.js"
+import { LedgerCommands } from "./LedgerCommands.js"
 import type { LedgerConnection } from "./LedgerConnection.js"
 import * as ReadQueries from "./ReadQueries.js"
 
@@ -26,7 +27,9 @@ export const make = (
     confirmHeld: (number) =>
       Effect.gen(function*() {
         const confirmed = yield* run(HeldSnapshots.confirm(sql, number))
-        return Option.isSome(confirmed) ? confirmed.value : yield* HeldSnapshots.notHeld(number, (yield* snapshot).held)
+        return Option.isSome(confirmed)
+          ? confirmed.value
+          : yield* HeldSnapshots.notHeld(number, (yield* snapshot).held, yield* LedgerCommands)
       }),
     ...ReadQueries.make(connection),
     ...DispatchQueries.make(connection, options)

@@ -19,10 +19,10 @@ export const time = (at: DateTime.Utc): Html => html`<time datetime="${StatusTex
 export interface Commands {
   /** Lists everything. */
   readonly status: string
-  /** Releases quarantined products; undefined if there is no such command. */
-  readonly retry: string | undefined
-  /** Confirms a held snapshot by its number; undefined if there is no such command. */
-  readonly confirm: ((number: number) => string) | undefined
+  /** Releases quarantined products. */
+  readonly retry: string
+  /** Confirms a held snapshot by its number. */
+  readonly confirm: (number: number) => string
 }
 
 export const none = "–"
@@ -197,11 +197,7 @@ const more = (shown: number, all: number, { status }: Commands): Html | false =>
 
 export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
   html`<section aria-labelledby="quarantined"><h2 id="quarantined">Quarantined products</h2>
-<p class="soft">The service refuses their stock. The worker retries each at growing intervals, ${
-    commands.retry === undefined
-      ? "and when the source has another stock for it."
-      : html`when the source has another stock for it, or after <code>${commands.retry}</code>.`
-  }</p>
+<p class="soft">The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>${commands.retry}</code>.</p>
 ${
     table(
       "quarantined-rows",

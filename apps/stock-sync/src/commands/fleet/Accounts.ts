@@ -13,15 +13,24 @@ import * as FleetAccounts from "../../fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../fleet/FleetMigrations.js"
 import * as KeyReference from "../../fleet/KeyReference.js"
+import * as FleetLedgerLive from "../../fleet/ledger/FleetLedgerLive.js"
+import * as AccountReport from "../../fleet/operations/AccountReport.js"
 import * as SealedSecrets from "../../fleet/SealedSecrets.js"
 import * as SourceReference from "../../fleet/SourceReference.js"
+import { Ledger } from "../../ledger/Ledger.js"
+import * as LedgerCommands from "../../ledger/LedgerCommands.js"
+import * as Confirm from "../Confirm.js"
 import * as Format from "../Format.js"
+import * as Retry from "../Retry.js"
 
 /** The accounts of a prepared database. */
 export const layer = Layer.provideMerge(
   FleetAccounts.layer,
   Layer.tap(FleetDatabase.layerConfig, (context) => Effect.provide(FleetMigrations.check, context))
 )
+
+/** For commands that change the ledger of an account. */
+export const layerWithLedgers = Layer.provideMerge(FleetLedgerLive.layer, layer)
 
 /** For commands that write settings. Checks first that the secret is the one of this fleet, so that nothing is sealed under another. */
 export const layerWriting = Layer.provideMerge(
@@ -163,6 +172,8 @@ export const update = (given: Given, unset: ReadonlyArray<string>) =>
     // Before the transaction, because a person may have to look for the key.
     const key = yield* Effect.transposeMapOption(given.key, keyOf)
     const changed = yield* accounts.update(given.id, (account) => accept(changedBy(account, { ...given, key }, unset), account))
+    // Whoever names the key or the address says that they are those of the same store.
+    if (Option.isSome(given.key) || Option.isSome(given.baseUrl)) yield* accounts.adopt(given.id)
     const account = yield* accounts.get(given.id)
     yield* output.done(
       { ...json(account), changed },
@@ -189,6 +200,23 @@ export const setPaused = (ids: ReadonlyArray<string>, paused: boolean) =>
       `${countOf(changed.length)} ${changed.length === 1 ? "is" : "are"} ${state}.${before}`
     )
   })
+
+/** Runs a command on the ledger of an account, beside its runner. */
+const beside = <A, E, R>(id: string, command: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const accounts = yield* FleetAccounts.FleetAccounts
+    yield* command.pipe(
+      Effect.provideServiceEffect(Ledger, AccountReport.ledger(id)),
+      Effect.provideService(LedgerCommands.LedgerCommands, LedgerCommands.ofFleet(id)),
+      Effect.ensuring(Effect.ignore(accounts.wake(id)))
+    )
+  })
+
+/** Confirms the held snapshot of an account. */
+export const confirm = (id: string, snapshot: number) => beside(id, Confirm.run(snapshot, ""))
+
+/** Releases quarantined products of an account: the named ones, or all. */
+export const retry = (id: string, products: ReadonlyArray<string>) => beside(id, Retry.run(products))
 
 export const remove = (id: string, yes: boolean) =>
   Effect.gen(function*() {

@@ -10,6 +10,7 @@ import * as AccountReport from "../../fleet/operations/AccountReport.js"
 import * as FleetStatus from "../../fleet/operations/FleetStatus.js"
 import * as SourceReference from "../../fleet/SourceReference.js"
 import { Ledger } from "../../ledger/Ledger.js"
+import * as LedgerCommands from "../../ledger/LedgerCommands.js"
 import * as Format from "../Format.js"
 import * as Status from "../Status.js"
 
@@ -156,7 +157,7 @@ const account = (id: string) =>
     const found = yield* Effect.provideService(Status.report, Ledger, ledger)
     if (output.json) return yield* output.value({ ...(row === undefined ? { id } : accountJson(row)), status: Status.json(found) })
     yield* output.one({}, [...(row === undefined ? [] : accountEntries(row)), ...Status.summary(found)])
-    yield* Status.tables(found, undefined)
+    yield* Effect.provideService(Status.tables(found), LedgerCommands.LedgerCommands, LedgerCommands.ofFleet(id))
   })
 
 /** Prints the state of the fleet, or of the account with this id. */

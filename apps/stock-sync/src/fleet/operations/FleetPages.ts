@@ -3,6 +3,7 @@ import * as Text from "@plaza/cli-kit/Text"
 import * as DateTime from "effect/DateTime"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as LedgerCommands from "../../ledger/LedgerCommands.js"
 import { type Html, html, type Piece } from "../../observability/Html.js"
 import * as Page from "../../observability/Page.js"
 import * as Sections from "../../observability/StatusSections.js"
@@ -243,10 +244,9 @@ ${accounts(query, page)}`
     about: aboutRunner(runner)
   })
 
-const commands: Sections.Commands = {
-  status: "plaza-stock-sync fleet status ACCOUNT --json",
-  retry: undefined,
-  confirm: undefined
+const commandsOf = (account: string): Sections.Commands => {
+  const commands = LedgerCommands.ofFleet(account)
+  return { ...commands, status: `${commands.status} --json` }
 }
 
 const accountState = (account: FleetStatus.AccountRow): Html => {
@@ -279,12 +279,12 @@ export const account = ({ account, sample, snapshot }: AccountReport, now: DateT
       refresh: FleetText.accountPath(account.id)
     },
     main: html`${accountState(account)}
-${Sections.held(Option.getOrUndefined(snapshot.held), sample, commands)}
+${Sections.held(Option.getOrUndefined(snapshot.held), sample, commandsOf(account.id))}
 <div class="columns">${Sections.waiting(sample.backlog, Sections.longestWait(sample.backlog), now)}${
       Sections.ledgerOverview(sample, snapshot.rows, now)
     }</div>
-${Sections.quarantined(sample, commands)}
-${Sections.rowIssues(sample, commands)}`,
+${Sections.quarantined(sample, commandsOf(account.id))}
+${Sections.rowIssues(sample, commandsOf(account.id))}`,
     about: aboutRunner(runner)
   })
 

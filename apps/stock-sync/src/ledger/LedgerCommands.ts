@@ -1,0 +1,32 @@
+/** The commands that messages about a ledger name. Those of a fleet name its account too. */
+import * as Context from "effect/Context"
+
+export class LedgerCommands extends Context.Reference<LedgerCommands>()("@plaza/stock-sync/ledger/LedgerCommands", {
+  defaultValue: (): {
+    readonly status: string
+    readonly retry: string
+    readonly confirm: (snapshot: number) => string
+    /** What to do if the key has changed and the account may be the same. */
+    readonly adopt: string
+    /** What to do if it is another account. */
+    readonly separate: string
+  } => ({
+    status: "plaza-stock-sync status",
+    retry: "plaza-stock-sync retry",
+    confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}`,
+    adopt: "run `plaza-stock-sync adopt`",
+    separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
+  })
+}) {}
+
+/** An argument as a shell reads it. */
+const argument = (text: string): string => /^[\w.@:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+/** For an account of a fleet. */
+export const ofFleet = (account: string): LedgerCommands["Type"] => ({
+  status: `plaza-stock-sync fleet status ${argument(account)}`,
+  retry: `plaza-stock-sync fleet accounts retry ${argument(account)}`,
+  confirm: (snapshot) => `plaza-stock-sync fleet accounts confirm ${argument(account)} ${snapshot}`,
+  adopt: `set its key again with \`plaza-stock-sync fleet accounts update ${argument(account)} --key\``,
+  separate: "add the other store as an account of its own"
+})
