@@ -26,7 +26,8 @@ export interface Leases {
 
 export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Duration.Duration): Leases => {
   const leases = new Map<number, Lease>()
-  // The library runs these statements on one connection, and the driver wants one at a time there.
+  // The library runs these statements on one connection, and the driver wants one at a time there. Releases of single shards use others
+  // and run together, so they don't wait here.
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   let terms = 0
 
@@ -50,7 +51,7 @@ export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Dur
       acquire: (address, shards) => requested(shards, storage.acquire(address, shards), () => ++terms),
       // A renewed shard without a lease was acquired by a statement whose result got lost.
       refresh: (address, shards) => requested(shards, storage.refresh(address, shards), (before) => before?.term ?? ++terms),
-      release: (address, shard) => Effect.zipRight(Effect.sync(() => leases.delete(shard.id)), inTurn(storage.release(address, shard))),
+      release: (address, shard) => Effect.zipRight(Effect.sync(() => leases.delete(shard.id)), storage.release(address, shard)),
       releaseAll: (address) => Effect.zipRight(Effect.sync(() => leases.clear()), inTurn(storage.releaseAll(address)))
     },
     termOf: (shard) => leases.get(shard)?.term,
