@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, Media, Posts, Profiles } from "@plaza/client"
 import { ConversationId, PostId } from "@plaza/domain"
 import { ConfigProvider, Effect, Layer, Schedule, Stream } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import * as NodeClient from "../src/node.js"
@@ -181,6 +182,19 @@ describe("a call that must not be sent twice", () => {
       const { port } = yield* mute
       const failure = yield* Effect.flip(Effect.provide(say, over(`https://127.0.0.1:${port}/open/v1`, { connectTimeout: "100 millis" })))
       expect(failure).toMatchObject({ _tag: "ConnectionFailed", reason: "UND_ERR_CONNECT_TIMEOUT" })
+    }))
+
+  it.scopedLive("is not sent if the process was suspended for longer than that while it connected", () =>
+    Effect.gen(function*() {
+      const server = yield* RawServer.make(answer)
+      const suspend = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => subscribe("net.client.socket", suspend)),
+        () => Effect.sync(() => unsubscribe("net.client.socket", suspend))
+      )
+      const failure = yield* Effect.flip(Effect.provide(say, over(server.baseUrl, { connectTimeout: "100 millis" })))
+      expect(failure).toMatchObject({ _tag: "ConnectionFailed", reason: "UND_ERR_CONNECT_TIMEOUT" })
+      expect(server.seen).toEqual([])
     }))
 
   it.scopedLive("fails with ConnectionFailed then, also with an HttpClient that the application derived", () =>

@@ -41,6 +41,9 @@ export const lockExpiration: Duration.Duration = Duration.seconds(6)
 /** How long after its start a renewal is trusted. The rest of the lock's time is for a request that has left by then. */
 const freshFor = Duration.seconds(4)
 
+/** How long a request may take to connect: a request leaves while the lock holds by which it was allowed. */
+export const longestConnect: Duration.Duration = Duration.subtract(lockExpiration, freshFor)
+
 const group = "default"
 
 const config = (runner: RunnerAddress.RunnerAddress): Partial<ShardingConfig.ShardingConfig["Type"]> => ({

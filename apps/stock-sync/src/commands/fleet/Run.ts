@@ -28,7 +28,7 @@ const checkedSecret = Layer.effectDiscard(Effect.flatMap(AccountOptions.AccountO
 export const layer = (options: FleetRunnerLive.Options) =>
   FleetRunnerLive.layer(options).pipe(
     Layer.provide(AccountSources.layer),
-    Layer.provide(NodeClient.layer),
+    Layer.provide(NodeClient.layerWith({ connectTimeout: OwnershipCluster.longestConnect })),
     Layer.provide(OwnershipCluster.layer),
     Layer.provide(FleetRoster.layer),
     Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedgerLive.layer)),

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "@effect/platform-node/Undici"
+import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, errors, Pool } from "@effect/platform-node/Undici"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -42,14 +42,23 @@ const connectFailure = (error: NodeJS.ErrnoException): Error => {
   return code === undefined ? error : Object.assign(new Error(error.message, { cause: error }), { code, syscall: "connect" })
 }
 
-const preparing = (connect: buildConnector.connector): buildConnector.connector => (options, callback) =>
+/**
+ * After the process was suspended, the system reports an open connection before undici's timer ends the wait for it. The request would
+ * then leave long after its caller has decided to send it.
+ */
+const preparing = (connect: buildConnector.connector, timeout: Duration.Duration): buildConnector.connector => (options, callback) => {
+  const startedAt = performance.now()
   connect(options, (...[error, socket]) => {
-    if (error === null) {
-      callback(null, SocketWrites.prepare(socket))
-    } else {
+    if (error !== null) {
       callback(connectFailure(error), null)
+    } else if (performance.now() - startedAt > Duration.toMillis(timeout)) {
+      socket.destroy()
+      callback(new errors.ConnectTimeoutError("the connection was opened too late"), null)
+    } else {
+      callback(null, SocketWrites.prepare(socket))
     }
   })
+}
 
 const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Agent.Options): Dispatcher => {
   const tls = {
@@ -62,7 +71,8 @@ const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Ag
     connect: buildConnector(tls),
     // Both kinds of agent, with and without a proxy, create their pools here, each with its own connector.
     factory: (origin, options: Pool.Options) =>
-      new Pool(origin, typeof options.connect === "function" ? { ...options, connect: preparing(options.connect) } : options)
+      new Pool(origin,
+        typeof options.connect === "function" ? { ...options, connect: preparing(options.connect, connectTimeout) } : options)
   }
   return proxies.http === "" && proxies.https === ""
     ? new Agent(all)
