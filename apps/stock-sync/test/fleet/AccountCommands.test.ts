@@ -319,6 +319,52 @@ describe("fleet accounts import", () => {
       ), 120_000)
 })
 
+describe("the ledger of an account", () => {
+  it.live("is changed beside its runner: products are released, snapshots confirmed, and a named key is adopted",
+    () =>
+      withFleet(({ json, run, url }) =>
+        Effect.gen(function*() {
+          yield* json(["migrate"])
+          yield* json(["accounts", "import", "-"], { input: csv("id,baseUrl,key,source", `a b,${baseUrl},env:KEY,a.csv`) })
+          const in_ = (table: string) => `${FleetDatabase.schema}.${table}`
+          const number = `(SELECT number FROM ${in_("fleet_account")})`
+          const revision = Effect.map(
+            query<{ revision: number }>(url, `SELECT revision FROM ${in_("fleet_account")}`),
+            ([row]) => row?.revision ?? Number.NaN
+          )
+          yield* query(url,
+            `INSERT INTO ${in_("ledger_snapshot")} (account, one, held_number, held_since, held_at, catalogue, sold_out, fell, rose,
+            missing, zeroed) VALUES (${number}, 1, 2, 0, 0, 10, 9, 0, 0, 0, 0)`)
+          yield* query(url,
+            `INSERT INTO ${
+              in_("ledger_account")
+            } (account, one, base_url, key_fingerprint) VALUES (${number}, 1, 'https://old.example', 'old')`)
+          yield* query(url,
+            `INSERT INTO ${in_("ledger_product")} (account, id, wanted, state, part, since, line, updated_at, refused, attempts)
+            VALUES (${number}, 'P', 1, 'quarantined', 'named', 0, 2, 0, 1, 1)`)
+
+          expect((yield* run(["status", "a b"])).stdout).toContain("9")
+          expect(failure(yield* run(["accounts", "confirm", "a b", "3"]))).toEqual([
+            1,
+            expect.stringContaining("`plaza-stock-sync fleet accounts confirm 'a b' 2`")
+          ])
+          const before = yield* revision
+          expect(yield* json(["accounts", "confirm", "a b", "2"])).toMatchObject({ confirmed: 2, soldOut: 9 })
+          const confirmed = yield* revision
+          expect(yield* json(["accounts", "retry", "a b"])).toEqual({ released: ["P"] })
+          const released = yield* revision
+          expect([confirmed > before, released > confirmed]).toEqual([true, true])
+          expect((yield* run(["accounts", "retry", "c"])).status).toBe(3)
+
+          yield* json(["accounts", "update", "a b", "--poll", "5m"])
+          const binding = `SELECT base_url, key_fingerprint FROM ${in_("ledger_account")}`
+          expect(yield* query(url, binding)).toEqual([{ base_url: "https://old.example", key_fingerprint: "old" }])
+          yield* json(["accounts", "update", "a b", "--key", "env:KEY"])
+          expect(yield* query(url, binding)).toEqual([{ base_url: baseUrl, key_fingerprint: "" }])
+        })
+      ), 120_000)
+})
+
 describe("fleet run and fleet status", () => {
   it.live("run the accounts until the runner is stopped, and show their state",
     () =>
