@@ -19,8 +19,15 @@ export class LedgerCommands extends Context.Reference<LedgerCommands>()("@plaza/
   })
 }) {}
 
-/** An argument as a shell reads it. */
-const argument = (text: string): string => /^[\w.@:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** An argument as a shell reads it. Characters that would change how the command looks are escaped. */
+const argument = (text: string): string =>
+  /^[\w.@:/-]+$/.test(text)
+    ? text
+    : text.search(hidden) < 0
+    ? `'${text.replaceAll("'", "'\\''")}'`
+    : `$'${text.replace(/[\\']/g, "\\$&").replace(hidden, (character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`)}'`
 
 /** For an account of a fleet. */
 export const ofFleet = (account: string): LedgerCommands["Type"] => ({
