@@ -98,6 +98,7 @@ describe("after a takeover", () => {
         ["confirm", (ledger, send) => ledger.confirm(send)],
         ["fail", (ledger, send) => ledger.fail(send, { state: "doubtful", refusal: refusal(1), retryIn: Duration.zero })],
         ["retryNow", (ledger) => ledger.retryNow],
+        ["nextDelayed", (ledger) => ledger.nextDelayed],
         ["nextDue", (ledger) => ledger.nextDue(Option.none())],
         ["release", (ledger) => ledger.release(Option.none())],
         ["clockChanged", (ledger) => ledger.clockChanged(1_000)],
