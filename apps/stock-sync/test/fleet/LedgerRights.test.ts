@@ -119,6 +119,7 @@ describe("prepared databases", () => {
       for (const table of ["product", "account", "snapshot", "held_change", "row_issue", "history", "request"])
         yield* sql.unsafe(`DROP TABLE ledger_${table} CASCADE`)
       yield* sql`DROP FUNCTION ledger_history_number`
+      yield* sql`DROP TABLE fleet_runner`
       yield* sql`ALTER TABLE fleet_account DROP COLUMN number`
       yield* sql`DELETE FROM fleet_migration WHERE migration_id > 1`
       yield* Effect.provideService(FleetMigrations.migrate, FleetDatabase.FleetDatabase, one.database)
