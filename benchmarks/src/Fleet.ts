@@ -9,10 +9,10 @@ import { PgClient } from "@effect/sql-pg"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Clock, Data, Effect, Redacted, Schema, type Scope } from "effect"
 import { execFile, spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { type Report, round } from "./Harness.js"
+import { usageOf } from "./ProcessUsage.js"
 import { bundle, type ProgramFailed, start } from "./Programs.js"
 import type { ShopsTask } from "./programs/fleet/Task.js"
 
@@ -30,14 +30,6 @@ const Counts = Schema.Struct({
   unchanged: Schema.Number,
   patches: Schema.Number
 })
-
-/** CPU seconds that a process has used, and its memory in MiB, by the kernel of Linux. */
-const usageOf = (pid: number) => {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  const memory = Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, memory: memory / 1_024 }
-}
 
 const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.tryPromise({

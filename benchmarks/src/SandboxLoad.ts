@@ -1,19 +1,20 @@
 /**
- * Benchmark `sandbox`: requests per second of the sandbox with growing data, of Prism with the same OpenAPI file (as a command and as a
- * library), and of a minimal Node server. Each server and the load generator is a process of its own.
+ * Benchmark `sandbox`: requests per second and CPU per request of the sandbox with growing data, of Prism with the same OpenAPI file (as a
+ * command and as a library), and of a minimal Node server. Each server and the load generator is a process of its own. CPU per request
+ * compares servers; the rate also depends on the load generator, which shares the machine.
  */
 import { Effect, Schema, type Scope } from "effect"
 import { fileURLToPath } from "node:url"
 import { interleave, median, type Report, round } from "./Harness.js"
+import { usageOf } from "./ProcessUsage.js"
 import { bundle, type Program, type ProgramFailed, start } from "./Programs.js"
 
 const file = fileURLToPath(new URL("../../packages/domain/openapi.json", import.meta.url))
 
 const concurrency = 64
 const seconds = 2
-const mebibyte = 1024 * 1024
 
-const Server = Schema.Struct({ address: Schema.String, key: Schema.String, memory: Schema.Number })
+const Server = Schema.Struct({ address: Schema.String, key: Schema.String, pid: Schema.Int })
 const Sample = Schema.Struct({
   perSecond: Schema.Number,
   /** Milliseconds. */
@@ -42,7 +43,8 @@ const nameOf = (rows: number) => rows === 0 ? "sandbox, seeded data" : `sandbox,
 /** Sends one kind of request for some seconds. The benchmark fails if a response is not a success. */
 const measure = (load: Program, server: Program, { body, headers, method, path }: Call) =>
   Effect.gen(function*() {
-    const { address, key } = yield* server.ask("where", Server)
+    const { address, key, pid } = yield* server.ask("where", Server)
+    const before = usageOf(pid)
     const sample = yield* load.ask({
       url: `${address}${path}`,
       method,
@@ -52,31 +54,33 @@ const measure = (load: Program, server: Program, { body, headers, method, path }
       connections: concurrency,
       duration: seconds
     }, Sample)
-    return sample.others === 0 ? sample : yield* Effect.dieMessage(`${sample.others} requests ${method} ${path} failed`)
+    const after = usageOf(pid)
+    return sample.others === 0
+      ? { ...sample, cpu: 1_000_000 * (after.cpu - before.cpu) / sample.answered, memory: after.memory }
+      : yield* Effect.dieMessage(`${sample.others} requests ${method} ${path} failed`)
   })
 
+type Measured = Effect.Effect.Success<ReturnType<typeof measure>>
 type Contender = readonly [name: string, server: Program]
 
 const rowsOf = (load: Program, servers: ReadonlyArray<Contender>, rounds: number) =>
   Effect.forEach(Object.entries(calls), ([title, call]) =>
     Effect.gen(function*() {
       const all = yield* interleave(Object.fromEntries(servers.map(([name, server]) => [name, measure(load, server, call)])), rounds)
-      const perSecondOf = (name: string) => median((all.get(name) ?? []).map(({ perSecond }) => perSecond))
-      return yield* Effect.forEach(servers, ([name, server]) =>
-        Effect.gen(function*() {
-          const samples = all.get(name) ?? []
-          const perSecond = perSecondOf(name)
-          const { memory } = yield* server.ask("where", Server)
-          return [
-            name,
-            title,
-            round(perSecond, 0),
-            `${round(perSecond / perSecondOf(command), 1)}x`,
-            `${round(perSecond / perSecondOf(library), 1)}x`,
-            round(median(samples.map(({ p99 }) => p99)), 0),
-            round(memory / mebibyte, 0)
-          ]
-        }))
+      const medianOf = (name: string, of: (sample: Measured) => number) => median((all.get(name) ?? []).map(of))
+      const perSecond = (name: string) => medianOf(name, (sample) => sample.perSecond)
+      const cpu = (name: string) => medianOf(name, (sample) => sample.cpu)
+      return servers.map(([name]) => [
+        name,
+        title,
+        round(perSecond(name), 0),
+        `${round(perSecond(name) / perSecond(command), 1)}x`,
+        `${round(perSecond(name) / perSecond(library), 1)}x`,
+        round(cpu(name), 0),
+        `${round(cpu(command) / cpu(name), 2)}x`,
+        round(medianOf(name, ({ p99 }) => p99), 0),
+        round(Math.max(...(all.get(name) ?? []).map(({ memory }) => memory)), 0)
+      ])
     }))
 
 export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
@@ -98,7 +102,7 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
       name: "sandbox",
       about:
         `requests per second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
-      columns: ["server", "call", "per s", "of Prism, command", "of Prism, library", "p99 ms", "MiB"],
+      columns: ["server", "call", "per s", "of Prism, command", "of Prism, library", "CPU us", "less than Prism, command", "p99 ms", "MiB"],
       rows: rows.flat()
     }
   }).pipe(Effect.scoped)

@@ -14,5 +14,5 @@ server.keepAliveTimeout = 60_000
 server.listen(0, "127.0.0.1", () => {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
-  onRequest(() => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: "none", memory: process.memoryUsage().rss }))
+  onRequest(() => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: "none", pid: process.pid }))
 })

@@ -10,7 +10,7 @@ const posts = Number(process.argv[2] ?? 0)
 
 const serve = Effect.gen(function*() {
   const { apiKey, baseUrl } = yield* Sandbox.Sandbox
-  onRequest(() => Promise.resolve({ address: baseUrl, key: Redacted.value(apiKey), memory: process.memoryUsage().rss }))
+  onRequest(() => Promise.resolve({ address: baseUrl, key: Redacted.value(apiKey), pid: process.pid }))
   return yield* Effect.never
 })
 

@@ -1,5 +1,5 @@
 /** Prism as a command, mocking the same OpenAPI file. Its log is read and discarded. */
-import { execFileSync, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { apiKey } from "../ApiKey.js"
 import { onRequest } from "../ChildProtocol.js"
@@ -27,7 +27,4 @@ const address = await new Promise<string>((resolve, reject) => {
   child.on("exit", () => reject(new Error(`Prism exited: ${output}`)))
 })
 
-/** Resident memory of the process in bytes. */
-const memory = () => 1024 * Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" }))
-
-onRequest(() => Promise.resolve({ address, key: apiKey, memory: memory() }))
+onRequest(() => Promise.resolve({ address, key: apiKey, pid: child.pid }))

@@ -19,4 +19,4 @@ const server = createServer(await getHttpOperationsFromSpec(process.argv[2] ?? "
   }
 })
 const address = await server.listen(0, "127.0.0.1")
-onRequest(() => Promise.resolve({ address, key: apiKey, memory: process.memoryUsage().rss }))
+onRequest(() => Promise.resolve({ address, key: apiKey, pid: process.pid }))

@@ -179,14 +179,16 @@ export const make = (database: Sqlite.Database): Client => {
       const [begin, commit, rollback] = depth === 0
         ? ["BEGIN", "COMMIT", "ROLLBACK"]
         : [`SAVEPOINT s${depth}`, `RELEASE s${depth}`, `ROLLBACK TO s${depth}; RELEASE s${depth}`]
+      // Prepared once: a compilation costs as much as the statement.
+      const execute = (text: string) => prepare(text).statement.run([])
       // SQLite itself rolls back after some failures, such as a full disk.
       const undo = () => database.inTransaction ? database.exec(rollback) : undefined
-      database.exec(begin)
+      execute(begin)
       depth++
       try {
         const exit = runInOneStep(runtime, effect)
         if (Exit.isSuccess(exit)) {
-          database.exec(commit)
+          execute(commit)
         } else {
           undo()
         }
