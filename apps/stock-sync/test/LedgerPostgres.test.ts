@@ -1,9 +1,9 @@
 /** Ledgers in Postgres: what holds for every ledger, and databases that can't be used or are lost. */
 import { Reactivity } from "@effect/experimental"
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { guard, previews } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
@@ -12,13 +12,12 @@ import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
 import { accounts, users } from "./support/ledger/users.js"
 import { queueOf, receive, row, stateOf, take, using } from "./support/ledger/using.js"
+import { shared } from "./support/shared.js"
 
-const scope = Effect.runSync(Scope.make())
 let server = ""
-beforeAll(async () => {
-  server = (await Effect.runPromise(Scope.extend(Postgres.scoped, scope))).url
+shared(Postgres.scoped, ({ url }) => {
+  server = url
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const fresh = Effect.sync(() => `${server}?schema=l_${randomUUID().replaceAll("-", "_")}`)
 

@@ -13,6 +13,7 @@ import {
   fault,
   faultsEnd,
   forEver,
+  identifications,
   type MemoryLedger,
   optionsOf,
   patches,
@@ -25,42 +26,48 @@ import {
 } from "./support/simulation.js"
 
 interface Account {
-  readonly memory: MemoryLedger
+  readonly ledger: Ledger["Type"]
   readonly from: Source["Type"]
   readonly carried: Ref.Ref<SyncWorker.Carried>
-  readonly settings?: Settings
+  readonly settings: Settings
 }
 
-const account = (memory: MemoryLedger, from: Source["Type"], settings: Settings = {}): Effect.Effect<Account> =>
-  Effect.map(Effect.flatMap(SyncWorker.nothingCarried, Ref.make), (carried) => ({ memory, from, carried, settings }))
+const account = ({ ledger }: MemoryLedger, from: Source["Type"], settings: Settings = {}): Effect.Effect<Account> =>
+  Effect.map(Effect.flatMap(SyncWorker.nothingCarried, Ref.make), (carried) => ({ ledger, from, carried, settings }))
 
-/** One worker, until it has no work. */
-const run = ({ carried, from, memory, settings = {} }: Account, read: "now" | "later") =>
+type Options = SyncWorker.Options<never> & Pick<Account, "carried">
+
+/** Works for an account with what the worker before it knew. */
+const working = <A, E, R>({ carried, from, ledger, settings }: Account, work: (options: Options) => Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
     const { status } = yield* Ref.get(carried)
-    return yield* SyncWorker.untilQuiet({ ...optionsOf(memory.ledger, baseUrl, settings), carried, read }).pipe(
-      Effect.provideService(Source, from),
-      Effect.provideService(Ledger, memory.ledger),
-      Effect.provideServiceEffect(SyncStatus.SyncStatus, SyncStatus.make(status, 1))
-    )
-  })
-
-const poll = ({ carried, from, settings = {} }: Account, ledger: Ledger["Type"]) =>
-  Effect.gen(function*() {
-    const { baseUrl } = yield* Sandbox.Sandbox
-    const { status } = yield* Ref.get(carried)
-    return yield* SyncWorker.poll({ ...optionsOf(ledger, baseUrl, settings), carried }).pipe(
+    return yield* work({ ...optionsOf(ledger, baseUrl, settings), carried }).pipe(
       Effect.provideService(Source, from),
       Effect.provideService(Ledger, ledger),
       Effect.provideServiceEffect(SyncStatus.SyncStatus, SyncStatus.make(status, 1))
     )
   })
 
+/** One worker, until it has no work. */
+const run = (own: Account, read: "now" | "later") => working(own, (options) => SyncWorker.untilQuiet({ ...options, read }))
+
+const poll = (own: Account) => working(own, SyncWorker.poll)
+
+/** An account of a store with products of stock 1, whose source wants 3. */
+const wanting = <A, E, R>(
+  count: number,
+  test: (own: Account, changing: Effect.Effect.Success<ReturnType<typeof source>>) => Effect.Effect<A, E, R>,
+  settings: Settings = {}
+) =>
+  simulated(products(count, () => 1), (memory) =>
+    Effect.gen(function*() {
+      const changing = yield* source(products(count, () => 3))
+      return yield* test(yield* account(memory, changing.service, settings), changing)
+    }))
+
 const secondsUntil = (at: Option.Option<DateTime.Utc>) =>
   Effect.map(DateTime.now, (now) => Option.map(at, (due) => DateTime.distance(now, due) / 1_000))
-
-const identifications = Effect.map(requestsOf("/me"), (requests) => requests.length)
 
 /** A ledger that can't be used. */
 const away = (ledger: Ledger["Type"]): Ledger["Type"] => {
@@ -70,18 +77,15 @@ const away = (ledger: Ledger["Type"]): Ledger["Type"] => {
 
 describe("a worker that runs until it has no work", () => {
   it.live("sends what the source wants, and ends without a next time", () =>
-    simulated(products(5, () => 1), (memory) =>
+    wanting(5, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(5, () => 3))
-        expect(yield* run(yield* account(memory, service), "now")).toEqual(Option.none())
-        expect((yield* memory.ledger.counts).settled).toBe(5)
+        expect(yield* run(own, "now")).toEqual(Option.none())
+        expect((yield* own.ledger.counts).settled).toBe(5)
       })))
 
   it.live("returns when a quarantined product is due; the next worker sends it then, and not before", () =>
-    simulated(products(2, () => 1), (memory) =>
+    wanting(2, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(2, () => 3))
-        const own = yield* account(memory, service, { retryRefusedAfter: Duration.minutes(10) })
         yield* fault({ kind: "status", when: "before", status: 404, path: stockOf("P0000"), times: 1 })
         const due = Option.getOrThrow(yield* secondsUntil(yield* run(own, "now")))
         expect(due).toBeGreaterThan(400)
@@ -92,38 +96,35 @@ describe("a worker that runs until it has no work", () => {
         expect(yield* run(own, "later")).toEqual(Option.none())
         expect(yield* commitsOf("P0000")).toEqual([3])
         expect(yield* identifications).toBe(1)
-      })))
+      }), { retryRefusedAfter: Duration.minutes(10) }))
 
   it.live("waits for a product that is due within seconds", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(1, () => 3))
         yield* fault({ kind: "status", when: "before", status: 503, path: anyStock, times: 2 })
-        expect(yield* run(yield* account(memory, service), "now")).toEqual(Option.none())
+        expect(yield* run(own, "now")).toEqual(Option.none())
         expect(yield* commitsOf("P0000")).toEqual([3])
       })))
 
   it.live("does not end while the source is read", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(1, () => 3))
         const slow: Source["Type"] = {
-          ...service,
+          ...own.from,
           open: (accepted) =>
             Effect.map(
-              service.open(accepted),
+              own.from.open(accepted),
               Option.map((snapshot) => ({ ...snapshot, rows: Stream.tap(snapshot.rows, () => Effect.sleep("1 minute")) }))
             )
         }
-        yield* run(yield* account(memory, slow), "now")
+        yield* run({ ...own, from: slow }, "now")
         expect(yield* commitsOf("P0000")).toEqual([3])
       })))
 
   it.live("reads a source that changes while it runs", () =>
-    simulated(products(200, () => 1), (memory) =>
+    wanting(200, (own, changing) =>
       Effect.gen(function*() {
-        const changing = yield* source(products(200, () => 3))
-        const fiber = yield* Effect.fork(Effect.flatMap(account(memory, changing.service), (own) => run(own, "now")))
+        const fiber = yield* Effect.fork(run(own, "now"))
         yield* Effect.sleep("30 seconds")
         yield* changing.set(products(200, (index) => index === 199 ? 0 : 3))
         yield* Fiber.join(fiber)
@@ -131,36 +132,31 @@ describe("a worker that runs until it has no work", () => {
       })))
 
   it.live("waits through an outage of the service", () =>
-    simulated(products(20, () => 1), (memory) =>
+    wanting(20, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(20, () => 3))
         yield* fault({ kind: "status", when: "before", status: 503, path: anyStock, times: forEver })
-        const fiber = yield* Effect.fork(Effect.flatMap(account(memory, service), (own) => run(own, "now")))
+        const fiber = yield* Effect.fork(run(own, "now"))
         yield* Effect.sleep("20 minutes")
         expect(Option.isNone(yield* Fiber.poll(fiber))).toBe(true)
         yield* faultsEnd
         yield* Fiber.join(fiber)
-        expect((yield* memory.ledger.counts).settled).toBe(20)
+        expect((yield* own.ledger.counts).settled).toBe(20)
       })))
 
   it.live("returns when confirmed stock is old enough to be sent again", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(1, () => 3))
-        const own = yield* account(memory, service, { sourceIncludesSales: true, reassert: { after: Duration.hours(1) } })
         const due = Option.getOrThrow(yield* secondsUntil(yield* run(own, "now")))
         expect(due).toBeGreaterThan(3_590)
         expect(due).toBeLessThanOrEqual(3_600)
         yield* Effect.sleep(Duration.seconds(due + 1))
         yield* run(own, "later")
         expect(yield* patches).toHaveLength(2)
-      })))
+      }), { sourceIncludesSales: true, reassert: { after: Duration.hours(1) } }))
 
   it.live("returns when the list of the store's products is to be read", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(1, () => 3))
-        const own = yield* account(memory, service, { reconcile: { path: "/store/products", every: Duration.hours(1) } })
         const due = Option.getOrThrow(yield* secondsUntil(yield* run(own, "now")))
         expect(due).toBeGreaterThan(3_500)
         const before = (yield* requestsOf("/store/products")).length
@@ -169,41 +165,35 @@ describe("a worker that runs until it has no work", () => {
         yield* Effect.sleep("1 hour")
         yield* run(own, "later")
         expect((yield* requestsOf("/store/products")).length).toBeGreaterThan(before)
-      })))
+      }), { reconcile: { path: "/store/products", every: Duration.hours(1) } }))
 })
 
 describe("a poll between two workers", () => {
   it.live("of an unchanged source uses no ledger", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own) =>
       Effect.gen(function*() {
-        const { service } = yield* source(products(1, () => 3))
-        const own = yield* account(memory, service)
         yield* run(own, "now")
-        expect(yield* poll(own, away(memory.ledger))).toBe(false)
+        expect(yield* poll({ ...own, ledger: away(own.ledger) })).toBe(false)
       })))
 
   it.live("of a changed source applies its snapshot, which the next worker sends", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own, changing) =>
       Effect.gen(function*() {
-        const changing = yield* source(products(1, () => 3))
-        const own = yield* account(memory, changing.service)
         yield* run(own, "now")
         yield* changing.set(products(1, () => 4))
-        expect(yield* poll(own, memory.ledger)).toBe(true)
+        expect(yield* poll(own)).toBe(true)
         yield* run(own, "later")
         expect(yield* commitsOf("P0000")).toEqual([3, 4])
         expect(yield* identifications).toBe(1)
       })))
 
   it.live("counts the failures of the source in a row", () =>
-    simulated(products(1, () => 1), (memory) =>
+    wanting(1, (own, changing) =>
       Effect.gen(function*() {
-        const changing = yield* source(products(1, () => 3))
-        const own = yield* account(memory, changing.service)
         yield* run(own, "now")
         yield* changing.fail(new SourceUnreachable({ source: "memory", message: "away" }))
-        expect(yield* poll(own, memory.ledger)).toBe(false)
-        expect(yield* poll(own, memory.ledger)).toBe(false)
+        expect(yield* poll(own)).toBe(false)
+        expect(yield* poll(own)).toBe(false)
         const { source: progress, status } = yield* Ref.get(own.carried)
         expect(progress.failures).toBe(2)
         expect(status.source.failing?.failure.message).toBe("away")

@@ -1,13 +1,15 @@
 /** `fleet migrate` and `fleet accounts`: the built program against a real Postgres. Every run and every table is searched for secrets. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { afterAll, describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Exit, Redacted, Schedule, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import { eventually } from "../support/eventually.js"
 import * as Program from "../support/program.js"
+import { shared } from "../support/shared.js"
 
 const key = "plaza_0123456789012345678901234567890123456789"
 const password = "hunter2hunter2"
@@ -15,15 +17,11 @@ const hidden = [key, key.slice(6), password]
 const secret = "the first secret of the fleet"
 const baseUrl = "https://api.example/open/v1"
 
-const scope = Effect.runSync(Scope.make())
 const folder = mkdtempSync(join(tmpdir(), "plaza-fleet-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let server = ""
-beforeAll(async () => {
-  server = (await Effect.runPromise(Scope.extend(Postgres.scoped, scope))).url
-})
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await Effect.runPromise(Scope.close(scope, Exit.void))
+shared(Postgres.scoped, ({ url }) => {
+  server = url
 })
 
 const query = <A extends object>(url: string, statement: string) =>
@@ -389,10 +387,8 @@ describe("fleet run and fleet status", () => {
             env: { STOCK_SYNC_FLEET_DATABASE: url, STOCK_SYNC_FLEET_SECRET: secret }
           })
           // The account fails by its missing key, which its runner records.
-          const failing = yield* accounts.pipe(
-            Effect.filterOrFail((all) => all.some((account) => (account as { readonly problem: string | null }).problem !== null)),
-            Effect.retry(Schedule.intersect(Schedule.spaced("500 millis"), Schedule.recurs(60)))
-          )
+          const failing = yield* eventually(accounts,
+            (all) => all.some((account) => (account as { readonly problem: string | null }).problem !== null))
           expect(failing).toEqual([
             expect.objectContaining({
               id: "a",

@@ -1,17 +1,17 @@
 /** The table of accounts, in a real Postgres. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { SqlError } from "@effect/sql/SqlError"
+import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Chunk, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
+import { Chunk, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { createServer, type Server } from "node:net"
 import { type AccountSettings, FleetAccounts, layer } from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
 
-const scope = Effect.runSync(Scope.make())
 let server = ""
-beforeAll(async () => {
-  server = (await Effect.runPromise(Scope.extend(Postgres.scoped, scope))).url
+shared(Postgres.scoped, ({ url }) => {
+  server = url
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 let databases = 0
 const fresh = Effect.gen(function*() {
@@ -70,10 +70,14 @@ describe("accounts", () => {
   it.effect("are added and replaced together, and keep their pause", () =>
     inFleet(Effect.gen(function*() {
       const accounts = yield* FleetAccounts
-      expect(yield* accounts.put([account("b"), account("a")])).toEqual({ added: 2, updated: 0, unchanged: 0 })
+      expect(yield* accounts.putAll(Stream.make(account("b"), account("a")))).toEqual({ added: 2, updated: 0, unchanged: 0 })
       yield* accounts.setPaused(["a"], true)
       const before = yield* accounts.get("a")
-      expect(yield* accounts.put([account("a", { source: other }), account("c")])).toEqual({ added: 1, updated: 1, unchanged: 0 })
+      expect(yield* accounts.putAll(Stream.make(account("a", { source: other }), account("c")))).toEqual({
+        added: 1,
+        updated: 1,
+        unchanged: 0
+      })
       const after = yield* accounts.get("a")
       expect(after).toMatchObject({ ...account("a", { source: other }), paused: true, shard: null, epoch: 0 })
       expect(after.revision).toBeGreaterThan(before.revision)
@@ -84,7 +88,7 @@ describe("accounts", () => {
     inFleet(Effect.gen(function*() {
       const accounts = yield* FleetAccounts
       const all = [...Array.from({ length: 2_500 }, (_, index) => `shop-${index}`), "Ä", "a", "Z"]
-      yield* accounts.put(all.map((id) => account(id)))
+      yield* accounts.putAll(Stream.fromIterable(all.map((id) => account(id))))
       expect(yield* ids(accounts)).toEqual([...all].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))))
     })))
 
@@ -94,7 +98,7 @@ describe("accounts", () => {
       for (const use of [accounts.get("x"), accounts.setPaused(["x"], true), accounts.remove("x")]) {
         expect(yield* Effect.flip(Effect.asVoid(use))).toMatchObject({ _tag: "AccountNotFound", id: "x" })
       }
-      yield* accounts.put([account("x")])
+      yield* accounts.putAll(Stream.make(account("x")))
       yield* accounts.remove("x")
       expect(yield* ids(accounts)).toEqual([])
     })))

@@ -1,24 +1,23 @@
-/** Queries about many accounts: takeover, due products and backlogs, and their plans. */
+/** Queries about many accounts: takeover and due products, and their plans. */
 import { SqlClient } from "@effect/sql"
 import type { Connection } from "@effect/sql/SqlConnection"
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Option, Redacted, Scope, Stream, TestClock } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Option, Redacted, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
-import type { AccountSelection } from "../../src/fleet/ledger/FleetLedger.js"
+import type { AccountSelection } from "../../src/fleet/AccountSelection.js"
 import * as LedgerConnection from "../../src/ledger/LedgerConnection.js"
 import { LedgerFault } from "../../src/ledger/LedgerError.js"
 import * as LedgerSql from "../../src/ledger/LedgerSql.js"
 import * as OutcomeQueries from "../../src/ledger/OutcomeQueries.js"
 import { add, type Fleet, inAccount, open, prepared, server } from "../support/ledger/fleet.js"
-import { failing, id, options, receive, refusal, row, settle, take } from "../support/ledger/using.js"
+import { failing, id, options, receive, refusal, row, settle, take, taken } from "../support/ledger/using.js"
+import { shared } from "../support/shared.js"
 import { utc } from "../support/utc.js"
 
-const scope = Effect.runSync(Scope.make())
 let fleet: Fleet
-beforeAll(async () => {
-  fleet = await Effect.runPromise(Scope.extend(server, scope))
+shared(server, (built) => {
+  fleet = built
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** New accounts in the shards of the same position. */
 const accountsIn = (...shards: ReadonlyArray<number | null>) =>
@@ -58,8 +57,7 @@ describe("a takeover", () => {
       const [id = ""] = yield* accountsIn(104)
       const ledger = yield* open(fleet, id, options)
       yield* receive(ledger, row("A", 1))
-      const send = yield* take(ledger)
-      if (send === undefined) throw new Error("nothing is due")
+      const send = yield* taken(ledger)
       yield* fleet.accounts.setPaused([id], true)
       expect(yield* fleet.ledgers.takeOver(byShard(104), "next")).toEqual([])
       yield* ledger.confirm(send)
@@ -107,53 +105,6 @@ describe("due accounts", () => {
       yield* TestClock.setTime(2_000_000)
       expect((yield* dueOf(byShard(110))).get("delayed")).toEqual(utc(2_000_000))
     }))
-})
-
-describe("backlogs", () => {
-  it.effect("are those of the accounts, and of the fleet", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const { sql } = fleet.database
-      yield* sql`DELETE FROM fleet_account`
-      expect(yield* fleet.ledgers.backlog).toEqual({
-        waiting: 0,
-        quarantined: 0,
-        accounts: 0,
-        largest: undefined,
-        oldestSoldOut: undefined
-      })
-      const [small = "", large = "", refused = "", settled = ""] = yield* accountsIn(1, 1, 1, 1)
-      yield* TestClock.setTime(1_000)
-      const first = yield* open(fleet, small, options)
-      yield* receive(first, row("A", 1))
-      yield* settle(first, "A")
-      yield* TestClock.setTime(2_000)
-      yield* receive(first, row("A", 0), row("B", 2))
-      yield* take(first)
-      yield* TestClock.setTime(3_000)
-      const second = yield* open(fleet, large, options)
-      yield* receive(second, row("A", 5), row("B", 0), row("C", 7))
-      yield* failing(second, "C", "quarantined", { retryIn: Duration.hours(1) })
-      const third = yield* open(fleet, refused, options)
-      yield* receive(third, row("A", 0))
-      yield* failing(third, "A", "quarantined", { retryIn: Duration.hours(1) })
-      const fourth = yield* open(fleet, settled, options)
-      yield* receive(fourth, row("A", 1))
-      yield* settle(fourth, "A")
-      const backlogOfLarge = { account: large, waiting: 2, quarantined: 1, since: utc(3_000) }
-      const all = [
-        { account: small, waiting: 1, quarantined: 0, since: utc(2_000) },
-        backlogOfLarge,
-        { account: refused, waiting: 0, quarantined: 1, since: undefined }
-      ]
-      expect(yield* fleet.ledgers.backlogs([small, large, refused, settled, "nobody"])).toEqual(all)
-      expect(yield* fleet.ledgers.backlog).toEqual({
-        waiting: 3,
-        quarantined: 2,
-        accounts: 2,
-        largest: backlogOfLarge,
-        oldestSoldOut: { account: large, productId: "B", since: utc(3_000) }
-      })
-    })))
 })
 
 describe("a ledger beside its runner", () => {
@@ -218,9 +169,7 @@ describe("a thousand accounts with a thousand products each", () => {
             executeUnprepared: (text, values, transform) => connection.executeUnprepared(text, values, transform)
           }
           return Effect.gen(function*() {
-            const taken = yield* take(ledger, 1e15)
-            if (taken === undefined) return yield* Effect.dieMessage("nothing is due")
-            yield* ledger.confirm(taken)
+            yield* ledger.confirm(yield* taken(ledger, 1e15))
             const second = yield* ledger.take({ _tag: "HalfOpen", except: [id("P1")] })
             if (Option.isNone(second)) return yield* Effect.dieMessage("nothing is due")
             yield* ledger.fail(second.value, { state: "pending", refusal: refusal(5), retryIn: Duration.minutes(1) })

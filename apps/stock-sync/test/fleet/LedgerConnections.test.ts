@@ -1,38 +1,35 @@
 /** The connections of a runner: how many its ledgers use, and in which state they leave them. */
 import { SqlClient } from "@effect/sql"
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Deferred, Effect, Exit, Fiber, Redacted, Schedule, Scope, Stream } from "effect"
+import { Deferred, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { ledgerConnections } from "../../src/fleet/FleetDatabase.js"
 import type { Ledger } from "../../src/ledger/Ledger.js"
-import { add, type Fleet, inAccount, open, prepared, runner, server } from "../support/ledger/fleet.js"
-import { collect, intake, options, policy, queueOf, receive, row, settle, take } from "../support/ledger/using.js"
+import { eventually } from "../support/eventually.js"
+import { add, type Fleet, open, prepared, runner, server, whileLocked } from "../support/ledger/fleet.js"
+import { collect, intake, options, policy, queueOf, receive, row, settle, take, taken } from "../support/ledger/using.js"
+import { shared } from "../support/shared.js"
 
-const scope = Effect.runSync(Scope.make())
+const watched = Effect.flatMap(server, (fleet) => {
+  const other = new URL(Redacted.value(fleet.url))
+  other.searchParams.set("application_name", "watcher")
+  return Effect.map(runner(Redacted.make(other.href)), (watcher) => ({ fleet, watcher }))
+})
+
 let fleet: Fleet
 /** Watches the runner from connections of its own. */
 let watcher: Fleet
-beforeAll(async () => {
-  fleet = await Effect.runPromise(Scope.extend(server, scope))
-  const other = new URL(Redacted.value(fleet.url))
-  other.searchParams.set("application_name", "watcher")
-  watcher = await Effect.runPromise(Scope.extend(runner(Redacted.make(other.href)), scope))
+shared(watched, (built) => {
+  ;({ fleet, watcher } = built)
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const opened = Effect.gen(function*() {
   const id = `shop-${randomUUID()}`
   yield* add(fleet, id)
   return { id, ledger: yield* open(fleet, id, options) }
 })
-
-const poll = <A, E>(found: Effect.Effect<A, E>, until: (value: A) => boolean) =>
-  found.pipe(
-    Effect.filterOrFail(until),
-    Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(500)))
-  )
 
 const count = (query: string) =>
   Effect.map(watcher.database.sql.unsafe<{ n: number }>(`SELECT count(*) AS n FROM ${query}`), ([row]) => row?.n ?? 0)
@@ -50,7 +47,7 @@ const gated = (gate: Deferred.Deferred<void>, end: Stream.Stream<never, SourceEr
 /** The state of every connection of the runner, after all temporary tables are dropped. */
 const connections = Effect.gen(function*() {
   // The server drops the tables of a closed connection a moment later.
-  yield* poll(temporaryTables, (n) => n === 0)
+  yield* eventually(temporaryTables, (n) => n === 0)
   return yield* Effect.scoped(Effect.gen(function*() {
     const all = yield* Effect.forEach(Array.from({ length: ledgerConnections }), () => fleet.database.sql.reserve)
     const { sql } = fleet.database
@@ -95,7 +92,7 @@ describe("the connections of a runner", () => {
       const gate = yield* Deferred.make<void>()
       const all = yield* Effect.forEach(Array.from({ length: 5 }), () => opened)
       const snapshots = yield* Effect.forEach(all, ({ ledger }) => Effect.fork(ledger.applySnapshot(intake(gated(gate)), policy)))
-      yield* poll(staged, (n) => n === 3)
+      yield* eventually(staged, (n) => n === 3)
       const sending = yield* Effect.forEach(Array.from({ length: 20 }), () => opened)
       yield* Effect.forEach(sending, ({ ledger }) => Effect.zipRight(receiveSmall(ledger), ledger.backlog), {
         concurrency: "unbounded",
@@ -110,7 +107,7 @@ describe("the connections of a runner", () => {
       yield* Deferred.succeed(gate, undefined)
       for (const snapshot of snapshots) expect(yield* Fiber.join(snapshot)).toMatchObject({ rows: 12_000, changed: 12_000 })
       for (const { ledger } of all) expect((yield* ledger.counts).pending).toBe(12_000)
-      yield* poll(Effect.forEach(sending, ({ ledger }) => ledger.counts), (counts) => counts.every(({ pending }) => pending === 2))
+      yield* eventually(Effect.forEach(sending, ({ ledger }) => ledger.counts), (counts) => counts.every(({ pending }) => pending === 2))
       expect(yield* connections).toEqual(clean)
     }), 60_000)
 
@@ -141,14 +138,14 @@ describe("the connections of a runner", () => {
 
       const closed = yield* Deferred.make<void>()
       const interrupted = yield* Effect.fork(ledger.applySnapshot(intake(gated(closed)), policy))
-      yield* poll(staged, (n) => n === 1)
+      yield* eventually(staged, (n) => n === 1)
       yield* Fiber.interrupt(interrupted)
       expect(yield* connections).toEqual(clean)
       expect(yield* queueOf(ledger)).toHaveLength(2)
       yield* settle(ledger, "A")
 
       const cut = yield* Effect.fork(ledger.applySnapshot(intake(gated(closed)), policy))
-      yield* poll(staged, (n) => n === 1)
+      yield* eventually(staged, (n) => n === 1)
       yield* watcher.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet'`
       yield* Deferred.succeed(closed, undefined)
       const fault = yield* Effect.flip(Fiber.join(cut))
@@ -163,26 +160,13 @@ describe("the connections of a runner", () => {
       Effect.gen(function*() {
         const { id, ledger } = yield* opened
         yield* receiveSmall(ledger)
-        const release = yield* Deferred.make<void>()
-        const locked = yield* Deferred.make<void>()
-        const holder = yield* Effect.fork(inAccount(
-          watcher,
-          id,
-          watcher.database.sql`SELECT id FROM product FOR UPDATE`.pipe(
-            Effect.zipRight(Deferred.succeed(locked, undefined)),
-            Effect.zipRight(Deferred.await(release))
-          )
-        ))
-        yield* Deferred.await(locked)
-        const snapshot = yield* Effect.fork(receive(ledger, row("A", 5), row("B", 6)))
-        const blocked = Effect.suspend(() =>
-          count("pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet' AND wait_event_type = 'Lock'")
-        )
-        yield* poll(blocked, (n) => n === 1)
-        yield* Fiber.interrupt(snapshot)
-        yield* poll(blocked, (n) => n === 0)
-        yield* Deferred.succeed(release, undefined)
-        yield* Fiber.join(holder)
+        yield* whileLocked(watcher, id, Effect.gen(function*() {
+          const snapshot = yield* Effect.fork(receive(ledger, row("A", 5), row("B", 6)))
+          const blocked = count("pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet' AND wait_event_type = 'Lock'")
+          yield* eventually(blocked, (n) => n === 1)
+          yield* Fiber.interrupt(snapshot)
+          yield* eventually(blocked, (n) => n === 0)
+        }))
         expect(yield* connections).toEqual(clean)
         const again = yield* open(fleet, id, options)
         expect(yield* queueOf(again)).toMatchObject([{ productId: "A", to: 1 }, { productId: "B", to: 2 }])
@@ -192,11 +176,10 @@ describe("the connections of a runner", () => {
     Effect.gen(function*() {
       const { id, ledger } = yield* opened
       yield* receiveSmall(ledger)
-      const send = yield* take(ledger)
-      if (send === undefined) throw new Error("nothing is due")
+      const send = yield* taken(ledger)
       yield* watcher.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet'`
       // Idle connections that are lost are replaced without a failure.
-      yield* poll(Effect.either(fleet.database.sql`SELECT 1`), (result) => result._tag === "Right")
+      yield* eventually(Effect.either(fleet.database.sql`SELECT 1`), (result) => result._tag === "Right")
       yield* ledger.confirm(send)
       expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1 })
       const again = yield* open(fleet, id, options)
@@ -212,8 +195,7 @@ describe("a server that is out of reach", () => {
       yield* add(own, "shop-1")
       const ledger = yield* open(own, "shop-1", options)
       yield* receive(ledger, row("A", 1))
-      const send = yield* take(ledger)
-      if (send === undefined) throw new Error("nothing is due")
+      const send = yield* taken(ledger)
       yield* database.stop
       const fault = yield* Effect.flip(ledger.confirm(send))
       expect(fault).toMatchObject({ _tag: "LedgerFault" })

@@ -1,20 +1,20 @@
 /** What an earlier runner of an account can still do: nothing. The database and its locks are real, and so are the timers. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Cause, Chunk, Deferred, Duration, Effect, Exit, Fiber, Option, Schedule, Scope, Stream } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Chunk, Duration, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { isTakenOver } from "../../src/fleet/ledger/FleetLedger.js"
 import type { Ledger, Send } from "../../src/ledger/Ledger.js"
 import { LedgerFault } from "../../src/ledger/LedgerError.js"
-import { add, type Fleet, inAccount, open, server, takeOver } from "../support/ledger/fleet.js"
-import { intake, options, policy, receive, refusal, row, settle, stateOf, take } from "../support/ledger/using.js"
+import { eventually } from "../support/eventually.js"
+import { add, type Fleet, inAccount, open, server, takeOver, whileLocked } from "../support/ledger/fleet.js"
+import { intake, options, policy, receive, refusal, row, settle, stateOf, taken } from "../support/ledger/using.js"
+import { shared } from "../support/shared.js"
 import { utc } from "../support/utc.js"
 
-const scope = Effect.runSync(Scope.make())
 let fleet: Fleet
-beforeAll(async () => {
-  fleet = await Effect.runPromise(Scope.extend(server, scope))
+shared(server, (built) => {
+  fleet = built
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const newAccount = Effect.suspend(() => {
   const id = `shop-${randomUUID()}`
@@ -27,9 +27,6 @@ const tables = ["account", "product", "snapshot", "held_change", "row_issue", "h
 const contentOf = (id: string) =>
   inAccount(fleet, id, Effect.forEach(tables, (table) => fleet.database.sql.unsafe(`SELECT * FROM ${table} AS one ORDER BY one::text`)))
 
-const taken = (ledger: Ledger["Type"]) =>
-  Effect.flatMap(take(ledger), (send) => send === undefined ? Effect.dieMessage("nothing is due") : Effect.succeed(send))
-
 const big = (count: number) => Stream.map(Stream.range(1, count), (n) => row(`N${n}`, n))
 
 const expectTakenOver = (exit: Exit.Exit<unknown, unknown>, label = "") => {
@@ -38,32 +35,10 @@ const expectTakenOver = (exit: Exit.Exit<unknown, unknown>, label = "") => {
   expect(String(error)).toContain("another runner has taken over the account shop-")
 }
 
-/** Holds locks on the products of an account until the effect ends. */
-const whileLocked = <A, E, R>(id: string, use: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const locked = yield* Deferred.make<void>()
-    const done = yield* Deferred.make<void>()
-    const holder = yield* Effect.fork(inAccount(
-      fleet,
-      id,
-      fleet.database.sql`SELECT id FROM product FOR UPDATE`.pipe(
-        Effect.zipRight(Deferred.succeed(locked, undefined)),
-        Effect.zipRight(Deferred.await(done))
-      )
-    ))
-    yield* Deferred.await(locked)
-    const result = yield* use
-    yield* Deferred.succeed(done, undefined)
-    yield* Fiber.join(holder)
-    return result
-  })
-
 /** Waits until a statement waits for a lock. */
-const waiting = Effect.suspend(() =>
-  fleet.database.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-).pipe(
-  Effect.filterOrFail((rows) => rows.length > 0),
-  Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(500)))
+const waiting = eventually(
+  Effect.suspend(() => fleet.database.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
+  (rows) => rows.length > 0
 )
 
 describe("after a takeover", () => {
@@ -138,7 +113,7 @@ describe("after a takeover", () => {
         yield* receive(ledger, row("A", 1), row("B", 2))
         const send = yield* taken(ledger)
         const before = yield* contentOf(id)
-        const fiber = yield* whileLocked(id, Effect.gen(function*() {
+        const fiber = yield* whileLocked(fleet, id, Effect.gen(function*() {
           const fiber = yield* Effect.fork(operation(ledger, send))
           yield* waiting
           yield* takeOver(fleet, id, "next")
@@ -235,7 +210,7 @@ describe("a removed account", () => {
       const id = yield* newAccount
       const ledger = yield* open(fleet, id, options)
       yield* receive(ledger, row("A", 1))
-      const [snapshot, removal] = yield* whileLocked(id, Effect.gen(function*() {
+      const [snapshot, removal] = yield* whileLocked(fleet, id, Effect.gen(function*() {
         const snapshot = yield* Effect.fork(receive(ledger, row("A", 5), row("B", 1)))
         yield* waiting
         const removal = yield* Effect.fork(fleet.accounts.remove(id))

@@ -1,24 +1,26 @@
 /** Accounts in shared tables do not disturb each other: each ends as it would alone in a database. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
-import { Duration, Effect, Exit, FastCheck, Option, Redacted, Scope, Stream, TestClock } from "effect"
+import { Duration, Effect, FastCheck, Option, Redacted, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Ledger, Send } from "../../src/ledger/Ledger.js"
 import { add, type Fleet, open, prepared, server, takeOver } from "../support/ledger/fleet.js"
 import { bad, collect, id, intake, options, policy, refusal, row } from "../support/ledger/using.js"
+import { shared } from "../support/shared.js"
 import { utc } from "../support/utc.js"
 
-const scope = Effect.runSync(Scope.make())
-let shared: Fleet
+const databases = Effect.gen(function*() {
+  const all = yield* server
+  yield* all.database.sql`CREATE DATABASE alone`
+  return { all, alone: yield* prepared(Redacted.make(Redacted.value(all.url).replace(/\/postgres$/, "/alone"))) }
+})
+
+let all: Fleet
 /** A database with one account at a time. */
 let alone: Fleet
-beforeAll(async () => {
-  shared = await Effect.runPromise(Scope.extend(server, scope))
-  await Effect.runPromise(shared.database.sql`CREATE DATABASE alone`)
-  const url = Redacted.make(Redacted.value(shared.url).replace(/\/postgres$/, "/alone"))
-  alone = await Effect.runPromise(Scope.extend(prepared(url), scope))
+shared(databases, (built) => {
+  ;({ all, alone } = built)
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 // The same products in every account.
 const products = ["A", "B", "C", "D", "E"] as const
@@ -179,7 +181,7 @@ describe("accounts in shared tables", () => {
   ], ([programs]) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(begin)
-      const accounts = yield* Effect.forEach(programs, () => start(shared))
+      const accounts = yield* Effect.forEach(programs, () => start(all))
       for (let index = 0; index < steps; index++) {
         // One step of each account, all at the same time.
         yield* Effect.forEach(accounts, (account, which) => {

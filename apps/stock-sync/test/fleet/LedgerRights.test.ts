@@ -9,13 +9,12 @@ import { Ownership } from "../../src/fleet/Ownership.js"
 import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
 import { add, type Fleet, open, prepared, runner, server } from "../support/ledger/fleet.js"
 import { options, receive, row, settle, take } from "../support/ledger/using.js"
+import { shared } from "../support/shared.js"
 
-const scope = Effect.runSync(Scope.make())
 let fleet: Fleet
-beforeAll(async () => {
-  fleet = await Effect.runPromise(Scope.extend(server, scope))
+shared(server, (built) => {
+  fleet = built
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** A database that nobody but its owner and this new role may use. */
 const restricted = (name: string, ...grants: ReadonlyArray<string>) =>

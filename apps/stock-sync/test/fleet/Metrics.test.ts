@@ -1,11 +1,11 @@
 /** The metrics of a runner: sums over its accounts, without an account as a label. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Metric, Schedule, Scope } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Metric } from "effect"
 import { readFileSync } from "node:fs"
-import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
 import * as EventLogger from "../../src/observability/EventLogger.js"
 import * as Metrics from "../../src/observability/Metrics.js"
 import * as SyncStatus from "../../src/sync/SyncStatus.js"
+import { eventually } from "../support/eventually.js"
 import * as Pages from "../support/fleetPages.js"
 import * as Support from "../support/fleetStatus.js"
 import { id } from "../support/statusSampler.js"
@@ -13,21 +13,9 @@ import { utc } from "../support/utc.js"
 
 const { accounts, products, runnerRow } = Support
 
-const scope = Effect.runSync(Scope.make())
-let server: Effect.Effect.Success<typeof Support.server>
-beforeAll(async () => {
-  server = await Effect.runPromise(Scope.extend(Support.server, scope))
-})
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+const inFleet = Pages.fleets()
 
-type Request = Effect.Effect.Success<typeof Pages.requests>
-
-const inFleet = <A, E, E2>(
-  prepare: Effect.Effect<unknown, E2, FleetDatabase>,
-  use: (request: Request) => Effect.Effect<A, E, Pages.Fleet>
-) => Effect.suspend(() => Effect.provide(Effect.flatMap(Pages.requests, use), Layer.fresh(Pages.layer(server, prepare))))
-
-const samples = (request: Request, path: string) =>
+const samples = (request: Pages.Requests, path: string) =>
   Effect.map(request(path), ({ body }) =>
     new Map(body.split("\n").filter((line) => line !== "" && !line.startsWith("#")).map((line) => {
       const end = line.lastIndexOf(" ")
@@ -35,14 +23,8 @@ const samples = (request: Request, path: string) =>
     })))
 
 /** Samples by name and labels, as soon as the expected one is there. */
-const scraped = (request: Request, expected: string, path = "/metrics") =>
-  Effect.zipRight(
-    Effect.repeat(samples(request, path), {
-      until: (found) => found.has(expected),
-      schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(200))
-    }),
-    samples(request, path)
-  )
+const scraped = (request: Pages.Requests, expected: string, path = "/metrics") =>
+  eventually(samples(request, path), (found) => found.has(expected))
 
 const fleetOf = (count: number) =>
   Effect.gen(function*() {

@@ -1,26 +1,26 @@
 /** The ownership of shards among runners that meet in a real Postgres. Timers are real: the database's clock is. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Context, Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
 import { Ownership } from "../../src/fleet/Ownership.js"
 import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
+import { eventually } from "../support/eventually.js"
 import * as DatabaseProxy from "../support/failover/DatabaseProxy.js"
+import { shared } from "../support/shared.js"
 
-const scope = Effect.runSync(Scope.make())
+const prepared = Effect.gen(function*() {
+  const { url } = yield* Postgres.scoped
+  const context = yield* Layer.build(FleetDatabase.layer(Redacted.make(url)))
+  yield* Effect.provide(Effect.zipRight(FleetMigrations.migrate, OwnershipCluster.migrate), context)
+  return Context.get(context, FleetDatabase.FleetDatabase)
+})
+
 let database: FleetDatabase.FleetDatabase["Type"]
-beforeAll(() =>
-  Effect.runPromise(
-    Effect.gen(function*() {
-      const { url } = yield* Postgres.scoped
-      database = Context.get(yield* Layer.build(FleetDatabase.layer(Redacted.make(url))), FleetDatabase.FleetDatabase)
-      yield* Effect.provideService(Effect.zipRight(FleetMigrations.migrate, OwnershipCluster.migrate), FleetDatabase.FleetDatabase,
-        database)
-    }).pipe(Scope.extend(scope))
-  )
-)
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+shared(prepared, (built) => {
+  database = built
+})
 
 interface Runner {
   readonly ownership: Ownership["Type"]
@@ -42,13 +42,10 @@ const shares = (runners: ReadonlyArray<Runner>) =>
 
 /** Waits until every shard has exactly one owner, and each runner at least some. */
 const settled = (...runners: ReadonlyArray<Runner>) =>
-  shares(runners).pipe(
-    Effect.filterOrFail((all) => {
-      const owned = all.flat()
-      return owned.length === OwnershipCluster.shards && new Set(owned).size === owned.length && all.every((share) => share.length > 0)
-    }),
-    Effect.retry(Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(150)))
-  )
+  eventually(shares(runners), (all) => {
+    const owned = all.flat()
+    return owned.length === OwnershipCluster.shards && new Set(owned).size === owned.length && all.every((share) => share.length > 0)
+  })
 
 describe("runners", () => {
   it.live("share the shards, take over those of one that stops, and give a new one its share", () =>

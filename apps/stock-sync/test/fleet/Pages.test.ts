@@ -1,27 +1,15 @@
 /** The pages of a fleet: what they show, how they escape, and which requests they refuse. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Schedule, Schema, Scope } from "effect"
-import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Logger, LogLevel, Schema } from "effect"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
 import * as FleetText from "../../src/fleet/operations/FleetText.js"
+import { eventually } from "../support/eventually.js"
 import * as Pages from "../support/fleetPages.js"
 import * as Support from "../support/fleetStatus.js"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 
-const scope = Effect.runSync(Scope.make())
-let server: Effect.Effect.Success<typeof Support.server>
-beforeAll(async () => {
-  server = await Effect.runPromise(Scope.extend(Support.server, scope))
-})
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-type Request = Effect.Effect.Success<typeof Pages.requests>
-
-const inFleet = <A, E, E2>(
-  prepare: Effect.Effect<unknown, E2, FleetDatabase>,
-  use: (request: Request) => Effect.Effect<A, E, Pages.Fleet>
-) => Effect.suspend(() => Effect.provide(Effect.flatMap(Pages.requests, use), Layer.fresh(Pages.layer(server, prepare))))
+const inFleet = Pages.fleets()
 
 const some = Effect.gen(function*() {
   yield* runnerRow(Support.runner)
@@ -54,7 +42,7 @@ describe("the page of the fleet", () => {
         expect(text).toContain("beta Problem 0 0 runner-1 the variable KEY is not set")
         expect(text).toContain("gamma Paused 0 0 –")
         expect(text).toMatch(/shop\/1 Pending 0 0 runner-2 snapshot held since 1970-01-01 00:00:00 UTC/)
-        expect(text).toMatch(/runner-2 Lost last heard of 1 min \d* ?s? ?ago 100 1 1 2 3 1\.2\.3/)
+        expect(text).toMatch(/runner-2 Lost last seen 1 min \d* ?s? ?ago 100 1 1 2 3 1\.2\.3/)
         expect(body).toContain(`href="/accounts/shop%2F1"`)
       })))
 
@@ -200,8 +188,6 @@ describe("requests", () => {
       })))
 })
 
-const eventually = Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(100))
-
 describe("without the database", () => {
   const Readiness = Schema.parseJson(Schema.Struct({ ready: Schema.Boolean, reasons: Schema.Array(Schema.Unknown) }))
 
@@ -219,9 +205,7 @@ describe("without the database", () => {
         expect((yield* request("/metrics")).status).toBe(200)
         expect((yield* Schema.decode(Readiness)((yield* request("/readyz")).body)).ready).toBe(true)
         yield* own.start
-        const status = Effect.map(request("/"), ({ status }) => status)
-        yield* Effect.repeat(status, { until: (status) => status === 200, schedule: eventually })
-        expect(yield* status).toBe(200)
-      }).pipe(Effect.provide(Layer.fresh(Pages.layer(own, some))))
-    }).pipe(Effect.scoped), 30_000)
+        yield* eventually(request("/"), ({ status }) => status === 200)
+      }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(Pages.layer(some), own.database))))
+    }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None)), 30_000)
 })

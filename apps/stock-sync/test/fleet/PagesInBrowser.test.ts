@@ -1,27 +1,27 @@
 /** The pages of a fleet in a real Chromium, served on a port: accessibility, layout, search without scripts, and hostile texts. */
-import { afterAll, assert, beforeAll, describe, layer as suite } from "@effect/vitest"
+import { assert, describe, layer as suite } from "@effect/vitest"
 import { Streams } from "@plaza/cli-kit"
 import * as Browser from "@plaza/testing/Browser"
-import { Effect, Exit, Layer, LogLevel, Option, Ref, Schedule, Scope } from "effect"
+import { Effect, Layer, LogLevel, Option, Ref, type Scope } from "effect"
 import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
 import type { RunnerState } from "../../src/fleet/FleetRunner.js"
 import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
 import * as FleetObservability from "../../src/fleet/operations/FleetObservability.js"
 import * as Logs from "../../src/observability/Logs.js"
+import { eventually } from "../support/eventually.js"
 import * as Support from "../support/fleetStatus.js"
 import { address } from "../support/observability.js"
+import { shared } from "../support/shared.js"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 
 /** The accessibility checker is slow on a busy machine. */
 const timeout = 120_000
 
-const scope = Effect.runSync(Scope.make())
 let server: Effect.Effect.Success<typeof Support.server>
-beforeAll(async () => {
-  server = await Effect.runPromise(Scope.extend(Support.server, scope))
+shared(Support.server, (built) => {
+  server = built
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const hostile = "<script>alert(1)</script>\"' \u202Eabc"
 
@@ -69,11 +69,7 @@ const served = <A, E, E2>(
       Layer.fresh,
       Layer.build
     )
-    const url = yield* Effect.repeat(address(lines), {
-      until: (url) => url.startsWith("http"),
-      schedule: Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(200))
-    }).pipe(Effect.zipRight(address(lines)))
-    return yield* use(url, state)
+    return yield* use(yield* eventually(address(lines), (url) => url.startsWith("http")), state)
   })
 
 const steps = (run: () => Promise<void>) => Effect.promise(run)

@@ -1,14 +1,22 @@
 /** One runner of a fleet, in simulated time. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Ref } from "effect"
-import { products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
+import { Effect, Logger, LogLevel, Ref } from "effect"
+import { SourceUnreachable } from "../../src/source/Source.js"
+import { type Fleet, products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
 import * as Simulation from "../support/simulation.js"
 
 const areSent = (id: string, wanted: Simulation.Wanted) =>
   Effect.map(stocks(id), (found) => Object.entries(wanted).every(([product, stock]) => found[product] === stock))
 
-const identifications = Effect.map(Simulation.requestsOf("/me"), (requests) => requests.length)
+/** A runner while it sends 200 products of one account. */
+const sending = (fleet: Fleet) =>
+  Effect.gen(function*() {
+    yield* fleet.add("a", products("a", 200, () => 1))
+    const runner = yield* fleet.start()
+    yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+    return runner
+  })
 
 describe("a runner", () => {
   it.live("sends the stock of all its accounts, and then runs none of them", () =>
@@ -34,7 +42,7 @@ describe("a runner", () => {
         expect(yield* source.reads).toBeGreaterThanOrEqual(10)
         yield* source.set(products("a", 1, () => 2))
         yield* until(areSent("a", products("a", 1, () => 2)), "61 seconds")
-        expect(yield* identifications).toBe(1)
+        expect(yield* Simulation.identifications).toBe(1)
         expect(fleet.openings.filter((how) => how === "a afterTakeover")).toHaveLength(1)
       })
     ))
@@ -172,11 +180,9 @@ describe("a change of the accounts", () => {
   it.live("replaces the settings of a running worker, which records its requests first", () =>
     simulated((fleet) =>
       Effect.gen(function*() {
-        yield* fleet.add("a", products("a", 200, () => 1))
-        yield* fleet.start()
-        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        yield* sending(fleet)
         yield* fleet.change("a", { options: { concurrency: "1" } })
-        yield* until(Effect.map(identifications, (count) => count === 2), "15 seconds")
+        yield* until(Effect.map(Simulation.identifications, (count) => count === 2), "15 seconds")
         yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
         const { length } = yield* sends("a")
         expect(length).toBe(200)
@@ -189,9 +195,7 @@ describe("a runner that loses shards", () => {
     () =>
       simulated((fleet) =>
         Effect.gen(function*() {
-          yield* fleet.add("a", products("a", 200, () => 1))
-          const { state } = yield* fleet.start()
-          yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+          const { state } = yield* sending(fleet)
           yield* fleet.lose
           yield* Effect.sleep("2 seconds")
           const { length } = yield* sends("a")
@@ -203,7 +207,7 @@ describe("a runner that loses shards", () => {
           yield* fleet.acquire(2)
           yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
           expect((yield* fleet.account("a")).row).toMatchObject({ runner: "one", epoch: 3 })
-          expect(yield* identifications).toBe(2)
+          expect(yield* Simulation.identifications).toBe(2)
         })
       ), 30_000)
 
@@ -211,9 +215,7 @@ describe("a runner that loses shards", () => {
     () =>
       simulated((fleet) =>
         Effect.gen(function*() {
-          yield* fleet.add("a", products("a", 200, () => 1))
-          yield* fleet.start()
-          yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+          yield* sending(fleet)
           yield* Ref.set(fleet.isFresh, false)
           yield* Effect.sleep("1 second")
           const { length } = yield* sends("a")
@@ -228,9 +230,7 @@ describe("a runner that loses shards", () => {
     () =>
       simulated((fleet) =>
         Effect.gen(function*() {
-          yield* fleet.add("a", products("a", 200, () => 1))
-          yield* fleet.start()
-          yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+          yield* sending(fleet)
           yield* fleet.takeOverBy("two", "a")
           yield* until(Effect.map(fleet.account("a"), ({ row }) => row.runner === "one" && row.epoch === 3), "30 seconds")
           yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
@@ -243,9 +243,7 @@ describe("a database that is away", () => {
   it.live("stops no runner: it continues by itself when the database is back", () =>
     simulated((fleet) =>
       Effect.gen(function*() {
-        yield* fleet.add("a", products("a", 200, () => 1))
-        const { state } = yield* fleet.start()
-        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        const { state } = yield* sending(fleet)
         yield* Ref.set(fleet.isReachable, false)
         yield* Effect.sleep("5 seconds")
         const { length } = yield* sends("a")

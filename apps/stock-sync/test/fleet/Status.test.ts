@@ -1,22 +1,16 @@
 /** The state of a fleet as queries of a real Postgres, and the row of a runner. */
 import * as Statement from "@effect/sql/Statement"
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { DateTime, Effect, Exit, Layer, Option, Ref, Schedule, Schema, Scope } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Logger, LogLevel, Option, Ref, Schema } from "effect"
 import { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
 import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.js"
+import { eventually } from "../support/eventually.js"
 import * as Support from "../support/fleetStatus.js"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 
-const scope = Effect.runSync(Scope.make())
-let server: Effect.Effect.Success<typeof Support.server>
-beforeAll(async () => {
-  server = await Effect.runPromise(Scope.extend(Support.server, scope))
-})
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-const inFleet = <A, E>(use: Effect.Effect<A, E, FleetDatabase>) => Effect.suspend(() => Effect.provide(use, Layer.fresh(server.database)))
+const inFleet = Support.fleets()
 
 const all: FleetStatus.AccountQuery = { prefix: "", filter: "all", from: Option.none() }
 const ids = (query: Partial<FleetStatus.AccountQuery> = {}) =>
@@ -215,11 +209,6 @@ describe("the queries", () => {
     })), 60_000)
 })
 
-const eventually = Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(200))
-/** Reads until a condition holds, and at last without it. */
-const until = <A, E, R>(read: Effect.Effect<A, E, R>, condition: (value: A) => boolean) =>
-  Effect.zipRight(Effect.repeat(read, { until: condition, schedule: eventually }), read)
-
 describe("a runner", () => {
   it.live("keeps a row with its state and why it is not ready, forgets runners of earlier days, and removes its row",
     () =>
@@ -233,11 +222,11 @@ describe("a runner", () => {
         })
         yield* Effect.gen(function*() {
           const row = Effect.map(FleetStatus.runners, (rows) => rows.find(({ name }) => name === Support.runner))
-          const first = yield* until(row, (row) => row !== undefined)
+          const first = yield* eventually(row, (row) => row !== undefined)
           expect(first).toMatchObject({ alive: true, shards: 300, accounts: 2, active: 1, reading: 1, waitingToRead: 1, reasons: [] })
           expect((yield* FleetStatus.runners).map(({ alive, name }) => [name, alive])).toEqual([["lost", false], [Support.runner, true]])
           yield* Ref.update(state, (state) => ({ ...state, shards: 0 }))
-          const later = yield* until(row, (row) => row?.shards === 0)
+          const later = yield* eventually(row, (row) => row?.shards === 0)
           expect(later?.reasons.map(({ reason }) => reason)).toEqual(["noShards"])
           expect(millis(later?.lastSeen)).toBeGreaterThan(millis(first?.lastSeen) ?? Infinity)
         }).pipe(Effect.provide(Layer.provide(RunnerHeartbeat.layer, Support.layerRunner(state))))

@@ -1,22 +1,15 @@
 /** What `fleet status` prints. */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Output, Streams } from "@plaza/cli-kit"
-import { Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
+import { readFileSync } from "node:fs"
 import * as Status from "../../src/commands/fleet/Status.js"
-import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
 import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
 import * as Support from "../support/fleetStatus.js"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 
-const scope = Effect.runSync(Scope.make())
-let server: Effect.Effect.Success<typeof Support.server>
-beforeAll(async () => {
-  server = await Effect.runPromise(Scope.extend(Support.server, scope))
-})
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-const inFleet = <A, E>(use: Effect.Effect<A, E, FleetDatabase>) => Effect.suspend(() => Effect.provide(use, Layer.fresh(server.database)))
+const inFleet = Support.fleets()
 
 /** Standard output of the command. */
 const printed = (id: Option.Option<string>, json: boolean) =>

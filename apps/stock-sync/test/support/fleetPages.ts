@@ -1,6 +1,6 @@
 /** The pages of a runner over a fleet's database that a test writes: requests in process. */
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Effect, Layer, Ref } from "effect"
+import { Effect, Layer } from "effect"
 import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
 import type { FleetRunner } from "../../src/fleet/FleetRunner.js"
 import type { FleetLedger } from "../../src/fleet/ledger/FleetLedger.js"
@@ -11,14 +11,11 @@ import * as Support from "./fleetStatus.js"
 
 export type Fleet = FleetDatabase | FleetLedger | FleetRunner | FleetSampler.FleetSampler
 
-/** A ready runner over a new database if the layer is built fresh. `prepare` runs before the runner takes its first sample. */
-export const layer = <A, E>(server: Effect.Effect.Success<typeof Support.server>, prepare: Effect.Effect<A, E, FleetDatabase>) =>
-  FleetSampler.layer.pipe(
-    Layer.provideMerge(Layer.merge(
-      Layer.unwrapEffect(Effect.map(Effect.flatMap(Support.readyState, Ref.make), Support.layerRunner)),
-      Layer.provideMerge(FleetLedgerLive.layer, Layer.effectDiscard(prepare))
-    )),
-    Layer.provideMerge(server.database)
+/** A ready runner over a fleet's database. `prepare` runs before the runner takes its first sample. */
+export const layer = <A, E>(prepare: Effect.Effect<A, E, FleetDatabase>) =>
+  Layer.provideMerge(
+    FleetSampler.layer,
+    Layer.merge(Support.layerReady, Layer.provideMerge(FleetLedgerLive.layer, Layer.effectDiscard(prepare)))
   )
 
 export interface Response {
@@ -47,3 +44,12 @@ export const requests: Effect.Effect<(path: string, asked?: Asked) => Effect.Eff
       return { status: web.status, headers: web.headers, body: yield* Effect.promise(() => web.text()) }
     })
 )
+
+export type Requests = Effect.Effect.Success<typeof requests>
+
+/** A server for all tests of a file. Returns what runs a test with the pages of a fleet of its own. */
+export const fleets = () => {
+  const inFleet = Support.fleets()
+  return <A, E, E2>(prepare: Effect.Effect<unknown, E2, FleetDatabase>, use: (request: Requests) => Effect.Effect<A, E, Fleet>) =>
+    inFleet(Effect.provide(Effect.flatMap(requests, use), layer(prepare)))
+}

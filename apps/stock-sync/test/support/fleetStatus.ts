@@ -1,6 +1,6 @@
 /** A fleet's database with accounts, products and runners as a test writes them, and a runner whose state a test sets. */
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Layer, Redacted, Ref, Schema } from "effect"
+import { Effect, Layer, Redacted, Ref, Schema, Stream } from "effect"
 import * as FleetAccounts from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
@@ -9,6 +9,7 @@ import * as StatusTables from "../../src/fleet/operations/StatusTables.js"
 import * as SourceReference from "../../src/fleet/SourceReference.js"
 import type { Waiting } from "../../src/ledger/Entry.js"
 import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
+import { shared } from "./shared.js"
 import { utc } from "./utc.js"
 
 export type Database = FleetDatabase.FleetDatabase["Type"]
@@ -28,6 +29,9 @@ export const readyState = Effect.map(MonotonicClock.now, (now): RunnerState => (
 export const layerRunner = (state: Ref.Ref<RunnerState>): Layer.Layer<FleetRunner> =>
   Layer.succeed(FleetRunner, { state: Ref.get(state), drain: Effect.void })
 
+/** A runner that stays as it is. */
+export const layerReady = Layer.unwrapEffect(Effect.map(Effect.flatMap(readyState, Ref.make), layerRunner))
+
 /** A server of its own, and a new database with the tables of a fleet for each use. */
 export const server = Effect.map(Postgres.scoped, ({ start, stop, url }) => {
   let databases = 0
@@ -42,6 +46,16 @@ export const server = Effect.map(Postgres.scoped, ({ start, stop, url }) => {
   return { start, stop, database: Layer.unwrapEffect(database) }
 })
 
+/** A server for all tests of a file. Returns what runs a test in a fleet of its own. */
+export const fleets = () => {
+  let built: Effect.Effect.Success<typeof server>
+  shared(server, (resource) => {
+    built = resource
+  })
+  return <A, E>(use: Effect.Effect<A, E, FleetDatabase.FleetDatabase>) =>
+    Effect.suspend(() => Effect.provide(use, Layer.fresh(built.database)))
+}
+
 const execute = (statement: (sql: Database["sql"]) => Effect.Effect<unknown, unknown>) =>
   Effect.flatMap(FleetDatabase.FleetDatabase, ({ sql }) => Effect.asVoid(Effect.orDie(statement(sql))))
 
@@ -55,8 +69,8 @@ interface AccountState {
 /** Adds accounts, in this order. */
 export const accounts = (states: Readonly<Record<string, AccountState>>) =>
   Effect.gen(function*() {
-    const { put } = yield* FleetAccounts.FleetAccounts
-    yield* put(Object.entries(states).map(([id, { source = "stock.csv" }]) => ({
+    const { putAll } = yield* FleetAccounts.FleetAccounts
+    yield* putAll(Stream.map(Stream.fromIterable(Object.entries(states)), ([id, { source = "stock.csv" }]) => ({
       id,
       baseUrl: "https://shop.example/open/v1",
       key: { _tag: "Sealed", text: `v1:00000000:${sealed}` },

@@ -231,6 +231,9 @@ export const commitsOf = (id: string) =>
 export const requestsOf = (path: string) =>
   Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), (records) => records.filter((record) => record.path === path))
 
+/** How often the service was asked for the account of the key. */
+export const identifications = Effect.map(requestsOf("/me"), (requests) => requests.length)
+
 /** Every product that is not settled. */
 export const unsettled = (ledger: Ledger["Type"]) => Effect.map(Stream.runCollect(ledger.unsettled), Chunk.toReadonlyArray)
 

@@ -1,6 +1,6 @@
 /** A fleet's database, and its accounts as places of ledgers. */
 import * as Postgres from "@plaza/testing/Postgres"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import * as FleetAccounts from "../../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../../src/fleet/FleetDatabase.js"
@@ -38,11 +38,11 @@ export const server = Effect.flatMap(Postgres.scoped, ({ url }) => prepared(Reda
 
 /** Adds accounts that have nothing but an id. */
 export const add = ({ accounts }: Fleet, ...ids: ReadonlyArray<string>) =>
-  accounts.put(ids.map((id) => ({
+  accounts.putAll(Stream.map(Stream.fromIterable(ids), (id) => ({
     id,
     baseUrl: "https://api.example/open/v1",
-    key: { _tag: "Env" as const, name: "KEY" },
-    source: { _tag: "Plain" as const, text: "stock.csv" },
+    key: { _tag: "Env", name: "KEY" },
+    source: { _tag: "Plain", text: "stock.csv" },
     options: {}
   })))
 
@@ -67,6 +67,26 @@ export const inAccount = <A, E>(
     sql`SELECT set_config('plaza.account', (SELECT number::text FROM fleet_account WHERE id = ${id}), true)`,
     use
   ))
+
+/** Holds locks on the products of an account until the effect ends. */
+export const whileLocked = <A, E, R>(fleet: Fleet, id: string, use: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const locked = yield* Deferred.make<void>()
+    const done = yield* Deferred.make<void>()
+    const holder = yield* Effect.fork(inAccount(
+      fleet,
+      id,
+      fleet.database.sql`SELECT id FROM product FOR UPDATE`.pipe(
+        Effect.zipRight(Deferred.succeed(locked, undefined)),
+        Effect.zipRight(Deferred.await(done))
+      )
+    ))
+    yield* Deferred.await(locked)
+    const result = yield* use
+    yield* Deferred.succeed(done, undefined)
+    yield* Fiber.join(holder)
+    return result
+  })
 
 /** An account of a shared database for each test. */
 export const freshAccount = (fleet: () => Fleet): Fresh =>

@@ -134,6 +134,13 @@ export const take = (
 ): Effect.Effect<Send | undefined, Effect.Effect.Error<ReturnType<typeof ledger.take>>> =>
   takeAs(ledger, { _tag: "Due", confirmedBefore: Option.map(Option.fromNullable(confirmedBefore), utc) })
 
+/** Takes what is due, and dies if nothing is. */
+export const taken = (ledger: Ledger["Type"], confirmedBefore?: number) =>
+  Effect.flatMap(
+    take(ledger, confirmedBefore),
+    (send) => send === undefined ? Effect.dieMessage("nothing is due") : Effect.succeed(send)
+  )
+
 const takeAs = (ledger: Ledger["Type"], choice: Selection) => Effect.map(ledger.take(choice), Option.getOrUndefined)
 
 /** Takes this product, whatever else waits, due or not. */
