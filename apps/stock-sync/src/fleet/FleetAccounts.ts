@@ -7,7 +7,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { ParseError } from "effect/ParseResult"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -82,11 +81,9 @@ export class FleetAccounts extends Context.Tag("@plaza/stock-sync/fleet/FleetAcc
   readonly some: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, FleetAccount>, FleetDatabaseError>
   readonly add: (account: AccountSettings) => Effect.Effect<void, AccountExists | FleetDatabaseError>
   /**
-   * Adds accounts, and replaces the settings of those that exist; whether they are paused stays. Accounts whose settings do not change
-   * are not touched.
+   * Adds accounts with different ids, and replaces the settings of those that exist; whether they are paused stays. Accounts whose settings
+   * do not change are not touched. Stores all of them, or none if the stream fails.
    */
-  readonly put: (accounts: ReadonlyArray<AccountSettings>) => Effect.Effect<Stored, FleetDatabaseError>
-  /** The same for any number of accounts with different ids: all of them, or none if the stream fails. */
   readonly putAll: <E, R>(accounts: Stream.Stream<AccountSettings, E, R>) => Effect.Effect<Stored, E | FleetDatabaseError, R>
   /** Changes one account. Other changes of it wait meanwhile. Returns whether its settings are different now. */
   readonly update: <E, R>(
@@ -117,9 +114,6 @@ const conflictRetries = Schedule.intersect(Schedule.jittered(Schedule.spaced("10
 
 const make = Effect.gen(function*() {
   const { run, sql } = yield* FleetDatabase
-  // The table holds only what these schemas wrote.
-  const decoded = <A, R>(statements: Effect.Effect<A, ParseError | SqlError, R>): Effect.Effect<A, SqlError, R> =>
-    Effect.catchTag(statements, "ParseError", Effect.die)
   const selected = sql.literal(`SELECT ${columns} FROM fleet_account`)
 
   const pageAfter = SqlSchema.findAll({
@@ -151,7 +145,7 @@ const make = Effect.gen(function*() {
 
   const withPrefix = (prefix: string) =>
     Stream.paginateChunkEffect("", (after) =>
-      Effect.map(run(decoded(pageAfter({ after, prefix }))), (rows) => [
+      Effect.map(run(pageAfter({ after, prefix })), (rows) => [
         Chunk.unsafeFromArray(rows),
         Option.map(Option.filter(Option.fromNullable(rows.at(-1)), () => rows.length === page), ({ id }) => id)
       ]))
@@ -173,23 +167,16 @@ const make = Effect.gen(function*() {
       SELECT count(*) FILTER (WHERE is_new) AS added, count(*) FILTER (WHERE NOT is_new) AS updated FROM stored`,
       ([counts = { added: 0, updated: 0 }]) => counts
     )
-  const stored = (all: number) => ({ added, updated }: { readonly added: number; readonly updated: number }): Stored => ({
-    added,
-    updated,
-    unchanged: all - added - updated
-  })
-
   return {
     all: withPrefix(""),
     withPrefix,
-    get: (id) => Effect.flatMap(run(decoded(one(id))), orNotFound(id)),
-    some: (ids) => Effect.map(run(decoded(several(ids))), (rows) => new Map(rows.map((row) => [row.id, row]))),
+    get: (id) => Effect.flatMap(run(one(id)), orNotFound(id)),
+    some: (ids) => Effect.map(run(several(ids)), (rows) => new Map(rows.map((row) => [row.id, row]))),
     add: (account) =>
       Effect.flatMap(
         run(sql`INSERT INTO fleet_account (id, base_url, key, source, options) ${rowsOf([account])} ON CONFLICT DO NOTHING RETURNING id`),
         (rows) => rows.length === 0 ? accountExists(account.id) : Effect.void
       ),
-    put: (accounts) => Effect.map(run(store(rowsOf(accounts))), stored(accounts.length)),
     // Collected in a table of the transaction first, so that the locks of runners wait for the last statement only.
     putAll: (accounts) =>
       inTransaction(Effect.gen(function*() {
@@ -199,11 +186,12 @@ const make = Effect.gen(function*() {
           all += chunk.length
           return run(sql`INSERT INTO imported (id, base_url, key, source, options) ${rowsOf(Chunk.toReadonlyArray(chunk))}`)
         })
-        return stored(all)(yield* run(store(sql`SELECT * FROM imported`)))
+        const { added, updated } = yield* run(store(sql`SELECT * FROM imported`))
+        return { added, updated, unchanged: all - added - updated }
       })),
     update: (id, change) =>
       inTransaction(Effect.gen(function*() {
-        const before = yield* Effect.flatMap(run(decoded(locked(id))), orNotFound(id))
+        const before = yield* Effect.flatMap(run(locked(id)), orNotFound(id))
         const { updated } = yield* run(store(rowsOf([yield* change(before)])))
         return updated > 0
       })),

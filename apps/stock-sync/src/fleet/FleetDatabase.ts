@@ -14,6 +14,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import Pg from "pg"
 import { faultOf } from "../ledger/PostgresErrors.js"
@@ -32,8 +33,8 @@ export class FleetDatabase extends Context.Tag("@plaza/stock-sync/fleet/FleetDat
   readonly name: string
   /** The address for further pools of the same database. */
   readonly url: Redacted.Redacted
-  /** Runs statements; a failure names the database and what to do. */
-  readonly run: <A, R>(statements: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, FleetDatabaseError, R>
+  /** Runs statements; a failure names the database and what to do. A row of another form is a defect: only this program writes rows. */
+  readonly run: <A, R>(statements: Effect.Effect<A, ParseError | SqlError, R>) => Effect.Effect<A, FleetDatabaseError, R>
 }>() {}
 
 const addressOf = (text: string): Effect.Effect<URL, UsageError> =>
@@ -109,7 +110,13 @@ const make = (url: Redacted.Redacted) =>
     }
     const pool = yield* Effect.mapError(openPool(url), fault)
     const sql = yield* Effect.mapError(PgClient.fromPool({ acquire: Effect.succeed(pool), spanAttributes: {} }), fault)
-    return { sql, pool, name, url, run: Effect.mapError(fault) } satisfies FleetDatabase["Type"]
+    return {
+      sql,
+      pool,
+      name,
+      url,
+      run: (statements) => Effect.mapError(Effect.catchTag(statements, "ParseError", Effect.die), fault)
+    } satisfies FleetDatabase["Type"]
   })
 
 export const layer = (url: Redacted.Redacted): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>

@@ -14,8 +14,9 @@ import * as StatusTables from "./operations/StatusTables.js"
 const inOrder = (...statements: ReadonlyArray<string>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true }))
 
-// Ids are compared byte by byte, so that pages do not depend on the database's language. `shard` is set by the first runner that sees the account. `epoch` counts the owners of an account: only the
-// newest may write its ledger. `revision` grows with each change of an account, so that runners find the changes.
+// Ids are compared byte by byte, so that pages do not depend on the database's language. `shard` is set by the first runner that sees the
+// account. `epoch` counts the owners of an account: only the newest may write its ledger. `revision` grows with each change of an account,
+// so that runners find the changes.
 const accounts = inOrder(
   "CREATE SEQUENCE fleet_revision",
   `CREATE TABLE fleet_account (
@@ -39,7 +40,9 @@ const accounts = inOrder(
 const migrations = {
   "0001_accounts": accounts,
   "0002_ledgers": inOrder(...LedgerSchema.create),
-  "0003_status": inOrder(...StatusTables.create)
+  "0003_status": inOrder(...StatusTables.create),
+  // An index that no query uses, since the status reads `ledger_product_waiting`, and an option that is a setting of the runner.
+  "0004_unused": inOrder("DROP INDEX ledger_product_sold_out", "UPDATE fleet_account SET options = options - 'stop-within'")
 }
 
 /** The version of the tables that this program works with. */

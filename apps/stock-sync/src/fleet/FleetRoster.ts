@@ -1,17 +1,14 @@
 /** What a runner reads and writes of the accounts of its shards, for all of them in one statement. */
-import type { SqlError } from "@effect/sql/SqlError"
 import * as SqlSchema from "@effect/sql/SqlSchema"
-import type * as Statement from "@effect/sql/Statement"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import * as AccountSelection from "./AccountSelection.js"
 import * as FleetAccounts from "./FleetAccounts.js"
 import { FleetDatabase } from "./FleetDatabase.js"
 import type { FleetDatabaseError } from "./FleetError.js"
-import type { AccountSelection } from "./ledger/FleetLedger.js"
 
 const Change = Schema.Struct({
   id: Schema.String,
@@ -30,7 +27,9 @@ export interface Problem {
 export class FleetRoster extends Context.Tag("@plaza/stock-sync/fleet/FleetRoster")<FleetRoster, {
   /** Accounts that changed after a revision: those of these shards, and all that have no shard yet. */
   readonly changes: (shards: Iterable<number>, after: number) => Effect.Effect<ReadonlyArray<typeof Change.Type>, FleetDatabaseError>
-  readonly read: (selection: AccountSelection) => Effect.Effect<ReadonlyArray<FleetAccounts.FleetAccount>, FleetDatabaseError>
+  readonly read: (
+    selection: AccountSelection.AccountSelection
+  ) => Effect.Effect<ReadonlyArray<FleetAccounts.FleetAccount>, FleetDatabaseError>
   /** Accounts of these shards, paused ones included. */
   readonly ids: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<string>, FleetDatabaseError>
   /** Sets the shards of accounts that have none. Counts as a change, so that the runner of the shard sees the account. */
@@ -43,16 +42,8 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
   FleetRoster,
   Effect.gen(function*() {
     const { run, sql } = yield* FleetDatabase
-    // The table holds only what the schemas of this program wrote.
-    const decoded = <A>(statement: Effect.Effect<A, ParseError | SqlError>) =>
-      run(Effect.catchTag(statement, "ParseError", (error) => Effect.die(error)))
-    const list = (items: Iterable<number | string>): Statement.Fragment => sql`${JSON.stringify([...items])}::jsonb`
-    const inShards = (shards: Iterable<number>) =>
-      sql`shard IN (SELECT value::integer FROM jsonb_array_elements_text(${list(shards)}) AS one (value))`
-    const selected = (selection: AccountSelection): Statement.Fragment =>
-      selection._tag === "Shards"
-        ? inShards(selection.shards)
-        : sql`id IN (SELECT value FROM jsonb_array_elements_text(${list(selection.ids)}) AS one (value))`
+    const isSelected = AccountSelection.condition(sql)
+    const inShards = (shards: Iterable<number>) => isSelected({ _tag: "Shards", shards })
 
     const changes = SqlSchema.findAll({
       Request: Schema.Struct({ shards: Schema.Array(Schema.Number), after: Schema.Number }),
@@ -62,16 +53,16 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
         SELECT id, revision, shard FROM fleet_account WHERE shard IS NULL
         UNION ALL SELECT id, revision, shard FROM fleet_account WHERE ${inShards(shards)} AND revision > ${after}`
     })
-    const accounts = (selection: AccountSelection) =>
+    const accounts = (selection: AccountSelection.AccountSelection) =>
       SqlSchema.findAll({
         Request: Schema.Void,
         Result: FleetAccounts.Row,
-        execute: () => sql`SELECT ${sql.literal(FleetAccounts.columns)} FROM fleet_account WHERE ${selected(selection)}`
+        execute: () => sql`SELECT ${sql.literal(FleetAccounts.columns)} FROM fleet_account WHERE ${isSelected(selection)}`
       })()
 
     return {
-      changes: (shards, after) => decoded(changes({ shards: [...shards], after })),
-      read: (selection) => decoded(accounts(selection)),
+      changes: (shards, after) => run(changes({ shards: [...shards], after })),
+      read: (selection) => run(accounts(selection)),
       ids: (shards) =>
         Effect.map(run(sql<{ id: string }>`SELECT id FROM fleet_account WHERE ${inShards(shards)}`), (rows) => rows.map(({ id }) => id)),
       // Rows that another runner assigns at this moment are left to it.
@@ -80,7 +71,7 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
           UPDATE fleet_account SET shard = one.shard, revision = nextval('fleet_revision')
           FROM jsonb_to_recordset(${JSON.stringify(assigned)}::jsonb) AS one (id text, shard integer)
           WHERE fleet_account.id IN (
-            SELECT id FROM fleet_account WHERE shard IS NULL AND ${selected({ _tag: "Ids", ids: assigned.map(({ id }) => id) })}
+            SELECT id FROM fleet_account WHERE shard IS NULL AND ${isSelected({ _tag: "Ids", ids: assigned.map(({ id }) => id) })}
             FOR UPDATE SKIP LOCKED
           ) AND fleet_account.id = one.id`)),
       recordProblems: (problems) =>

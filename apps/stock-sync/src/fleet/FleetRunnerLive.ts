@@ -21,6 +21,7 @@ import * as Backoff from "../sync/Backoff.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 import type * as SyncStatus from "../sync/SyncStatus.js"
 import type { AccountOptions } from "./AccountOptions.js"
+import type { AccountSelection } from "./AccountSelection.js"
 import type { AccountSources } from "./AccountSources.js"
 import * as AccountWorker from "./AccountWorker.js"
 import { type AccountSettings, type FleetAccount, settingsOf } from "./FleetAccounts.js"
@@ -339,7 +340,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           }), { discard: true })
       })
 
-    const takeOver = (selection: FleetLedger.AccountSelection) =>
+    const takeOver = (selection: AccountSelection) =>
       Effect.gen(function*() {
         const taken = yield* statement(ledgers.takeOver(selection, runner))
         const due = yield* statement(ledgers.dueAccounts(selection))
@@ -350,7 +351,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
     const takeGained = Effect.gen(function*() {
       const gained = Array.from(yield* ownership.owned).filter(([shard]) => !terms.has(shard))
       if (gained.length === 0) return
-      const selection: FleetLedger.AccountSelection = { _tag: "Shards", shards: gained.map(([shard]) => shard) }
+      const selection: AccountSelection = { _tag: "Shards", shards: gained.map(([shard]) => shard) }
       const { due, taken } = yield* takeOver(selection)
       const accounts = yield* statement(roster.read(selection))
       // Shards may have been lost during the statements.

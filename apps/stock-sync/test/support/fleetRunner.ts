@@ -23,13 +23,14 @@ import {
   Scope
 } from "effect"
 import * as AccountOptions from "../../src/fleet/AccountOptions.js"
+import type { AccountSelection } from "../../src/fleet/AccountSelection.js"
 import { AccountSources } from "../../src/fleet/AccountSources.js"
 import type { FleetAccount } from "../../src/fleet/FleetAccounts.js"
 import { AccountTakenOver, FleetDatabaseError } from "../../src/fleet/FleetError.js"
 import { FleetRoster } from "../../src/fleet/FleetRoster.js"
 import { FleetRunner } from "../../src/fleet/FleetRunner.js"
 import * as FleetRunnerLive from "../../src/fleet/FleetRunnerLive.js"
-import { type AccountSelection, FleetLedger } from "../../src/fleet/ledger/FleetLedger.js"
+import { FleetLedger } from "../../src/fleet/ledger/FleetLedger.js"
 import * as Ownership from "../../src/fleet/Ownership.js"
 import type { Ledger } from "../../src/ledger/Ledger.js"
 import { LedgerFault } from "../../src/ledger/LedgerError.js"
@@ -150,9 +151,7 @@ const make = Effect.gen(function*() {
             })).pipe(Effect.orDie),
           (due) => due.flatMap(Option.toArray)
         )),
-    beside: () => Effect.die("not used by a runner"),
-    backlogs: () => Effect.die("not used by a runner"),
-    backlog: Effect.die("not used by a runner")
+    beside: () => Effect.die("not used by a runner")
   } satisfies FleetLedger["Type"]
 
   const sources: AccountSources["Type"] = {

@@ -7,6 +7,7 @@ import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type { Ledger, LedgerOptions } from "../../ledger/Ledger.js"
 import type { LedgerFault } from "../../ledger/LedgerError.js"
+import type { AccountSelection } from "../AccountSelection.js"
 import { type AccountNotFound, AccountTakenOver, type FleetDatabaseError } from "../FleetError.js"
 
 /** What a runner needs to open the ledger of an account that it has taken over. */
@@ -25,37 +26,11 @@ export interface Taken extends OwnedAccount {
   readonly shard: number | null
 }
 
-export type AccountSelection =
-  | { readonly _tag: "Shards"; readonly shards: Iterable<number> }
-  | { readonly _tag: "Ids"; readonly ids: Iterable<string> }
-
 /** When the next product of an account is due. */
 export interface DueAccount {
   readonly account: string
   /** The time of the query if a product is due already. */
   readonly dueAt: DateTime.Utc
-}
-
-/** The products of an account that are not settled. */
-export interface AccountBacklog {
-  readonly account: string
-  /** Products that wait for a request, due or delayed, without quarantined ones. */
-  readonly waiting: number
-  readonly quarantined: number
-  /** Since when the longest-waiting product waits; undefined: none waits. */
-  readonly since: DateTime.Utc | undefined
-}
-
-/** The backlog of all accounts. */
-export interface FleetBacklog {
-  readonly waiting: number
-  readonly quarantined: number
-  /** Accounts with at least one waiting product. */
-  readonly accounts: number
-  /** The account with the most waiting products. */
-  readonly largest: AccountBacklog | undefined
-  /** The longest-waiting product whose wanted stock is 0. */
-  readonly oldestSoldOut: { readonly account: string; readonly productId: string; readonly since: DateTime.Utc } | undefined
 }
 
 export class FleetLedger extends Context.Tag("@plaza/stock-sync/fleet/ledger/FleetLedger")<FleetLedger, {
@@ -90,10 +65,6 @@ export class FleetLedger extends Context.Tag("@plaza/stock-sync/fleet/ledger/Fle
    * products count when they are retried; the reassertion of confirmed stock does not count.
    */
   readonly dueAccounts: (selection: AccountSelection) => Effect.Effect<ReadonlyArray<DueAccount>, FleetDatabaseError>
-  /** The backlogs of these accounts. Accounts without one are left out. */
-  readonly backlogs: (ids: Iterable<string>) => Effect.Effect<ReadonlyArray<AccountBacklog>, FleetDatabaseError>
-  /** Reads all products that are not settled: for a page or a metric, not more often than every few seconds. */
-  readonly backlog: Effect.Effect<FleetBacklog, FleetDatabaseError>
 }>() {}
 
 /** Whether an operation failed because another runner has taken the account over, or because the account was removed. */

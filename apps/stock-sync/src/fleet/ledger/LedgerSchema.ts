@@ -61,7 +61,7 @@ export const create: ReadonlyArray<string> = [
   "ALTER TABLE fleet_account ADD COLUMN number BIGINT GENERATED ALWAYS AS IDENTITY",
   "CREATE UNIQUE INDEX fleet_account_number ON fleet_account (number)",
   ...Tables.createShared,
-  // The longest-waiting sold-out product of the fleet, and the products that a runner left in flight.
+  // Migration 4 drops it.
   "CREATE INDEX ledger_product_sold_out ON ledger_product (since) WHERE priority = 0 AND state <> 'quarantined'",
   fenceFunction,
   ...historyNumbers,

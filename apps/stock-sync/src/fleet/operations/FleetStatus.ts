@@ -30,9 +30,8 @@ export const states = ["running", "paused", "pending"] as const
 type Statements<A> = Effect.Effect<A, ParseError | SqlError>
 type Read<A> = Effect.Effect<A, FleetDatabaseError, FleetDatabase>
 
-/** Runs statements. The tables hold only what this program wrote. */
 const reading = <A>(statements: (sql: FleetDatabase["Type"]["sql"]) => Statements<A>): Read<A> =>
-  Effect.flatMap(FleetDatabase, ({ run, sql }) => run(Effect.catchTag(statements(sql), "ParseError", Effect.die)))
+  Effect.flatMap(FleetDatabase, ({ run, sql }) => run(statements(sql)))
 
 // The names of the live runners and of the accounts' states in the statements below.
 const live = `(SELECT name FROM fleet_runner WHERE seen_at > ${StatusTables.now} - ${Duration.toMillis(RunnerHeartbeat.aliveFor)}) AS live`
