@@ -17,7 +17,7 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import Pg from "pg"
-import { faultOf } from "../ledger/PostgresErrors.js"
+import { messageOf, type Naming } from "../ledger/PostgresErrors.js"
 import { FleetDatabaseError } from "./FleetError.js"
 
 export const variable = "STOCK_SYNC_FLEET_DATABASE"
@@ -36,6 +36,13 @@ export class FleetDatabase extends Context.Tag("@plaza/stock-sync/fleet/FleetDat
   /** Runs statements; a failure names the database and what to do. A row of another form is a defect: only this program writes rows. */
   readonly run: <A, R>(statements: Effect.Effect<A, ParseError | SqlError, R>) => Effect.Effect<A, FleetDatabaseError, R>
 }>() {}
+
+/** Names a part of this database in messages. */
+export const naming = (subject: string): Naming => ({
+  subject,
+  setting: variable,
+  grant: "run the GRANT statements of docs/fleet.md, also after each migration"
+})
 
 const addressOf = (text: string): Effect.Effect<URL, UsageError> =>
   URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
@@ -104,10 +111,8 @@ const make = (url: Redacted.Redacted) =>
   Effect.gen(function*() {
     const { host, pathname, protocol } = yield* addressOf(Redacted.value(url))
     const name = `${protocol}//${host}${pathname}`
-    const fault = (error: SqlError) => {
-      const { message } = faultOf(name, variable)(error)
-      return new FleetDatabaseError({ database: name, message: message.replace("the ledger", "the fleet's database") })
-    }
+    const fault = (error: SqlError) =>
+      new FleetDatabaseError({ database: name, message: messageOf(naming(`the fleet's database ${name}`), error) })
     const pool = yield* Effect.mapError(openPool(url), fault)
     const sql = yield* Effect.mapError(PgClient.fromPool({ acquire: Effect.succeed(pool), spanAttributes: {} }), fault)
     return {

@@ -18,7 +18,6 @@ import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -116,12 +115,14 @@ class CurrentLeases extends Context.Tag("@plaza/stock-sync/fleet/CurrentLeases")
 
 /** The library's storage, which records the leases. */
 const storage = Layer.scopedContext(Effect.gen(function*() {
-  const leases = Leases.make(yield* ShardReleases.make(yield* RunnerStorage.RunnerStorage), freshFor)
+  const { run } = yield* FleetDatabase.FleetDatabase
+  const library = Context.get(yield* run(Layer.build(SqlRunnerStorage.layer)), RunnerStorage.RunnerStorage)
+  const leases = Leases.make(yield* ShardReleases.make(library), freshFor)
   return Context.make(CurrentLeases, leases).pipe(Context.add(RunnerStorage.RunnerStorage, leases.storage))
-})).pipe(Layer.provide(SqlRunnerStorage.layer), Layer.provide(client))
+})).pipe(Layer.provide(client))
 
 /** A runner under a new name: after a restart it is another runner, so that nothing of the earlier process counts for it. */
-export const layer: Layer.Layer<Ownership, FleetDatabaseError | SqlError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
+export const layer: Layer.Layer<Ownership, FleetDatabaseError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
   Effect.sync(() => {
     const runner = RunnerAddress.make(`${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`, 0)
     const sharding = ShardingConfig.layer(config(runner))

@@ -7,6 +7,8 @@ import { createServer, type Server } from "node:net"
 import { type AccountSettings, FleetAccounts, layer } from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import { messageOf } from "../../src/ledger/PostgresErrors.js"
+import { shared } from "../support/shared.js"
 
 let server = ""
 shared(Postgres.scoped, ({ url }) => {
@@ -56,14 +58,31 @@ describe("the fleet's database", () => {
       expect(yield* Effect.provide(FleetMigrations.migrate, database)).toEqual([])
     }))
 
-  it.effect("that can't be reached is named without its password", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(
-        Effect.provide(FleetMigrations.check, FleetDatabase.layer(Redacted.make("postgres://someone:hunter2@127.0.0.1:1/fleet")))
+  it.effect("that can't be used is named without its password, with what to do", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const closing = yield* Effect.acquireRelease(
+        Effect.async<Server>((resume) => {
+          const server = createServer((socket) => socket.destroy())
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.async<void>((resume) => void server.close(() => resume(Effect.void)))
       )
-      expect(String(error)).toContain("127.0.0.1:1/fleet")
-      expect(String(error)).not.toContain("hunter2")
-    }))
+      const port = Schema.decodeUnknownSync(Schema.Struct({ port: Schema.Int }))(closing.address()).port
+      for (
+        const [at, message] of [
+          ["127.0.0.1:1", "can't be reached: look at the address and the server"],
+          [`127.0.0.1:${port}`, "was cut off: look whether the server runs, and at the network to it"]
+        ] as const
+      ) {
+        const url = Redacted.make(`postgres://someone:hunter2@${at}/fleet`)
+        const error = yield* Effect.flip(Effect.provide(FleetMigrations.check, FleetDatabase.layer(url)))
+        expect(error.message).toBe(`the fleet's database postgres://${at}/fleet ${message}`)
+      }
+      const silent = new SqlError({ cause: new Error("Connection terminated due to connection timeout") })
+      expect(messageOf(FleetDatabase.naming("the fleet's database"), silent)).toBe(
+        "the fleet's database did not respond in time: look at the address, the server and its load"
+      )
+    })))
 })
 
 describe("accounts", () => {

@@ -1,12 +1,17 @@
 /** The rights that a fleet needs in its database: docs/fleet.md, "Rights of the database user". */
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted, Stream } from "effect"
 import { readFileSync } from "node:fs"
+import * as FleetAccounts from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import type { AccountNotFound, FleetDatabaseError } from "../../src/fleet/FleetError.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
+import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.js"
 import { Ownership } from "../../src/fleet/Ownership.js"
 import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
+import { eventually } from "../support/eventually.js"
+import * as Status from "../support/fleetStatus.js"
 import { add, type Fleet, open, prepared, runner, server } from "../support/ledger/fleet.js"
 import { options, receive, row, settle, take } from "../support/ledger/using.js"
 import { shared } from "../support/shared.js"
@@ -28,17 +33,31 @@ const restricted = (name: string, ...grants: ReadonlyArray<string>) =>
     return { admin: Redacted.make(admin), user: Redacted.make(admin.replace("plaza@", `${name}_user@`)) }
   })
 
+/** The documented statements for a user, for the user of a restricted database. */
+const granted = (user: string, name: string): ReadonlyArray<string> => {
+  const [, rights = ""] = readFileSync(new URL("../../../../docs/fleet.md", import.meta.url), "utf8").split(
+    "## Rights of the database user"
+  )
+  const statements = Array.from(rights.matchAll(/```sql\n([^]*?)```/g)).flatMap(([, text = ""]) => text.match(/GRANT [^;]+/g) ?? [])
+  const own = statements.filter((statement) => statement.includes(user))
+  expect(own.length).toBeGreaterThan(2)
+  return own.map((statement) => statement.replace(user, `${name}_user`).replace("DATABASE fleet", `DATABASE ${name}`))
+}
+
 const migrate = (url: Redacted.Redacted) =>
   Effect.provide(Effect.zipRight(FleetMigrations.migrate, OwnershipCluster.migrate), FleetDatabase.layer(url))
 
-/** What a runner does: ownership, takeover, snapshots and sends. */
+const ownership = ({ database }: Fleet) =>
+  Effect.scoped(Effect.provide(
+    Effect.flatMap(Ownership, ({ owned }) => owned),
+    Layer.provide(OwnershipCluster.layer, Layer.succeed(FleetDatabase.FleetDatabase, database))
+  ))
+
+/** What a runner does: ownership, takeover, snapshots, sends, and its row and pages for operators. */
 const run = (one: Fleet, id: string) =>
   Effect.gen(function*() {
     yield* Effect.provideService(FleetMigrations.check, FleetDatabase.FleetDatabase, one.database)
-    yield* Effect.scoped(Effect.provide(
-      Effect.flatMap(Ownership, ({ owned }) => owned),
-      Layer.provide(OwnershipCluster.layer, Layer.succeed(FleetDatabase.FleetDatabase, one.database))
-    ))
+    yield* ownership(one)
     const ledger = yield* open(one, id, options)
     yield* ledger.bind({ baseUrl: "https://api.example", id: "1", keyFingerprint: "k" })
     // Enough rows for the statistics to be updated, if that is permitted.
@@ -48,6 +67,11 @@ const run = (one: Fleet, id: string) =>
     expect(yield* ledger.counts).toMatchObject({ settled: 1, sending: 1, pending: 1_498 })
     expect(yield* one.ledgers.dueAccounts({ _tag: "Ids", ids: [id] })).toHaveLength(1)
     yield* one.database.sql`UPDATE fleet_account SET problem = 'none', shard = 3 WHERE id = ${id}`
+    const { backlog } = yield* eventually(FleetStatus.overview, ({ runners }) => runners.some(({ name }) => name === Status.runner)).pipe(
+      Effect.provide(Layer.provide(RunnerHeartbeat.layer, Status.layerReady)),
+      Effect.provideService(FleetDatabase.FleetDatabase, one.database)
+    )
+    expect(backlog.accounts).toBe(1)
   })
 
 describe("a user of the database", () => {
@@ -67,38 +91,43 @@ describe("a user of the database", () => {
       expect(found?.owners).toBe("owner_user")
     })), 60_000)
 
-  it.live("that has only the documented rights can run the fleet, but not migrate it or manage accounts",
+  it.live("that has only the documented rights can run the fleet, and manage accounts with those for that",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const { admin, user } = yield* restricted("limited")
         yield* migrate(admin)
         const administrator = yield* runner(admin)
         yield* add(administrator, "shop-1")
-        const documented = /## Rights of the database user[^]*?```sql\n([^]*?)```/.exec(
-          readFileSync(new URL("../../../../docs/fleet.md", import.meta.url), "utf8")
-        )?.[1] ?? ""
-        const grants = documented.replaceAll("stock_sync_runner", "limited_user").replaceAll("DATABASE fleet", "DATABASE limited").split(
-          ";"
-        )
-          .map((statement) => statement.trim()).filter((statement) => statement !== "")
-        expect(grants.length).toBeGreaterThan(3)
         const refused = yield* Effect.either(Effect.scoped(runner(user)))
         expect(refused._tag).toBe("Left")
-        for (const grant of grants) yield* administrator.database.sql.unsafe(grant)
+        yield* Effect.forEach(granted("stock_sync_runner", "limited"), (grant) => administrator.database.sql.unsafe(grant))
         const one = yield* runner(user)
+        const { sql } = administrator.database
+        yield* sql`REVOKE CREATE ON SCHEMA plaza_fleet FROM limited_user`
+        expect(yield* Effect.flip(ownership(one))).toMatchObject({
+          _tag: "FleetDatabaseError",
+          message: expect.stringContaining("doesn't let this user do what is needed: run the GRANT statements of docs/fleet.md") as string
+        })
+        yield* sql`GRANT CREATE ON SCHEMA plaza_fleet TO limited_user`
         yield* run(one, "shop-1")
-        const { sql } = one.database
         for (
           const [what, denied] of [
             ["remove", one.accounts.remove("shop-1")],
             ["add", Effect.asVoid(add(one, "shop-2"))],
-            ["alter", one.database.run(Effect.asVoid(sql`ALTER TABLE fleet_account DROP COLUMN epoch`))],
-            ["read other tables", one.database.run(Effect.asVoid(sql`SELECT 1 FROM ledger_history`))]
+            ["alter", one.database.run(Effect.asVoid(one.database.sql`ALTER TABLE fleet_account DROP COLUMN epoch`))],
+            ["read other tables", one.database.run(Effect.asVoid(one.database.sql`SELECT 1 FROM ledger_history`))]
           ] as const
         ) {
           const error = yield* Effect.flip<void, AccountNotFound | FleetDatabaseError, never>(denied)
           expect([what, error.message]).toEqual([what, expect.stringContaining("doesn't let this user")])
         }
+        yield* Effect.forEach(granted("stock_sync_operator", "limited"), (grant) => administrator.database.sql.unsafe(grant))
+        yield* add(one, "shop-2")
+        yield* one.accounts.putAll(Stream.make(FleetAccounts.settingsOf(yield* one.accounts.get("shop-2"))))
+        yield* one.accounts.adopt("shop-1")
+        const beside = yield* one.ledgers.beside("shop-1", options)
+        yield* beside.release(Option.none())
+        yield* one.accounts.remove("shop-1")
       })), 60_000)
 })
 

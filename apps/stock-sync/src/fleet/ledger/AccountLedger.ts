@@ -16,7 +16,7 @@ import * as OutcomeQueries from "../../ledger/OutcomeQueries.js"
 import { codeOf, faultOf as postgresFaultOf } from "../../ledger/PostgresErrors.js"
 import type { SnapshotInput, SnapshotResult } from "../../ledger/Snapshot.js"
 import * as Staging from "../../ledger/Staging.js"
-import { schema, variable } from "../FleetDatabase.js"
+import { naming, schema } from "../FleetDatabase.js"
 import { AccountTakenOver } from "../FleetError.js"
 import * as LedgerSchema from "./LedgerSchema.js"
 import type { LedgerSessions, SnapshotSession, Target } from "./LedgerSessions.js"
@@ -26,7 +26,8 @@ export interface AccountTarget extends Target {
 }
 
 const faultOf = (path: string, { epoch, id }: AccountTarget) => (error: SqlError | ParseError): LedgerFault => {
-  if (error._tag === "ParseError" || codeOf(error.cause) !== LedgerSchema.takenOver) return postgresFaultOf(path, variable)(error)
+  if (error._tag === "ParseError" || codeOf(error.cause) !== LedgerSchema.takenOver)
+    return postgresFaultOf(path, naming(`the ledger ${path}`))(error)
   const message = epoch === null
     ? `the account ${id} was removed`
     : `another runner has taken over the account ${id}, or it was removed: this runner stops working on it, and wrote nothing`
