@@ -81,6 +81,21 @@ export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError,
   return Redacted.make(text)
 })
 
+// Other programs of the database may use advisory locks too, of other numbers.
+const lockClass = 0x706c617a
+
+/** Runs an effect while no other process runs one under the same number. */
+export const exclusively = (number: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { run, sql } = yield* FleetDatabase
+    const session = yield* run(sql.reserve)
+    yield* Effect.acquireRelease(
+      run(session.executeRaw("SELECT pg_advisory_lock($1, $2)", [lockClass, number])),
+      () => Effect.ignore(session.executeRaw("SELECT pg_advisory_unlock($1, $2)", [lockClass, number]))
+    )
+    return yield* effect
+  }))
+
 /** Connections that notice a lost server, which would otherwise be waited for without end. */
 const openPool = (url: Redacted.Redacted) =>
   Effect.acquireRelease(

@@ -1,12 +1,9 @@
-/**
- * The tables of a fleet. `fleet migrate` creates them and brings them up to date; runners only check that they are. One migration at a
- * time: the platform's migrator locks its table.
- */
+/** The tables of a fleet. `fleet migrate` creates them and brings them up to date; runners only check that they are. */
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { FleetDatabase, schema } from "./FleetDatabase.js"
+import { exclusively, FleetDatabase, schema } from "./FleetDatabase.js"
 import { FleetDatabaseError } from "./FleetError.js"
 import * as LedgerSchema from "./ledger/LedgerSchema.js"
 import * as StatusTables from "./operations/StatusTables.js"
@@ -50,27 +47,6 @@ export const version = Object.keys(migrations).length
 
 const table = "fleet_migration"
 
-// Two first runs at the same time both create the schema: the second waits for the first.
-const lock = 0x706c617a
-
-/** Creates or updates the tables. Returns the names of the migrations that ran. */
-export const migrate: Effect.Effect<ReadonlyArray<string>, FleetDatabaseError, FleetDatabase> = Effect.gen(function*() {
-  const { run, sql } = yield* FleetDatabase
-  const done = yield* run(Effect.scoped(Effect.gen(function*() {
-    // A lock of a session of its own: the migrator looks for its table by a statement that fails, which would end a transaction.
-    const session = yield* sql.reserve
-    yield* Effect.acquireRelease(
-      session.executeRaw("SELECT pg_advisory_lock($1, 0)", [lock]),
-      () => Effect.ignore(session.executeRaw("SELECT pg_advisory_unlock($1, 0)", [lock]))
-    )
-    // Not IF NOT EXISTS, which requires the right to create a schema even if it is there.
-    const there = yield* session.execute("SELECT 1 WHERE to_regnamespace($1) IS NOT NULL", [schema], undefined)
-    if (there.length === 0) yield* session.executeRaw(`CREATE SCHEMA ${schema}`, [])
-    return yield* Effect.catchTag(Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }), "MigrationError", Effect.die)
-  })))
-  return done.map(([id, name]) => `${id} ${name}`)
-}).pipe(Effect.provideServiceEffect(SqlClient.SqlClient, Effect.map(FleetDatabase, ({ sql }) => sql)))
-
 const found = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError> =>
   Effect.gen(function*() {
     const [there] = yield* sql<{ there: boolean }>`SELECT to_regclass(${`${schema}.${table}`}) IS NOT NULL AS there`
@@ -91,3 +67,21 @@ export const check: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Eff
       : `the fleet's database ${name} is not prepared for this version: run plaza-stock-sync fleet migrate`
   })
 })
+
+/** Creates or updates the tables. Returns the names of the migrations that ran. Fails if a later version has prepared the database. */
+export const migrate: Effect.Effect<ReadonlyArray<string>, FleetDatabaseError, FleetDatabase> = Effect.gen(function*() {
+  const { run, sql } = yield* FleetDatabase
+  const done = yield* run(Effect.gen(function*() {
+    // Not IF NOT EXISTS, which requires the right to create a schema even if it is there.
+    const there = yield* sql`SELECT 1 WHERE to_regnamespace(${schema}) IS NOT NULL`
+    if (there.length === 0) yield* sql`CREATE SCHEMA ${sql(schema)}`
+    return yield* Effect.catchTag(Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }), "MigrationError", Effect.die)
+  }))
+  yield* check
+  return done.map(([id, name]) => `${id} ${name}`)
+}).pipe(
+  Effect.provideServiceEffect(SqlClient.SqlClient, Effect.map(FleetDatabase, ({ sql }) => sql)),
+  // Two first runs at the same time would both create the schema. The lock is that of a session, because the migrator looks for its table by
+  // a statement that fails, which would end a transaction.
+  exclusively(0)
+)

@@ -132,7 +132,18 @@ describe("a user of the database", () => {
 })
 
 describe("prepared databases", () => {
-  it.live("of the version before get the ledgers without losing their accounts", () =>
+  it.live("of a later version are refused, also by the migration", () =>
+    Effect.scoped(Effect.gen(function*() {
+      yield* fleet.database.sql`CREATE DATABASE later`
+      const { database } = yield* prepared(Redacted.make(Redacted.value(fleet.url).replace(/\/postgres$/, "/later")))
+      yield* database.sql`INSERT INTO fleet_migration (migration_id, name) VALUES (99, 'later')`
+      for (const use of [FleetMigrations.check, Effect.asVoid(FleetMigrations.migrate)]) {
+        const error = yield* Effect.flip(Effect.provideService(use, FleetDatabase.FleetDatabase, database))
+        expect(error.message).toContain("was prepared by a later version of plaza-stock-sync: install that version")
+      }
+    })), 60_000)
+
+  it.live("of version 1 get the ledgers without losing their accounts", () =>
     Effect.scoped(Effect.gen(function*() {
       yield* fleet.database.sql`CREATE DATABASE earlier`
       const url = Redacted.make(Redacted.value(fleet.url).replace(/\/postgres$/, "/earlier"))

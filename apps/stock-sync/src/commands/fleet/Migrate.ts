@@ -13,24 +13,11 @@ import * as Format from "../Format.js"
 
 export const layer = Layer.provideMerge(FleetAccounts.layer, FleetDatabase.layerConfig)
 
-// The library creates its tables without a lock: two of these commands at the same time would fail each other.
-const lock = 0x706c617a
-
-const alone = <A, E, R>(use: Effect.Effect<A, E, R>) =>
-  Effect.scoped(Effect.gen(function*() {
-    const { run, sql } = yield* FleetDatabase.FleetDatabase
-    const session = yield* run(sql.reserve)
-    yield* Effect.acquireRelease(
-      run(session.executeRaw("SELECT pg_advisory_lock($1, 1)", [lock])),
-      () => Effect.ignore(session.executeRaw("SELECT pg_advisory_unlock($1, 1)", [lock]))
-    )
-    return yield* use
-  }))
-
 // More are of no use in a message. `fleet accounts list` shows the problem of each account.
 const mostNamed = 20
 
-export const run = alone(Effect.gen(function*() {
+// The library creates its tables without a lock: two of these commands at the same time would fail each other.
+export const run = FleetDatabase.exclusively(1)(Effect.gen(function*() {
   const output = yield* Output
   const secret = yield* FleetSecret.fromConfig
   const migrations = yield* FleetMigrations.migrate
