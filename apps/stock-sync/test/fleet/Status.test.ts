@@ -8,7 +8,7 @@ import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.js"
 import { eventually } from "../support/eventually.js"
 import * as Support from "../support/fleetStatus.js"
 
-const { accounts, heldSnapshot, products, runnerRow } = Support
+const { accounts, heldSnapshot, products, runnerRow, sharedKey } = Support
 
 const inFleet = Support.fleets()
 
@@ -127,6 +127,7 @@ describe("the backlog", () => {
         backlog: { accounts: 0, worst: [], oldestSoldOut: Option.none() },
         problems: [],
         held: [],
+        sharedKeys: [],
         paused: []
       })
     })))
@@ -144,6 +145,20 @@ describe("an overview", () => {
       expect(paused).toEqual(first)
       expect(problems.map(({ account, problem }) => [account, problem])).toEqual(first.map((name) => [name, `problem of ${name}`]))
       expect(held.map(({ account, since, snapshot }) => [account, snapshot, millis(since)])).toEqual(first.map((name) => [name, 3, 5_000]))
+    })))
+})
+
+describe("accounts with the same key", () => {
+  it.effect("are listed together, if it is the key of the same service", () =>
+    inFleet(Effect.gen(function*() {
+      yield* accounts({ a: {}, b: {}, c: {}, d: {}, e: {}, f: {}, g: {}, h: {} })
+      yield* sharedKey(["c", "b"], "one")
+      yield* sharedKey(["a"], "one", "https://other.example/open/v1")
+      yield* sharedKey(["d"], "two")
+      // Their next key becomes their key: none is known.
+      yield* sharedKey(["e", "f"], "")
+      yield* sharedKey(["h", "g"], "three")
+      expect((yield* FleetStatus.overview).sharedKeys).toEqual([["b", "c"], ["g", "h"]])
     })))
 })
 

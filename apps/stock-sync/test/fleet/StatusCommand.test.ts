@@ -7,7 +7,7 @@ import * as Status from "../../src/commands/fleet/Status.js"
 import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
 import * as Support from "../support/fleetStatus.js"
 
-const { accounts, heldSnapshot, products, runnerRow } = Support
+const { accounts, heldSnapshot, products, runnerRow, sharedKey } = Support
 
 const inFleet = Support.fleets()
 
@@ -39,6 +39,7 @@ const some = Effect.gen(function*() {
   yield* products("alpha", [{ as: "soldOut", count: 2, since: 1_000 }, { as: "settled", count: 3 }, { as: "quarantined", count: 1 }])
   yield* products("delta", [{ as: "falling", count: 1 }])
   yield* heldSnapshot("delta", 5_000)
+  yield* sharedKey(["beta", "gamma"], "a fingerprint")
 })
 
 describe("fleet status", () => {
@@ -71,8 +72,18 @@ describe("fleet status", () => {
         ],
         problems: [{ account: "beta", problem: "the variable KEY is not set", since: "1970-01-01T00:00:00.000Z" }],
         heldSnapshots: [{ account: "delta", snapshot: 3, since: "1970-01-01T00:00:05.000Z" }],
+        sharedKeys: [["beta", "gamma"]],
         paused: ["gamma"]
       })
+    })))
+
+  it.effect("prints the fields of docs/fleet.md as JSON", () =>
+    inFleet(Effect.gen(function*() {
+      const page = readFileSync(new URL("../../../../docs/fleet.md", import.meta.url), "utf8")
+      const [, table = ""] = page.split("\n| field | content |\n")
+      const rows = (table.split("\n\n")[0] ?? "").split("\n").map((row) => row.split("|")[1] ?? "")
+      const documented = rows.flatMap((names) => Array.from(names.matchAll(/`(\w+)`/g), ([, name = ""]) => name))
+      expect(Object.keys(Schema.decodeUnknownSync(Schema.Object)(yield* json(Option.none()))).toSorted()).toEqual(documented.toSorted())
     })))
 
   it.effect("prints the fleet as tables", () =>
@@ -90,6 +101,7 @@ describe("fleet status", () => {
           /^alpha\t2\t2\t/m,
           /^beta\t1970-01-01T00:00:00Z\tthe variable KEY is not set$/m,
           /^delta\t3\t1970-01-01T00:00:05Z$/m,
+          /^Accounts with the same key: give each its own\nbeta, gamma$/m,
           /^Paused accounts\ngamma$/m
         ]
       ) expect(text).toMatch(line)

@@ -130,6 +130,13 @@ export const products = (account: string | ReadonlyArray<string>, all: ReadonlyA
     )
   }, { discard: true })
 
+/** The runners of these accounts have last used the same key. */
+export const sharedKey = (ids: ReadonlyArray<string>, fingerprint: string, baseUrl = "https://shop.example/open/v1") =>
+  execute((sql) =>
+    sql`INSERT INTO ${sql(StatusTables.account)} (account, one, base_url, key_fingerprint)
+      SELECT number, 1, ${baseUrl}, ${fingerprint} FROM fleet_account WHERE id IN ${sql.in(ids)}`
+  )
+
 /** An account's source is held. */
 export const heldSnapshot = (account: string, since: number) =>
   execute((sql) =>

@@ -21,7 +21,7 @@ const backlogJson = ({ account, products, since, soldOut }: FleetStatus.AccountB
   since: Format.isoTime(since)
 })
 
-const fleetJson = ({ accounts, backlog, held, paused, problems, products, runners }: FleetStatus.Overview) => ({
+const fleetJson = ({ accounts, backlog, held, paused, problems, products, runners, sharedKeys }: FleetStatus.Overview) => ({
   runners: runners.map((runner) => ({
     name: runner.name,
     alive: runner.alive,
@@ -46,6 +46,7 @@ const fleetJson = ({ accounts, backlog, held, paused, problems, products, runner
   longestBacklogs: backlog.worst.map(backlogJson),
   problems: problems.map(({ account, problem, since }) => ({ account, problem, since: Format.isoTime(since ?? undefined) })),
   heldSnapshots: held.map(({ account, since, snapshot }) => ({ account, snapshot, since: Format.isoTime(since) })),
+  sharedKeys,
   paused
 })
 
@@ -57,7 +58,7 @@ const soldOutText = ({ oldestSoldOut }: FleetStatus.FleetBacklog): string | null
 /** The title of a list that may be a part of all. */
 const titleOf = (title: string, shown: number, all: number): string => shown < all ? `${title} (${shown} of ${all})` : title
 
-const writeFleet = ({ accounts, backlog, held, paused, problems, products, runners }: FleetStatus.Overview) =>
+const writeFleet = ({ accounts, backlog, held, paused, problems, products, runners, sharedKeys }: FleetStatus.Overview) =>
   Effect.gen(function*() {
     const output = yield* Output
     const alive = runners.filter(({ alive }) => alive).length
@@ -111,6 +112,11 @@ const writeFleet = ({ accounts, backlog, held, paused, problems, products, runne
       titleOf("Held snapshots", held.length, accounts.held),
       [{ head: "account", whole: true }, { head: "snapshot", align: "right" }, { head: "since" }],
       held.map(({ account, since, snapshot }) => [account, snapshot, Format.shortTime(since)])
+    )
+    yield* Format.titled(
+      "Accounts with the same key: give each its own",
+      [{ head: "accounts", overflow: "wrap" }],
+      sharedKeys.map((ids) => [ids.join(", ")])
     )
     yield* Format.titled(
       titleOf("Paused accounts", paused.length, accounts.paused),

@@ -223,6 +223,18 @@ const held = reading((sql) =>
 const paused = reading((sql) =>
   Effect.map(idRows(sql`SELECT id FROM fleet_account WHERE paused ORDER BY id LIMIT ${maxListed}`), Array.map(({ id }) => id))
 )
+const keyRows = LedgerRows.all(Schema.Struct({ accounts: Schema.Array(Schema.String) }))
+
+/** Accounts that have last used the same key for the same service. Each of them would use the key's whole rate limit. */
+const sharedKeys = reading((sql) =>
+  Effect.map(
+    keyRows(sql`
+      SELECT to_json((array_agg(id ORDER BY id))[1:${maxListed}]) AS accounts FROM ${sql(StatusTables.account)} AS used
+      JOIN fleet_account ON number = used.account
+      WHERE key_fingerprint <> '' GROUP BY used.base_url, key_fingerprint HAVING count(*) > 1 ORDER BY min(id) LIMIT ${maxListed}`),
+    Array.map(({ accounts }) => accounts)
+  )
+)
 
 /** The whole fleet. Its lists have the first {@link maxListed} entries. */
 export const overview = Effect.all({
@@ -232,6 +244,7 @@ export const overview = Effect.all({
   products: unsettledCounts(Option.none()),
   problems,
   held,
+  sharedKeys,
   paused
 })
 export type Overview = Effect.Effect.Success<typeof overview>

@@ -2,6 +2,7 @@
 import * as Tables from "../../ledger/Tables.js"
 
 /** The shared tables of the accounts' ledgers. */
+export const account = "ledger_account"
 export const product = "ledger_product"
 export const snapshot = "ledger_snapshot"
 
