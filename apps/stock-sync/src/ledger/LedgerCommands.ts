@@ -1,22 +1,32 @@
 /** The commands that messages about a ledger name. Those of a fleet name its account too. */
 import * as Context from "effect/Context"
 
+interface Commands {
+  readonly status: string
+  /** Lists everything. */
+  readonly statusJson: string
+  /** Releases quarantined products. */
+  readonly retry: string
+  /** Confirms a held snapshot by its number. */
+  readonly confirm: (snapshot: number) => string
+  /** What to do if the key has changed and the account may be the same. */
+  readonly adopt: string
+  /** What to do if it is another account. */
+  readonly separate: string
+}
+
+/** For the ledger of one store. */
+export const ofStore: Commands = {
+  status: "plaza-stock-sync status",
+  statusJson: "plaza-stock-sync status --json",
+  retry: "plaza-stock-sync retry",
+  confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}`,
+  adopt: "run `plaza-stock-sync adopt`",
+  separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
+}
+
 export class LedgerCommands extends Context.Reference<LedgerCommands>()("@plaza/stock-sync/ledger/LedgerCommands", {
-  defaultValue: (): {
-    readonly status: string
-    readonly retry: string
-    readonly confirm: (snapshot: number) => string
-    /** What to do if the key has changed and the account may be the same. */
-    readonly adopt: string
-    /** What to do if it is another account. */
-    readonly separate: string
-  } => ({
-    status: "plaza-stock-sync status",
-    retry: "plaza-stock-sync retry",
-    confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}`,
-    adopt: "run `plaza-stock-sync adopt`",
-    separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
-  })
+  defaultValue: () => ofStore
 }) {}
 
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
@@ -29,11 +39,15 @@ const argument = (text: string): string =>
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${text.replace(/[\\']/g, "\\$&").replace(hidden, (character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`)}'`
 
-/** For an account of a fleet. */
-export const ofFleet = (account: string): LedgerCommands["Type"] => ({
-  status: `plaza-stock-sync fleet status ${argument(account)}`,
-  retry: `plaza-stock-sync fleet accounts retry ${argument(account)}`,
-  confirm: (snapshot) => `plaza-stock-sync fleet accounts confirm ${argument(account)} ${snapshot}`,
-  adopt: `set its key again with \`plaza-stock-sync fleet accounts update ${argument(account)} --key\``,
-  separate: "add the other store as an account of its own"
-})
+/** For an account of a fleet. Options stand before the id, because an id that begins with a dash ends them. */
+export const ofFleet = (account: string): Commands => {
+  const id = `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
+  return {
+    status: `plaza-stock-sync fleet status ${id}`,
+    statusJson: `plaza-stock-sync fleet status --json ${id}`,
+    retry: `plaza-stock-sync fleet accounts retry ${id}`,
+    confirm: (snapshot) => `plaza-stock-sync fleet accounts confirm ${id} ${snapshot}`,
+    adopt: `set its key again with \`plaza-stock-sync fleet accounts update --key REFERENCE ${id}\``,
+    separate: "add the other store as an account of its own"
+  }
+}

@@ -1,14 +1,9 @@
 /** The status page: the state of the worker, waiting and refused products, and actions for an operator. */
+import { ofStore } from "../ledger/LedgerCommands.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
 import type { StatusSnapshot } from "./StatusSampler.js"
 import * as Sections from "./StatusSections.js"
-
-const commands: Sections.Commands = {
-  status: "plaza-stock-sync status --json",
-  retry: "plaza-stock-sync retry",
-  confirm: (number) => `plaza-stock-sync confirm ${number}`
-}
 
 export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions): string => {
   const { ledger, now, reasons, state: { owner, source: { held }, startedAt } } = snapshot
@@ -25,13 +20,13 @@ export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions):
       refresh: Page.paths.page
     },
     main: html`${Sections.status(snapshot)}
-${Sections.held(held, ledger, commands)}
+${Sections.held(held, ledger, ofStore)}
 <div class="columns">${Sections.waiting(ledger?.backlog, ledger && Sections.longestWait(ledger.backlog), now)}${
       Sections.overview(snapshot, options)
     }</div>
 ${Sections.lastHour(snapshot)}
-${Sections.quarantined(ledger, commands)}
-${Sections.rowIssues(ledger, commands)}
+${Sections.quarantined(ledger, ofStore)}
+${Sections.rowIssues(ledger, ofStore)}
 ${Sections.errors(snapshot)}`,
     about: html`, started ${Sections.time(startedAt)}`
   })

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Format from "../commands/Format.js"
 import type { Waiting } from "../ledger/Entry.js"
 import type { Backlog, Counts } from "../ledger/Ledger.js"
+import type { LedgerCommands } from "../ledger/LedgerCommands.js"
 import type { HeldSnapshot } from "../ledger/Snapshot.js"
 import { outcomes } from "../sync/SyncStatus.js"
 import * as Chart from "./Chart.js"
@@ -16,14 +17,7 @@ import * as StatusText from "./StatusText.js"
 export const time = (at: DateTime.Utc): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
 
 /** The commands for an operator that the sections name. */
-export interface Commands {
-  /** Lists everything. */
-  readonly status: string
-  /** Releases quarantined products. */
-  readonly retry: string
-  /** Confirms a held snapshot by its number. */
-  readonly confirm: (number: number) => string
-}
+type Commands = LedgerCommands["Type"]
 
 export const none = "–"
 
@@ -192,8 +186,8 @@ export const lastHour = ({ history, now }: StatusSnapshot): Html => {
   }</details></section>`
 }
 
-const more = (shown: number, all: number, { status }: Commands): Html | false =>
-  all > shown && html`<p class="soft">${shown} of ${all} shown. <code>${status}</code> lists all of them.</p>`
+const more = (shown: number, all: number, { statusJson }: Commands): Html | false =>
+  all > shown && html`<p class="soft">${shown} of ${all} shown. <code>${statusJson}</code> lists all of them.</p>`
 
 export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
   html`<section aria-labelledby="quarantined"><h2 id="quarantined">Quarantined products</h2>
@@ -236,12 +230,10 @@ ${
   }<div id="issue-more" data-live>${more(maxListed, issueCount(ledger), commands)}</div></section>`
 
 /** The implausible changes of a held snapshot; empty if none is held. */
-export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, status }: Commands): Html =>
+export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, statusJson }: Commands): Html =>
   html`<div id="held" data-live>${
     snapshot !== undefined && html`<section aria-labelledby="held-title"><h2 id="held-title">Held snapshot ${snapshot.number}</h2>
-<p class="soft">Its implausible changes.${
-      confirm !== undefined && html` If they are right, run <code>${confirm(snapshot.number)}</code>.`
-    }</p>
+<p class="soft">Its implausible changes. If they are right, run <code>${confirm(snapshot.number)}</code>.</p>
 ${
       table(
         "held-rows",
@@ -252,7 +244,7 @@ ${
       )
     }${
       (ledger?.heldChanges.length ?? 0) >= maxHeldChanges &&
-      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${status}</code> lists all of them.</p>`
+      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${statusJson}</code> lists all of them.</p>`
     }</section>`
   }</div>`
 

@@ -244,11 +244,6 @@ ${accounts(query, page)}`
     about: aboutRunner(runner)
   })
 
-const commandsOf = (account: string): Sections.Commands => {
-  const commands = LedgerCommands.ofFleet(account)
-  return { ...commands, status: `${commands.status} --json` }
-}
-
 const accountState = (account: FleetStatus.AccountRow): Html => {
   const entries: ReadonlyArray<readonly [string, Piece]> = [
     ["State", stateBadge(account)],
@@ -268,8 +263,9 @@ const accountState = (account: FleetStatus.AccountRow): Html => {
 }
 
 /** The page of an account. */
-export const account = ({ account, sample, snapshot }: AccountReport, now: DateTime.Utc, runner: ThisRunner): string =>
-  Page.render({
+export const account = ({ account, sample, snapshot }: AccountReport, now: DateTime.Utc, runner: ThisRunner): string => {
+  const commands = LedgerCommands.ofFleet(account.id)
+  return Page.render({
     title: `${account.problem !== null ? "Problem: " : ""}${Text.visible(account.id)}, ${title}`,
     subject: subject(html`Account <strong>${FleetText.isolated(account.id)}</strong> of the <a href="/">fleet</a>`),
     toolbar: {
@@ -279,14 +275,15 @@ export const account = ({ account, sample, snapshot }: AccountReport, now: DateT
       refresh: FleetText.accountPath(account.id)
     },
     main: html`${accountState(account)}
-${Sections.held(Option.getOrUndefined(snapshot.held), sample, commandsOf(account.id))}
+${Sections.held(Option.getOrUndefined(snapshot.held), sample, commands)}
 <div class="columns">${Sections.waiting(sample.backlog, Sections.longestWait(sample.backlog), now)}${
       Sections.ledgerOverview(sample, snapshot.rows, now)
     }</div>
-${Sections.quarantined(sample, commandsOf(account.id))}
-${Sections.rowIssues(sample, commandsOf(account.id))}`,
+${Sections.quarantined(sample, commands)}
+${Sections.rowIssues(sample, commands)}`,
     about: aboutRunner(runner)
   })
+}
 
 /** A page with one message. */
 export const message = (heading: string, text: string): string =>
