@@ -9,11 +9,13 @@ import * as SnapshotSettings from "../config/SnapshotSettings.js"
 import * as SourceSettings from "../config/SourceSettings.js"
 import * as SyncSettings from "../config/SyncSettings.js"
 
+const { stopWithin: _, ...send } = SyncSettings.sendOptions
+
 export const groups = {
   source: SourceSettings.options,
   snapshot: SnapshotSettings.options,
   ledger: LedgerSettings.options,
-  send: SyncSettings.sendOptions,
+  send,
   sync: SyncSettings.options
 }
 
@@ -38,9 +40,8 @@ const ofItsOwn = (what: string) => `set the ${what} of the account instead`
 
 /** For each name that an operator may expect here: what to do instead. */
 const refused: ReadonlyMap<string, string> = new Map([
-  ...Object.values<Setting.Names>(ObservabilitySettings.options).map(({ flag }) => [flag, ofRunner(flag)] as const),
+  ...Object.values<Setting.Names>(FleetSettings.options).map(({ flag }) => [flag, ofRunner(flag)] as const),
   [ObservabilitySettings.options.webhook.flag, "a fleet has no webhook: watch its metrics instead"],
-  [FleetSettings.options.concurrentReads.flag, ofRunner(FleetSettings.options.concurrentReads.flag)],
   ["ledger", "the fleet's database holds the ledgers of all accounts"],
   ["config", "set its options one by one instead"],
   ["timeout", forAllAccounts("PLAZA_TIMEOUT")],

@@ -59,7 +59,8 @@ export interface ResolvedAccount {
   readonly source: SourceOptions
   readonly policy: SnapshotPolicy
   readonly ledger: LedgerOptions
-  readonly send: SyncSettings.SendSettings
+  /** How long a stop waits for requests in flight is a setting of the runner. */
+  readonly send: Omit<SyncSettings.SendSettings, "stopWithin">
   readonly sync: SyncSettings.SyncSettings
 }
 
@@ -138,7 +139,7 @@ const read = (options: Texts) =>
       source: { ...source, negative, poll: sync.poll },
       policy: { ...policy, maxBadRows },
       ledger: yield* LedgerSettings.resolve(Setting.fromConfig(groups.ledger)),
-      send: yield* SyncSettings.resolveSend(Setting.fromConfig(groups.send)),
+      send: yield* Effect.all(Setting.fromConfig(groups.send)),
       sync
     }
   }).pipe(worded, withTexts([...options, anySource]), Effect.mapError(messageOf))

@@ -60,7 +60,7 @@ export interface Activation {
   readonly record: AccountRecord
   readonly owned: OwnedAccount
   readonly reads: ReadSlots
-  /** The longest time that a stop waits for requests in flight. */
+  /** How long a stop waits for requests in flight. */
   readonly stopWithin: Duration.Duration
   /** Whether the lease of the account is fresh. */
   readonly mayRequest: Effect.Effect<boolean>
@@ -172,7 +172,7 @@ const untilQuiet = (activation: Activation, { carried, status }: Known) =>
     const nextDue = yield* SyncWorker.untilQuiet({
       ...send,
       ...sync,
-      stopWithin: Duration.min(send.stopWithin, activation.stopWithin),
+      stopWithin: activation.stopWithin,
       account: Client.accountOf(client),
       carried,
       policy,

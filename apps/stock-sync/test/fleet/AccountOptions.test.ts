@@ -136,12 +136,21 @@ describe("an account", () => {
           "account shop-1: port is not an option of an account: it is a setting of the runner: set --port of fleet run instead"
         ],
         [{ options: { "log-level": "debug" } }, "set --log-level of fleet run instead"],
+        [{ options: { "concurrent-reads": "1" } }, "set --concurrent-reads of fleet run instead"],
+        [
+          { options: { "stop-within": "1m" } },
+          "account shop-1: stop-within is not an option of an account: it is a setting of the runner: set --stop-within of fleet run instead"
+        ],
         [{ options: { webhook: "https://x" } }, "a fleet has no webhook"],
         [{ options: { ledger: "x" } }, "the fleet's database holds the ledgers of all accounts"],
         [{ options: { config: "x" } }, "set its options one by one"],
         [{ options: { "rate-limit": "1" } }, "set PLAZA_RATE_LIMIT for the runner"],
         [{ options: { "base-url": "x" } }, "set the base URL of the account instead"],
         [{ options: { "source-headers": "no header" } }, "account shop-1: the option source-headers is invalid: header 1 is not"],
+        [
+          { options: { "source-headers": "Authorization: Bearer x" } },
+          "account shop-1: the option source-headers is invalid: the header authorization belongs into the option source-authorization"
+        ],
         [{ options: { "source-authorization": "Bearer ü" } }, "the option source-authorization is invalid"],
         [{ options: { "source-authorization": "env:A B" } }, "the name behind env: is not a variable name"],
         [{ options: { "source-authorization": "env:MISSING" } }, "the variable MISSING with its source-authorization is not set"],

@@ -282,7 +282,7 @@ describe("a stop", () => {
     simulated((fleet) =>
       Effect.gen(function*() {
         yield* Simulation.respondsAfter(25_000)
-        yield* fleet.add("a", products("a", 3, () => 1), { options: { "stop-within": "1 minute" } })
+        yield* fleet.add("a", products("a", 3, () => 1))
         const { stop } = yield* fleet.start()
         yield* until(Effect.map(sends("a"), (all) => all.length >= 3))
         const before = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
