@@ -59,9 +59,11 @@ const rulesOf = (
   ...more
 })
 
+const applying = (rules: ProductRules.ProductRules) => ProductRules.apply(rules, "--unmapped")
+
 describe("the rules for one product", () => {
   it("beat those for all, one by one", () => {
-    const apply = ProductRules.apply(rulesOf({ A: { buffer: 0 }, B: { max: 9 }, C: {} }, { all: { buffer: 2, max: 5 } }))
+    const apply = applying(rulesOf({ A: { buffer: 0 }, B: { max: 9 }, C: {} }, { all: { buffer: 2, max: 5 } }))
     expect([row("A", 10), row("A", 3), row("B", 10), row("C", 10), row("D", 4)].map(apply)).toEqual([
       good(2, "A", 5),
       good(2, "A", 3),
@@ -72,23 +74,23 @@ describe("the rules for one product", () => {
   })
 
   it("name the product at the service, in bad rows too", () => {
-    const apply = ProductRules.apply(rulesOf({ "SKU-1": { productId: ProductId.make("P1") } }))
+    const apply = applying(rulesOf({ "SKU-1": { productId: ProductId.make("P1") } }))
     expect(apply(row("SKU-1", 3))).toEqual(good(2, "P1", 3))
     expect(apply({ _tag: "Rejected", line: 2, productId: "SKU-1", reason: "stock is empty" })).toEqual(bad(2, "P1", "stock is empty"))
   })
 
   it("exclude it, whether its row is good or bad", () => {
     const rules = rulesOf({ A: { exclude: true }, B: { exclude: true, productId: ProductId.make("P2") } })
-    const apply = ProductRules.apply(rules)
+    const apply = applying(rules)
     expect(apply(row("A", 3))).toBeUndefined()
     expect(apply({ _tag: "Rejected", line: 2, productId: "B", reason: "stock is empty" })).toBeUndefined()
     expect(ProductRules.excluded(rules)).toEqual(new Set(["A", "P2"]))
   })
 
   it("are required for every product if unmapped ones are rejected", () => {
-    const apply = ProductRules.apply(rulesOf({ A: {} }, { unmapped: "reject" }))
+    const apply = applying(rulesOf({ A: {} }, { unmapped: "reject" }))
     expect(apply(row("A", 3))).toEqual(good(2, "A", 3))
-    expect(apply(row("B", 3))).toEqual(bad(2, undefined, "\"B\" is not in the rules"))
+    expect(apply(row("B", 3))).toEqual(bad(2, undefined, "\"B\" is not in the rules: add it there, or set --unmapped to pass"))
   })
 })
 

@@ -40,10 +40,14 @@ describe("the limit of rejected rows", () => {
   })
 
   it("names the first rejected row by what its source counts", () => {
-    expect(sentence({ all: 1, rejected: 1 }, first, "line")).toBe("its only row is rejected, the first in line 4: stock is empty")
-    expect(sentence({ all: 3, rejected: 3 }, first, "item")).toBe("all of its 3 rows are rejected, the first in item 4: stock is empty")
-    expect(sentence({ all: 30, rejected: 12 }, first, "row")).toBe(
-      "12 of 30 rows are rejected, the first in row 4: stock is empty; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be"
+    expect(sentence({ all: 1, rejected: 1 }, first, "line", "--limit")).toBe(
+      "its only row is rejected, the first in line 4: stock is empty"
+    )
+    expect(sentence({ all: 3, rejected: 3 }, first, "item", "--limit")).toBe(
+      "all of its 3 rows are rejected, the first in item 4: stock is empty"
+    )
+    expect(sentence({ all: 30, rejected: 12 }, first, "row", "--limit")).toBe(
+      "12 of 30 rows are rejected, the first in row 4: stock is empty; --limit says how many may be"
     )
   })
 })

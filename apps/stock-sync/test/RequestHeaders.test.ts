@@ -18,7 +18,7 @@ describe("request headers", () => {
     ] as const
   ) {
     it(`are ${Object.keys(headers).join(" and ")} in ${JSON.stringify(text)}`, () => {
-      expect(RequestHeaders.parse(text)).toEqual(Either.right(headers))
+      expect(RequestHeaders.parse(text, "STOCK_SYNC_SOURCE_AUTHORIZATION")).toEqual(Either.right(headers))
     })
   }
 
@@ -36,7 +36,7 @@ describe("request headers", () => {
     ] as const
   ) {
     it(`are refused in ${JSON.stringify(text)}, without their values`, () => {
-      const parsed = RequestHeaders.parse(text)
+      const parsed = RequestHeaders.parse(text, "STOCK_SYNC_SOURCE_AUTHORIZATION")
       expect(Either.merge(parsed)).toContain(message)
       expect(JSON.stringify(parsed)).not.toContain("secret")
     })

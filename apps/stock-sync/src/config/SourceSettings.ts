@@ -133,8 +133,12 @@ const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
   (text) =>
     /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It has characters that a header can't contain: use printable ASCII"))
 
-const headers = secret("STOCK_SYNC_SOURCE_HEADERS",
-  (text) => Either.mapLeft(RequestHeaders.parse(text), (reason) => `${reason}. Write one "Name: value" per line`))
+const headers = Effect.flatMap(Wording, ({ place }) =>
+  secret("STOCK_SYNC_SOURCE_HEADERS", (text) =>
+    Either.mapLeft(
+      RequestHeaders.parse(text, place("source-authorization")),
+      (reason) => `${reason}. Write one "Name: value" per line`
+    )))
 
 /** The secret request headers. */
 export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, ConfigError.ConfigError> = Effect.all({

@@ -17,9 +17,12 @@ export class Wording extends Context.Reference<Wording>()("@plaza/stock-sync/con
     readonly named: (name: string, value?: string) => string
     /** The setting, without its variable. */
     readonly option: (name: string) => string
+    /** The setting with the address of the service. */
+    readonly baseUrl: string
   } => ({
     place: (name) => withoutOption.includes(name) ? variableOf(name) : `--${name} or ${variableOf(name)}`,
     named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`,
-    option: (name) => `--${name}`
+    option: (name) => `--${name}`,
+    baseUrl: "PLAZA_BASE_URL"
   })
 }) {}

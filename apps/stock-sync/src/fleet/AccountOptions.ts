@@ -105,11 +105,12 @@ const refuse = (id: string, complaint: Option.Option<string>): Effect.Effect<voi
 const nameInMessages = (name: string, value?: string): string =>
   name === sourceName ? "the source of the account" : `the option ${name}${value === undefined ? "" : ` ${value}`}`
 
-/** Names the options of an account in messages of settings and sources. For all effects that open or read the source of an account. */
+/** Names the settings of an account in messages. For all effects that work for an account. */
 export const worded = Effect.provideService(Wording, {
   place: (name) => nameInMessages(name),
   named: nameInMessages,
-  option: (name) => nameInMessages(name)
+  option: (name) => nameInMessages(name),
+  baseUrl: "the base URL of the account"
 })
 
 const messageOf = (error: UsageError | ConfigError.ConfigError): string => {
@@ -174,7 +175,7 @@ const settingsOf = (id: string, source: string, options: Texts, { read }: Enviro
   Effect.gen(function*() {
     const [plain, headers] = Array.partition(options, ([name]) => isSecret(name))
     const found = yield* read(plain)
-    const secrets = headers.length === 0 ? {} : yield* Effect.mapError(withTexts(headers)(SourceSettings.secrets), messageOf)
+    const secrets = headers.length === 0 ? {} : yield* Effect.mapError(worded(withTexts(headers)(SourceSettings.secrets)), messageOf)
     const settings = { ...found, source: { ...found.source, ...secrets, source } }
     return yield* Option.match(sourceComplaint(settings.source), { onNone: () => Effect.succeed(settings), onSome: Effect.fail })
   }).pipe(Effect.mapError((message) => invalid(id, message)))

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Stream from "effect/Stream"
+import { Wording } from "../config/Wording.js"
 import * as RejectedRowLimit from "../sync/RejectedRowLimit.js"
 import * as HeldSnapshots from "./HeldSnapshots.js"
 import type { Ledger } from "./Ledger.js"
@@ -110,7 +111,9 @@ const write = (
   return Effect.all([
     sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${unit}`,
     sql`DELETE FROM row_issue`,
-    result.rejected + result.negative > 0 ? Staging.recordIssues(sql, duplicates) : Effect.void,
+    result.rejected + result.negative > 0
+      ? Effect.flatMap(Wording, ({ option }) => Staging.recordIssues(sql, duplicates, option("duplicates")))
+      : Effect.void,
     writeChanges(connection, window),
     updateParts(sql, window.now),
     verdict._tag === "Confirmed" ? resetBaseline(sql) : Effect.void,
@@ -135,8 +138,9 @@ const compareAndJudge = (
     yield* Staging.finish(sql, policy.duplicates)
     const counts = yield* Staging.count(sql)
     if (RejectedRowLimit.exceeded(policy.maxBadRows, counts)) {
-      const first = Option.getOrUndefined(yield* Staging.firstRejected(sql, policy.duplicates))
-      return { message: (unit) => RejectedRowLimit.sentence(counts, first, unit) }
+      const { named, option } = yield* Wording
+      const first = Option.getOrUndefined(yield* Staging.firstRejected(sql, policy.duplicates, option("duplicates")))
+      return { message: (unit) => RejectedRowLimit.sentence(counts, first, unit, named("max-bad-rows")) }
     }
     const result = yield* SnapshotDiff.compare(sql, policy, counts, windowStart)
     return { result, verdict: yield* HeldSnapshots.judge(sql, policy.guard, result.figures) }

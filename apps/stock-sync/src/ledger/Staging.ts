@@ -138,24 +138,25 @@ export const hasUnattributedRow = (sql: SqlClient.SqlClient): Effect.Effect<bool
     (rows) => rows.length > 0
   )
 
-const reason = (duplicates: Duplicates) =>
+// `setting` names that of duplicates, without a quote.
+const reason = (duplicates: Duplicates, setting: string) =>
   `CASE WHEN duplicated.id IS NULL THEN staged.reason ELSE
   coalesce(staged.reason || '; ', '') || 'the product has ' || duplicated.times || ' rows (' || duplicated.lines ||
   CASE WHEN duplicated.times > ${maxLines} THEN ', …' ELSE '' END ||
-  '${duplicates === "sum" ? "), which can''t be added up" : "): keep one of them, or add them up with --duplicates sum"}' END`
+  '${duplicates === "sum" ? "), which can''t be added up" : `): keep one of them, or add them up with ${setting} sum`}' END`
 
 const decodeRejected = LedgerRows.first(Schema.Struct({ line: Schema.Int, reason: Schema.String }))
 
-export const firstRejected = (sql: SqlClient.SqlClient, duplicates: Duplicates) =>
+export const firstRejected = (sql: SqlClient.SqlClient, duplicates: Duplicates, setting: string) =>
   decodeRejected(
-    sql`SELECT staged.line, ${sql.literal(reason(duplicates))} AS reason ${sql.literal(joined)}
+    sql`SELECT staged.line, ${sql.literal(reason(duplicates, setting))} AS reason ${sql.literal(joined)}
       WHERE ${sql.literal(rejected)} ORDER BY staged.line LIMIT 1`
   )
 
 /** Writes the issues of the snapshot into the ledger. */
-export const recordIssues = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
+export const recordIssues = (sql: SqlClient.SqlClient, duplicates: Duplicates, setting: string): Effect.Effect<unknown, SqlError> =>
   sql`INSERT INTO row_issue (place, line, product_id, kind, reason)
     SELECT row_number() OVER (ORDER BY staged.line), staged.line, staged.id,
       CASE WHEN ${sql.literal(rejected)} THEN 'rejected' ELSE 'negative' END,
-      CASE WHEN ${sql.literal(rejected)} THEN ${sql.literal(reason(duplicates))} ELSE 'the stock is negative: taken as 0' END
+      CASE WHEN ${sql.literal(rejected)} THEN ${sql.literal(reason(duplicates, setting))} ELSE 'the stock is negative: taken as 0' END
     ${sql.literal(joined)} WHERE ${sql.literal(rejected)} OR staged.kind = 'negative'`

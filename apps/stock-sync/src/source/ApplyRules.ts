@@ -56,6 +56,7 @@ export const make = (
 ): Effect.Effect<Source["Type"], never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const { all, path, unmapped } = options
+    const { named } = yield* Wording
     const rules = path === undefined
       ? Effect.succeed<Opened>({ version: "", rules: { all, unmapped, products: new Map() }, unchanged: Stream.empty })
       : yield* fromFile(path, options)
@@ -68,7 +69,7 @@ export const make = (
           // The same source under other rules is another snapshot.
           const known = Option.filterMap(accepted,
             (version) => version.startsWith(`${opened.version}\n`) ? Option.some(version.slice(opened.version.length + 1)) : Option.none())
-          const apply = ProductRules.apply(opened.rules)
+          const apply = ProductRules.apply(opened.rules, named("unmapped"))
           return Option.map(yield* source.open(known), (snapshot) => ({
             ...snapshot,
             version: Option.map(snapshot.version, (version) => `${opened.version}\n${version}`),

@@ -30,11 +30,14 @@ export interface ProductRules {
 /** The stock to send: 0 or more, at most `max`, never more than `stock`. */
 export const adjust = (stock: number, { buffer = 0, max = Infinity }: Adjustment): number => Math.min(Math.max(0, stock - buffer), max)
 
-/** A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped. */
-export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): Row | undefined => {
+/**
+ * A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped. `setting` names that for unmapped
+ * rows.
+ */
+export const apply = ({ all, products, unmapped }: ProductRules, setting: string) => (row: Row): Row | undefined => {
   const rule = row.productId === undefined ? undefined : products.get(row.productId)
   if (rule === undefined) {
-    return row._tag === "Rejected" ? row : unmapped === "reject" ? rejected(row) : { ...row, stock: adjust(row.stock, all) }
+    return row._tag === "Rejected" ? row : unmapped === "reject" ? rejected(row, setting) : { ...row, stock: adjust(row.stock, all) }
   }
   if (rule.exclude) return undefined
   if (row._tag === "Rejected") return { ...row, productId: rule.productId ?? row.productId }
@@ -46,11 +49,11 @@ export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): 
 }
 
 // Without an id at the service the product is unknown: its own id may be the id of another product there.
-const rejected = ({ line, productId }: ValidRow): RejectedRow => ({
+const rejected = ({ line, productId }: ValidRow, setting: string): RejectedRow => ({
   _tag: "Rejected",
   line,
   productId: undefined,
-  reason: `${JSON.stringify(productId)} is not in the rules: add it there, or set --unmapped (STOCK_SYNC_UNMAPPED) to pass`
+  reason: `${JSON.stringify(productId)} is not in the rules: add it there, or set ${setting} to pass`
 })
 
 /** The excluded products, by their id at the service. */

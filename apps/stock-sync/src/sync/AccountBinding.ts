@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import { Wording } from "../config/Wording.js"
 import { type Account, Ledger } from "../ledger/Ledger.js"
 import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
 import { AccountBreaker } from "./AccountBreaker.js"
@@ -19,8 +20,11 @@ export class WrongAddress extends Data.TaggedError("WrongAddress")<{
   readonly message: string
 }> {}
 
-const wrongAddress = "there is no GET /me at PLAZA_BASE_URL, so it is not the address of the service: it ends with the version, such as " +
-  "https://host/open/v1. Correct PLAZA_BASE_URL; nothing was sent"
+const wrongAddress = Effect.flatMap(Wording, ({ baseUrl }) =>
+  new WrongAddress({
+    message: `there is no GET /me at ${baseUrl}, so it is not the address of the service: it ends with the version, such as ` +
+      `https://host/open/v1. Correct ${baseUrl}; nothing was sent`
+  }))
 
 export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountBinding")<AccountBinding, {
   /**
@@ -63,7 +67,7 @@ export const layer = (
               const scope = FailureScope.of(failure)._tag
               // Every service has GET /me: another program is at this address, or the service is being replaced.
               if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound")
-                return yield* new WrongAddress({ message: wrongAddress })
+                return yield* wrongAddress
               // A key without the scope of GET /me never shows the id.
               if (scope !== "Service" && scope !== "RateLimit" && !FailureScope.isAccountRefusal(failure)) return undefined
               if (isKnown && scope === "Service") return undefined

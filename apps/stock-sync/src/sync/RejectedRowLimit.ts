@@ -17,11 +17,12 @@ const defaultShare = 0.2
 export const exceeded = (share: number | undefined, { all, rejected }: Rows): boolean =>
   (all > 0 && rejected === all) || (rejected > all * (share ?? defaultShare) && (share !== undefined || rejected > defaultCount))
 
-/** The message for an exceeded limit, with the first rejected row. */
+/** The message for an exceeded limit, with the first rejected row. `setting` names that of the limit. */
 export const sentence = (
   { all, rejected }: Rows,
   first: { readonly line: number; readonly reason: string } | undefined,
-  unit: Unit
+  unit: Unit,
+  setting: string
 ): string => {
   const share = rejected < all
     ? `${rejected} of ${all} rows are rejected`
@@ -29,5 +30,5 @@ export const sentence = (
     ? "its only row is rejected"
     : `all of its ${all} rows are rejected`
   const where = first === undefined ? "" : `, the first in ${unit} ${first.line}: ${first.reason}`
-  return `${share}${where}${rejected < all ? "; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be" : ""}`
+  return `${share}${where}${rejected < all ? `; ${setting} says how many may be` : ""}`
 }

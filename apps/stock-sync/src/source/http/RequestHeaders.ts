@@ -27,9 +27,10 @@ const header = new RegExp(`^(${token})\\s*:\\s*([\\x20-\\x7e]+)$`)
 const separator = new RegExp(`;\\s*(?=${token}\\s*:)`)
 
 /**
- * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The error contains no value.
+ * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The error contains no value;
+ * `authorization` names in it the setting for that header.
  */
-export const parse = (text: string): Either.Either<Readonly<Record<string, string>>, string> =>
+export const parse = (text: string, authorization: string): Either.Either<Readonly<Record<string, string>>, string> =>
   Either.gen(function*() {
     const found: Record<string, string> = {}
     const parts = /[\r\n]/.test(text.trim()) ? text.split(/\r\n|\r|\n/) : text.split(separator)
@@ -40,7 +41,7 @@ export const parse = (text: string): Either.Either<Readonly<Record<string, strin
         return yield* Either.left(`header ${index + 1} is not "Name: value" in printable ASCII characters`)
       }
       const name = written.toLowerCase()
-      if (name === "authorization") return yield* Either.left("the header authorization belongs into STOCK_SYNC_SOURCE_AUTHORIZATION")
+      if (name === "authorization") return yield* Either.left(`the header authorization belongs into ${authorization}`)
       if (reserved.has(name)) return yield* Either.left(`the header ${name} can't be set`)
       if (Object.hasOwn(found, name)) return yield* Either.left(`the header ${name} is set twice`)
       found[name] = value
