@@ -241,6 +241,29 @@ describe("the log events of docs/stock-sync-watching.md", () => {
   })
 })
 
+describe("the reasons of docs/fleet.md", () => {
+  it("are those of the program", () => {
+    const [, reasons = ""] = read("docs/fleet.md").split("\nThe reasons in `/readyz`:\n")
+    const source = read("apps/stock-sync/src/fleet/operations/FleetReadiness.ts")
+    const written = Array.from(source.matchAll(/reason: "(\w+)"/g), ([, reason = ""]) => reason)
+    expect(written.length).toBeGreaterThan(3)
+    expect(rowsOf(reasons.split("\n#")[0] ?? "").slice(1).map(([name = ""]) => plain(name)).toSorted()).toEqual(written.toSorted())
+  })
+})
+
+describe("the log events of docs/fleet.md", () => {
+  it("are those that a runner adds", () => {
+    const folder = new URL("../src/", import.meta.url)
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /^(commands\/)?fleet\/.*\.ts$/.test(name))
+    const sources = files.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n")
+    const written = Array.from(sources.matchAll(/"((?:account|fleet|metrics|runner)\.[a-zA-Z]+)"/g), ([, event = ""]) => event)
+    const [, log = ""] = read("docs/fleet.md").split("\n### Log\n")
+    const documented = rowsOf(log.split("\n### ")[0] ?? "").flatMap(([names = ""]) => codes(names))
+    expect(documented.length).toBeGreaterThan(10)
+    expect(documented.toSorted()).toEqual(Array.from(new Set(written)).toSorted())
+  })
+})
+
 describe("the events of the webhook in docs/stock-sync-watching.md", () => {
   it("are those of the program", () => {
     const types = new Set(

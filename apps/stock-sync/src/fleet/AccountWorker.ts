@@ -75,8 +75,13 @@ type Requirements = AccountOptions | AccountSources | FleetLedger | HttpClient.H
 // Nothing subscribes to the events of a fleet's accounts.
 const eventCapacity = 1
 
-/** Regular events of single accounts are too many for a log. */
-const levelOf = (level: LogLevel.LogLevel): LogLevel.LogLevel => LogLevel.lessThanEqual(level, LogLevel.Info) ? LogLevel.Debug : level
+/** Regular events of single accounts are too many for a log. A source that may be readable the next time is no error of a fleet. */
+const levelOf = (level: LogLevel.LogLevel, event: SyncStatus.StampedEvent): LogLevel.LogLevel =>
+  LogLevel.lessThanEqual(level, LogLevel.Info)
+    ? LogLevel.Debug
+    : event._tag === "SourceFailed" && event.failure.tag === "SourceUnreachable"
+    ? LogLevel.Warning
+    : level
 
 const statusFrom = (state: SyncStatus.State): Effect.Effect<SyncStatus.SyncStatus["Type"]> =>
   Effect.map(SyncStatus.make(state, eventCapacity), (status) => {

@@ -145,19 +145,17 @@ const count = (event: StampedEvent): Effect.Effect<void> => {
     : sent
 }
 
-/**
- * Logs events that follow a state, and counts them. A program that works for many accounts logs their regular events at a lower level.
- */
+/** Logs events that follow a state, and counts them. A program that works for many accounts logs their events at other levels. */
 export const writer = (
   first: State,
-  levelOf: (level: LogLevel.LogLevel) => LogLevel.LogLevel = (level) => level
+  levelOf: (level: LogLevel.LogLevel, event: StampedEvent) => LogLevel.LogLevel = (level) => level
 ): (event: StampedEvent) => Effect.Effect<void> => {
   let before: Before = first
   return (event) =>
     Effect.suspend(() => {
       const { event: name, fields, level } = lineOf(event, before)
       before = { ...reduce(before, event), reconciliation: reconciliation(event, before) }
-      return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(levelOf(level), name), fields))
+      return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(levelOf(level, event), name), fields))
     })
 }
 

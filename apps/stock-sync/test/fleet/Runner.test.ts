@@ -101,6 +101,28 @@ describe("a runner", () => {
       })
     ))
 
+  it.live("a source that can't be read for a moment is a warning, since it is read again", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1), { options: { poll: "5 seconds" } })
+        const lines: Array<readonly [level: string, message: unknown]> = []
+        const capture = Logger.make<unknown, void>(({ logLevel, message }) => lines.push([logLevel.label, message]))
+        yield* fleet.start().pipe(
+          Effect.provide(Logger.replace(Logger.defaultLogger, capture)),
+          Logger.withMinimumLogLevel(LogLevel.Info)
+        )
+        yield* until(areSent("a", products("a", 1, () => 1)))
+        const { source } = yield* fleet.account("a")
+        yield* source.fail(
+          new SourceUnreachable({ source: "a.csv", message: "a.csv was changed while it was read; no row of it was used" })
+        )
+        yield* until(Effect.map(fleet.problem("a"), (problem) => problem !== null))
+        yield* source.set(products("a", 1, () => 2))
+        yield* until(areSent("a", products("a", 1, () => 2)))
+        expect(lines.filter(([level]) => level !== "INFO")).toEqual([["WARN", ["source.failed"]], ["WARN", ["account.failed"]]])
+      })
+    ))
+
   it.live("an account that the service refuses is reported, and recovers by itself", () =>
     simulated((fleet) =>
       Effect.gen(function*() {

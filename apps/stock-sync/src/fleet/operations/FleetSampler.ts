@@ -17,6 +17,7 @@ import * as MonotonicClock from "../../sync/MonotonicClock.js"
 import { version } from "../../version.js"
 import { FleetDatabase } from "../FleetDatabase.js"
 import type { FleetRunner } from "../FleetRunner.js"
+import * as FailureLog from "./FailureLog.js"
 import * as FleetMetrics from "./FleetMetrics.js"
 import * as FleetReadiness from "./FleetReadiness.js"
 import * as FleetStatus from "./FleetStatus.js"
@@ -78,6 +79,7 @@ export const layer: Layer.Layer<FleetSampler, never, FleetDatabase | FleetRunner
   FleetSampler,
   Effect.gen(function*() {
     const context = yield* Effect.context<FleetDatabase | FleetRunner>()
+    const reported = yield* FailureLog.make("metrics.unsampled")
     const worst = yield* Ref.make<ReadonlyArray<FleetStatus.AccountBacklog>>([])
     const turn = Effect.gen(function*() {
       yield* refresh
@@ -86,8 +88,8 @@ export const layer: Layer.Layer<FleetSampler, never, FleetDatabase | FleetRunner
         Effect.flatMap((found) => Ref.set(worst, found)),
         Effect.disconnect,
         Effect.timeout(maxWait),
-        // The runner reports a database that can't be reached, and the gauges of the last sample stay.
-        Effect.catchAll((error) => Effect.annotateLogs(Effect.logDebug("metrics.unsampled"), { detail: error.message }))
+        // The gauges of the last sample stay.
+        reported
       )
       const end = yield* MonotonicClock.now
       yield* Effect.sleep(Duration.max(interval, Duration.millis((end - start) * pauseFactor)))
