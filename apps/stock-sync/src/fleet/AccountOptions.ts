@@ -55,7 +55,7 @@ export interface ResolvedAccount {
     /** For `User-Agent`. */
     readonly application: string
   }
-  /** For `Open.make`, with the poll interval. */
+  /** For `AccountSources`, with the poll interval. */
   readonly source: SourceOptions
   readonly policy: SnapshotPolicy
   readonly ledger: LedgerOptions

@@ -11,7 +11,7 @@ export interface RunnerState {
   /** The name of this runner, unique in the fleet. */
   readonly runner: string
   readonly startedAt: DateTime.Utc
-  /** Shards that this runner owns with a fresh lease. 0 without the database, and for a frozen runner. */
+  /** Shards that this runner owns with a fresh lease. 0 without the database, and for a runner that was suspended. */
   readonly shards: number
   readonly accounts: {
     /** Accounts of the owned shards, paused ones included. */

@@ -1,5 +1,5 @@
 /**
- * Seals the API keys of accounts with AES-256-GCM. The key of the cipher derives from `STOCK_SYNC_FLEET_SECRET`. A second secret in that
+ * Seals the secrets of accounts, such as API keys, with AES-256-GCM. The key of the cipher derives from `STOCK_SYNC_FLEET_SECRET`. A second secret in that
  * variable, after a comma, opens what an earlier secret sealed, until `fleet migrate` has sealed it anew.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"

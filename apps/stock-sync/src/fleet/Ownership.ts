@@ -2,7 +2,7 @@
  * Which accounts this runner works on. Accounts are grouped in shards, and each shard belongs to at most one runner that is in touch with
  * the database. `OwnershipCluster` provides it with `@effect/cluster`, tests with a fixed set.
  *
- * A runner that was frozen may believe for a moment that it still owns a shard. Its lease is no longer fresh, so it sends nothing, and
+ * A runner that was suspended may believe for a moment that it still owns a shard. Its lease is no longer fresh, so it sends nothing, and
  * the epoch of the ledger refuses its writes.
  */
 import * as Context from "effect/Context"

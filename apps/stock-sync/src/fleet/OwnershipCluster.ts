@@ -3,7 +3,7 @@
  * shard assignment is used, so there are no entities and no messages.
  *
  * Shards are locked by rows with an expiry and not by advisory locks of the session. Advisory locks of the library are plain numbers that
- * other programs in the same database may use as well, and a frozen runner would keep them for as long as its connection lives.
+ * other programs in the same database may use as well, and a suspended runner would keep them for as long as its connection lives.
  */
 import * as EntityId from "@effect/cluster/EntityId"
 import * as MessageStorage from "@effect/cluster/MessageStorage"
@@ -62,7 +62,7 @@ const client = Effect.gen(function*() {
     search_path: FleetDatabase.schema,
     // The library compares times without a zone that the session's zone decides.
     timezone: "UTC",
-    // A statement that takes longer is of no use for the leases. The server ends the sessions of a frozen runner.
+    // A statement that takes longer is of no use for the leases. The server ends the sessions of a suspended runner.
     statement_timeout: 3_000,
     idle_in_transaction_session_timeout: 3_000,
     idle_session_timeout: 6_000

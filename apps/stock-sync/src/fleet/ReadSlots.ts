@@ -13,15 +13,14 @@ export const make = (limit: number): ReadSlots => {
   const semaphore = Effect.unsafeMakeSemaphore(limit)
   let reading = 0
   let waiting = 0
-  const change = (effect: () => void) => Effect.sync(effect)
-  const take = change(() => waiting++).pipe(
+  const take = Effect.sync(() => waiting++).pipe(
     Effect.zipRight(Effect.interruptible(semaphore.take(1))),
-    Effect.ensuring(change(() => waiting--)),
-    Effect.zipRight(change(() => reading++))
+    Effect.ensuring(Effect.sync(() => waiting--)),
+    Effect.zipRight(Effect.sync(() => reading++))
   )
   return {
     acquire: Effect.asVoid(
-      Effect.acquireRelease(Effect.uninterruptible(take), () => Effect.zipRight(change(() => reading--), semaphore.release(1)))
+      Effect.acquireRelease(Effect.uninterruptible(take), () => Effect.zipRight(Effect.sync(() => reading--), semaphore.release(1)))
     ),
     counts: Effect.sync(() => ({ reading, waiting }))
   }

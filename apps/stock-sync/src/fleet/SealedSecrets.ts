@@ -45,7 +45,7 @@ export interface Resealed {
 }
 
 /** The settings with everything sealed under the first secret, and whether every sealed text could be opened. */
-const again = (account: AccountSettings, secret: FleetSecret.FleetSecret["Type"]) =>
+const sealedAnew = (account: AccountSettings, secret: FleetSecret.FleetSecret["Type"]) =>
   Effect.gen(function*() {
     let opened = true
     const seal = (text: string): Effect.Effect<string> =>
@@ -82,7 +82,7 @@ export const reseal = (
     const unopened: Array<string> = []
     yield* Stream.runForEachChunk(accounts.all, (chunk) =>
       Effect.gen(function*() {
-        const found = yield* Effect.forEach(chunk, (account) => again(settingsOf(account), secret))
+        const found = yield* Effect.forEach(chunk, (account) => sealedAnew(settingsOf(account), secret))
         unopened.push(...found.filter(({ opened }) => !opened).map(({ before }) => before.id))
         count += yield* accounts.swap(found.filter(({ after, before }) => !areEqual(before, after)))
       }))

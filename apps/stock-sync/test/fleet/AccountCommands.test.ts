@@ -279,6 +279,11 @@ describe("fleet accounts import", () => {
           expect(asJson).toMatchObject({
             error: { tag: "UsageError", details: { rows: [{ line: 3 }, { line: 4 }, { line: 5 }, { line: 6 }, { line: 7 }] } }
           })
+          const many = yield* run(["accounts", "import", "-"], {
+            input: csv("id,baseUrl,key,source", ...Array.from({ length: 150 }, (_, index) => `s-${index},nowhere,env:K,s.csv`))
+          })
+          expect(many.stderr.match(/^standard input, line \d+: account s-/gm)).toHaveLength(100)
+          expect(many.stderr.replace(/\s+/g, " ")).toContain("150 of its 150 rows are invalid; nothing was stored")
           const plain = yield* run(["accounts", "import", "-"], {
             input: csv("id,baseUrl,key,source", `a,${baseUrl},${key},a.csv`),
             env: { STOCK_SYNC_FLEET_SECRET: "" }

@@ -75,7 +75,7 @@ export const list = (prefix: string) =>
         baseUrl,
         source,
         key,
-        paused ? "paused" : problem === null ? "active" : "failing",
+        paused ? "paused" : problem === null ? "ok" : "failing",
         runner,
         problem
       ]

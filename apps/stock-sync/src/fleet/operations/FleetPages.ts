@@ -132,7 +132,7 @@ ${
           : badge("bad", "Lost"),
         runner.alive
           ? runner.reasons.map(({ message }) => message).join("; ")
-          : `last heard of ${StatusText.duration(DateTime.distance(runner.lastSeen, now))} ago`,
+          : `last seen ${StatusText.duration(DateTime.distance(runner.lastSeen, now))} ago`,
         runner.shards,
         runner.accounts,
         runner.active,

@@ -28,9 +28,17 @@ export const reasons = ({ loop, shards, stopping }: RunnerState, now: MonotonicC
     ...(isStale(loopAge)
       ? [{ reason: "loopStuck", message: `the runner has been stuck for ${StatusText.duration(loopAge)}: restart it` }]
       : isStale(databaseAge)
-      ? [{ reason: "databaseUnreachable", message: `the runner has not reached the database for ${StatusText.duration(databaseAge)}` }]
+      ? [{
+        reason: "databaseUnreachable",
+        message: `the runner has not reached the database for ${StatusText.duration(databaseAge)}: look at the database and the network`
+      }]
       : []),
-    ...(shards === 0 && !stopping ? [{ reason: "noShards", message: "the runner owns no accounts yet, or has lost its lease" }] : [])
+    ...(shards === 0 && !stopping
+      ? [{
+        reason: "noShards",
+        message: "the runner owns no shards yet, or has lost its lease: it gets its share within seconds while it reaches the database"
+      }]
+      : [])
   ]
 }
 

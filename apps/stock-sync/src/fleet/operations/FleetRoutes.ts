@@ -117,7 +117,7 @@ export const make: Effect.Effect<
   const fleet = (query: URLSearchParams) =>
     Effect.gen(function*() {
       const decoded = decodeQuery(query)
-      if (Option.isNone(decoded)) return refuse(400, "the page of the fleet has no accounts for these parameters")
+      if (Option.isNone(decoded)) return refuse(400, "these parameters are invalid: go back to the page of the fleet")
       const found = yield* limited(Effect.map(
         Effect.zip(overview, FleetStatus.accounts(decoded.value)),
         ([found, accounts]) => ({ ...found, accounts })

@@ -41,7 +41,7 @@ const accountsWithState = `fleet_account LEFT JOIN ${live} ON live.name = fleet_
 const Runner = Schema.Struct({
   name: Schema.String,
   version: Schema.String,
-  /** Heard of within the expiry of its locks. */
+  /** Whether it has written its row within the expiry of its locks. */
   alive: Schema.Boolean,
   startedAt: LedgerRows.Instant,
   lastSeen: LedgerRows.Instant,
