@@ -11,10 +11,8 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
-import { accountSetting } from "../../ledger/Dialect.js"
 import * as LedgerRows from "../../ledger/LedgerRows.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotResult } from "../../ledger/Snapshot.js"
-import { schema } from "../FleetDatabase.js"
 
 const Figures = Schema.Struct({
   soldOut: Schema.Int,
@@ -42,19 +40,14 @@ export const digestOf = (
   policy: SnapshotPolicy
 ): string => createHash("sha256").update(JSON.stringify([unit, [...excluded].sort(), policy, rows])).digest("base64")
 
-// The view of the account was created without these columns.
-const ofAccount = (sql: SqlClient) => sql.literal(`account = current_setting('${accountSetting}')::bigint`)
-const table = `${schema}.ledger_snapshot`
-
 /** What the last applied snapshot changed, if it has this digest and no later one is held. It then counts as applied now. */
 export const find = (sql: SqlClient, digest: string): Effect.Effect<Option.Option<SnapshotResult>, SqlError | ParseError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Effect.map(
-      resultRow(sql`UPDATE ${sql.literal(table)} SET taken_at = ${now}
-        WHERE ${ofAccount(sql)} AND digest = ${digest} AND held_since IS NULL RETURNING result`),
+      resultRow(sql`UPDATE snapshot SET taken_at = ${now} WHERE digest = ${digest} AND held_since IS NULL RETURNING result`),
       (found) => Option.map(found, ({ result }) => ({ ...result, changed: 0, repeated: true }))
     ))
 
 /** Records the digest of a snapshot that is being applied; null if it has none. */
 export const record = (sql: SqlClient, digest: string | null) => (result: SnapshotResult): Effect.Effect<unknown, SqlError> =>
-  sql`UPDATE ${sql.literal(table)} SET digest = ${digest}, result = ${encodeResult(result)} WHERE ${ofAccount(sql)}`
+  sql`UPDATE snapshot SET digest = ${digest}, result = ${encodeResult(result)}`
