@@ -38,8 +38,9 @@ const migrations = {
   "0001_accounts": accounts,
   "0002_ledgers": inOrder(...LedgerSchema.create),
   "0003_status": inOrder(...StatusTables.create),
+  "0004_digests": inOrder(...LedgerSchema.addDigests),
   // An index that no query uses, since the status reads `ledger_product_waiting`, and an option that is a setting of the runner.
-  "0004_unused": inOrder("DROP INDEX ledger_product_sold_out", "UPDATE fleet_account SET options = options - 'stop-within'")
+  "0005_unused": inOrder("DROP INDEX ledger_product_sold_out", "UPDATE fleet_account SET options = options - 'stop-within'")
 }
 
 /** The version of the tables that this program works with. */

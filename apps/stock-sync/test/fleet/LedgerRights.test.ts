@@ -164,7 +164,7 @@ describe("prepared databases", () => {
       expect(yield* one.ledgers.dueAccounts({ _tag: "Ids", ids: ["shop-1", "shop-2"] })).toHaveLength(2)
     })), 60_000)
 
-  it.live("of version 3 lose the index that no query uses, and the option that is the runner's",
+  it.live("of version 4 lose the index that no query uses, and the option that is the runner's",
     () =>
       Effect.scoped(Effect.gen(function*() {
         yield* fleet.database.sql`CREATE DATABASE indexed`
@@ -178,8 +178,8 @@ describe("prepared databases", () => {
         } as const
         yield* accounts.add(account)
         yield* database.sql`CREATE INDEX ledger_product_sold_out ON ledger_product (since) WHERE priority = 0 AND state <> 'quarantined'`
-        yield* database.sql`DELETE FROM fleet_migration WHERE migration_id > 3`
-        expect(yield* Effect.provideService(FleetMigrations.migrate, FleetDatabase.FleetDatabase, database)).toEqual(["4 unused"])
+        yield* database.sql`DELETE FROM fleet_migration WHERE migration_id = 5`
+        expect(yield* Effect.provideService(FleetMigrations.migrate, FleetDatabase.FleetDatabase, database)).toEqual(["5 unused"])
         expect(yield* database.sql`SELECT 1 FROM pg_indexes WHERE indexname = 'ledger_product_sold_out'`).toEqual([])
         expect((yield* accounts.get("a")).options).toEqual({ poll: "5m" })
       })), 60_000)
