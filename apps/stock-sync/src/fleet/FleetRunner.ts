@@ -13,6 +13,8 @@ export interface RunnerState {
   readonly startedAt: DateTime.Utc
   /** Shards that this runner owns with a fresh lease. 0 without the database, and for a frozen runner. */
   readonly shards: number
+  /** When the leases of the shards were last renewed; undefined before the runner has owned a shard. */
+  readonly leaseRenewedAt: MonotonicMillis | undefined
   readonly accounts: {
     /** Accounts of the owned shards, paused ones included. */
     readonly owned: number

@@ -487,6 +487,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           runner,
           startedAt,
           shards: held.length,
+          leaseRenewedAt: yield* ownership.renewedAt,
           accounts: { owned: members.size, active: active.size, reading, waitingToRead, failing: failing.size },
           loop: { lastTurnAt, lastReachedAt },
           stopping

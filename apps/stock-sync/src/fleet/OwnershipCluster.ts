@@ -108,7 +108,8 @@ const make = (runner: RunnerAddress.RunnerAddress) =>
           return term !== undefined && has(id) ? [[id, term]] : []
         }))
       ),
-      holds: (shard, term) => Effect.map(leases.isFresh(shard, term), (fresh) => fresh && has(shard))
+      holds: (shard, term) => Effect.map(leases.isFresh(shard, term), (fresh) => fresh && has(shard)),
+      renewedAt: Effect.sync(leases.renewedAt)
     } satisfies Ownership["Type"]
   })
 

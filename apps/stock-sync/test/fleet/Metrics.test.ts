@@ -82,6 +82,7 @@ describe("the metrics of a runner", () => {
         expect(value("ready")).toBe(1)
         expect(value("fleet_loop_age_seconds")).toBeGreaterThanOrEqual(0)
         expect(value("fleet_database_age_seconds")).toBeGreaterThanOrEqual(0)
+        expect(value("fleet_lease_age_seconds")).toBeGreaterThanOrEqual(0)
         expect(value("fleet_pool_connections{state=\"idle\"}")).toBeGreaterThanOrEqual(0)
         expect(value("fleet_pool_waiting")).toBe(0)
       })))

@@ -80,6 +80,18 @@ describe("runners", () => {
         expect(kept).toEqual(new Map(Array.from(before).filter(([shard]) => kept.has(shard))))
       })), 60_000)
 
+  it.live("renew their leases", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const one = yield* start
+      yield* settled(one)
+      const acquiredAt = yield* one.ownership.renewedAt
+      yield* Effect.repeat(one.ownership.renewedAt, {
+        until: (renewedAt) => (renewedAt ?? 0) > (acquiredAt ?? Number.POSITIVE_INFINITY),
+        schedule: Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(100))
+      })
+      expect(yield* one.ownership.renewedAt).toBeGreaterThan(acquiredAt ?? Number.POSITIVE_INFINITY)
+    })), 60_000)
+
   it.live("agree on the shard of an account", () =>
     Effect.scoped(Effect.gen(function*() {
       const [one, two] = [yield* start, yield* start]

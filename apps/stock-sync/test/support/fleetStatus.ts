@@ -20,6 +20,7 @@ export const readyState = Effect.map(MonotonicClock.now, (now): RunnerState => (
   runner,
   startedAt: utc(0),
   shards: 300,
+  leaseRenewedAt: now,
   accounts: { owned: 0, active: 0, reading: 0, waitingToRead: 0, failing: 0 },
   loop: { lastTurnAt: now, lastReachedAt: now },
   stopping: false

@@ -43,11 +43,12 @@ const set = (gauge: Metric.Metric.Gauge<number>, values: Readonly<Record<string,
 const seconds = (millis: number) => Math.max(0, millis) / 1_000
 
 const refresh = Effect.gen(function*() {
-  const { now, reasons, state: { accounts, loop, shards } } = yield* FleetReadiness.current
+  const { now, reasons, state: { accounts, leaseRenewedAt, loop, shards } } = yield* FleetReadiness.current
   const { pool } = yield* FleetDatabase
   yield* Metric.set(Metrics.ready, reasons.length === 0 ? 1 : 0)
   yield* Metric.set(Metric.tagged(Metrics.build, "version", version), 1)
   yield* Metric.set(FleetMetrics.shards, shards)
+  if (leaseRenewedAt !== undefined) yield* Metric.set(FleetMetrics.leaseAge, seconds(now - leaseRenewedAt))
   yield* Metric.set(FleetMetrics.loopAge, seconds(now - loop.lastTurnAt))
   yield* Metric.set(FleetMetrics.databaseAge, seconds(now - loop.lastReachedAt))
   const { active, failing, owned, reading, waitingToRead } = accounts
