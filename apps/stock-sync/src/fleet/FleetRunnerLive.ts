@@ -297,6 +297,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           polling: undefined,
           source: undefined,
           status: undefined,
+          rateLimit: undefined,
           worker: undefined,
           interval: pollInterval(options),
           nextPoll: never,
@@ -492,7 +493,23 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           loop: { lastTurnAt, lastReachedAt },
           stopping
         }
-      })
+      }),
+      activity: (account) =>
+        Effect.gen(function*() {
+          const member = members.get(account)
+          if (member === undefined || !(yield* ownership.holds(member.shard, member.term))) return Option.none()
+          const { carried, nextDue, nextPoll, owned, paused, rateLimit, retryAt, status, worker } = member
+          return Option.some({
+            paused,
+            takenOver: owned !== undefined,
+            active: worker !== undefined,
+            status: yield* status ?? Effect.succeed(carried?.status),
+            rateLimit: yield* rateLimit ?? Effect.succeed(undefined),
+            nextPoll,
+            nextDue,
+            retryAt
+          })
+        })
     } satisfies FleetRunner["Type"]
   })
 

@@ -29,6 +29,10 @@ const argument = (text: string): string =>
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${text.replace(/[\\']/g, "\\$&").replace(hidden, (character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`)}'`
 
+/** What to do with a new key of an account of a fleet. */
+export const setKey = (account: string): string =>
+  `and set it with "plaza-stock-sync fleet accounts update ${argument(account)} --key -", or in the variable or file of the account's key`
+
 /** For an account of a fleet. */
 export const ofFleet = (account: string): LedgerCommands["Type"] => ({
   status: `plaza-stock-sync fleet status ${argument(account)}`,

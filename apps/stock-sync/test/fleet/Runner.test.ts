@@ -1,7 +1,9 @@
 /** One runner of a fleet, in simulated time. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Ref } from "effect"
+import { DateTime, Effect, Option, Ref } from "effect"
+import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
 import { products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
 import * as Simulation from "../support/simulation.js"
 
@@ -136,6 +138,60 @@ describe("a runner", () => {
         expect(first).toBeLessThanOrEqual(4)
         yield* until(areSent("good", products("good", 1, () => 1)), "2 minutes")
         yield* until(Effect.map(state, ({ accounts }) => accounts.active === refused.length), "2 minutes")
+      })
+    ))
+})
+
+describe("what a runner does for an account", () => {
+  it.live("is known from its start to its end, and only while the runner owns the account",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          const { setAccess } = yield* Sandbox.Sandbox
+          yield* fleet.add("a", products("a", 200, () => 1))
+          const { activity } = yield* fleet.start()
+          const label = Effect.gen(function*() {
+            const now = { wall: yield* DateTime.now, monotonic: yield* MonotonicClock.now }
+            return Option.map(yield* activity("a"), (own) => AccountWork.owned(own, "", now).label)
+          })
+          const is = (expected: string) => Effect.map(label, Option.contains(expected))
+          expect(yield* activity("unknown")).toEqual(Option.none())
+          yield* until(is("Sending"))
+          yield* until(is("Waiting for the rate limit"))
+          expect(yield* sends("a")).toHaveLength(119)
+          yield* until(areSent("a", products("a", 200, () => 1)))
+          yield* until(is("Idle"))
+          const own = Option.getOrThrow(yield* activity("a"))
+          expect(own.nextPoll - (yield* MonotonicClock.now)).toBeLessThanOrEqual(60_000)
+          expect(own.nextDue).toBe(Number.POSITIVE_INFINITY)
+          expect(own.status?.sends.confirmed.count).toBe(200)
+
+          yield* setAccess("store-a", "suspend")
+          yield* (yield* fleet.account("a")).source.set(products("a", 200, () => 2))
+          yield* until(is("Paused by an error"))
+          expect(Option.getOrThrow(yield* activity("a")).status?.errors.length).toBeGreaterThan(0)
+          yield* setAccess("store-a", "restore")
+          yield* fleet.change("a", { paused: true })
+          yield* until(is("Paused"))
+
+          yield* Ref.set(fleet.isFresh, false)
+          expect(yield* activity("a")).toEqual(Option.none())
+          yield* Ref.set(fleet.isFresh, true)
+          yield* fleet.lose
+          expect(yield* activity("a")).toEqual(Option.none())
+        })
+      ), 30_000)
+
+  it.live("includes when its worker starts again after a failure", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1), { source: { _tag: "Plain", text: "missing.csv" } })
+        const { activity } = yield* fleet.start()
+        const isRetried = Effect.gen(function*() {
+          const now = yield* MonotonicClock.now
+          return Option.exists(yield* activity("a"), ({ active, retryAt }) => !active && retryAt > now)
+        })
+        yield* until(isRetried)
       })
     ))
 })

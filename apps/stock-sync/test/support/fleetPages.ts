@@ -2,7 +2,7 @@
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer, Ref } from "effect"
 import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
-import type { FleetRunner } from "../../src/fleet/FleetRunner.js"
+import type { AccountActivity, FleetRunner } from "../../src/fleet/FleetRunner.js"
 import type { FleetLedger } from "../../src/fleet/ledger/FleetLedger.js"
 import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
 import * as FleetRoutes from "../../src/fleet/operations/FleetRoutes.js"
@@ -12,10 +12,14 @@ import * as Support from "./fleetStatus.js"
 export type Fleet = FleetDatabase | FleetLedger | FleetRunner | FleetSampler.FleetSampler
 
 /** A ready runner over a new database if the layer is built fresh. `prepare` runs before the runner takes its first sample. */
-export const layer = <A, E>(server: Effect.Effect.Success<typeof Support.server>, prepare: Effect.Effect<A, E, FleetDatabase>) =>
+export const layer = <A, E>(
+  server: Effect.Effect.Success<typeof Support.server>,
+  prepare: Effect.Effect<A, E, FleetDatabase>,
+  activities: Readonly<Record<string, AccountActivity>> = {}
+) =>
   FleetSampler.layer.pipe(
     Layer.provideMerge(Layer.merge(
-      Layer.unwrapEffect(Effect.map(Effect.flatMap(Support.readyState, Ref.make), Support.layerRunner)),
+      Layer.unwrapEffect(Effect.map(Effect.flatMap(Support.readyState, Ref.make), (state) => Support.layerRunner(state, activities))),
       Layer.provideMerge(FleetLedgerLive.layer, Layer.effectDiscard(prepare))
     )),
     Layer.provideMerge(server.database)

@@ -1,10 +1,10 @@
 /** A fleet's database with accounts, products and runners as a test writes them, and a runner whose state a test sets. */
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Layer, Redacted, Ref, Schema } from "effect"
+import { Effect, Layer, Record, Redacted, Ref, Schema } from "effect"
 import * as FleetAccounts from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
-import { FleetRunner, type RunnerState } from "../../src/fleet/FleetRunner.js"
+import { type AccountActivity, FleetRunner, type RunnerState } from "../../src/fleet/FleetRunner.js"
 import * as StatusTables from "../../src/fleet/operations/StatusTables.js"
 import * as SourceReference from "../../src/fleet/SourceReference.js"
 import type { Waiting } from "../../src/ledger/Entry.js"
@@ -26,8 +26,16 @@ export const readyState = Effect.map(MonotonicClock.now, (now): RunnerState => (
   stopping: false
 }))
 
-export const layerRunner = (state: Ref.Ref<RunnerState>): Layer.Layer<FleetRunner> =>
-  Layer.succeed(FleetRunner, { state: Ref.get(state), drain: Effect.void })
+/** Owns the accounts that have an activity. */
+export const layerRunner = (
+  state: Ref.Ref<RunnerState>,
+  activities: Readonly<Record<string, AccountActivity>> = {}
+): Layer.Layer<FleetRunner> =>
+  Layer.succeed(FleetRunner, {
+    state: Ref.get(state),
+    activity: (account) => Effect.succeed(Record.get(activities, account)),
+    drain: Effect.void
+  })
 
 /** A server of its own, and a new database with the tables of a fleet for each use. */
 export const server = Effect.map(Postgres.scoped, ({ start, stop, url }) => {
