@@ -13,10 +13,12 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import { LedgerFault } from "../ledger/LedgerError.js"
+import * as Metrics from "../observability/Metrics.js"
 import * as Backoff from "../sync/Backoff.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 import type * as SyncStatus from "../sync/SyncStatus.js"
@@ -182,6 +184,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         if (failure instanceof LedgerFault) {
           member.opening = "afterTakeover"
           if (FleetLedger.isTakenOver(failure)) giveUp(member)
+          else yield* Metric.increment(Metrics.ledgerFaults)
         }
         member.failures++
         const now = yield* MonotonicClock.now

@@ -87,6 +87,35 @@ describe("the metrics of a runner", () => {
         expect(value("fleet_pool_waiting")).toBe(0)
       })))
 
+  it.live("have no longest wait of accounts that are paused or have a problem: other metrics count those", () =>
+    inFleet(
+      Effect.gen(function*() {
+        yield* runnerRow(Support.runner)
+        yield* accounts({
+          good: { runner: Support.runner },
+          paused: { runner: Support.runner, paused: true },
+          failing: { runner: Support.runner, problem: "the key was revoked" }
+        })
+        const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+        yield* products(["paused", "failing"], [{ as: "soldOut", count: 2 }, { as: "falling", count: 1 }])
+        yield* products("good", [{ as: "soldOut", count: 1, since: now - 60_000 }])
+      }),
+      (request) =>
+        Effect.gen(function*() {
+          // The gauges may still have values of an earlier test.
+          const found = yield* Effect.repeat(samples(request, "/metrics"), {
+            until: (found) => found.get("plaza_stock_sync_backlog{priority=\"soldOut\"}") === 5,
+            schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(200))
+          }).pipe(Effect.zipRight(samples(request, "/metrics")))
+          const value = (name: string) => found.get(`plaza_stock_sync_${name}`)
+          expect(value("backlog{priority=\"soldOut\"}")).toBe(5)
+          expect(value("oldest_waiting_seconds{priority=\"soldOut\"}")).toBeGreaterThan(59)
+          expect(value("oldest_waiting_seconds{priority=\"soldOut\"}")).toBeLessThan(3_600)
+          expect(value("oldest_waiting_seconds{priority=\"falling\"}")).toBe(0)
+          expect(value("fleet_accounts{state=\"failing\"}")).toBe(1)
+        })
+    ))
+
   it.live("have as many samples for many accounts as for few, and no account as a label", () =>
     Effect.gen(function*() {
       const few = yield* inFleet(fleetOf(2), (request) => scraped(request, accountSample))

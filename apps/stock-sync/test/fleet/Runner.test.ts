@@ -1,8 +1,9 @@
 /** One runner of a fleet, in simulated time. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { DateTime, Effect, Option, Ref } from "effect"
+import { DateTime, Effect, Metric, Option, Ref } from "effect"
 import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
+import * as Metrics from "../../src/observability/Metrics.js"
 import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
 import { products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
 import * as Simulation from "../support/simulation.js"
@@ -314,6 +315,25 @@ describe("a database that is away", () => {
         yield* Ref.set(fleet.isReachable, true)
         yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
         yield* until(Effect.map(fleet.problem("a"), (problem) => problem === null))
+      })
+    ), 30_000)
+})
+
+describe("the faults of ledgers", () => {
+  it.live("are counted, and an account that another runner has taken over is none", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const faults = Effect.map(Metric.value(Metrics.ledgerFaults), ({ count }) => count)
+        yield* fleet.add("a", products("a", 200, () => 1))
+        yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        const before = yield* faults
+        yield* fleet.takeOverBy("two", "a")
+        yield* until(Effect.map(fleet.account("a"), ({ row }) => row.runner === "one" && row.epoch === 3), "30 seconds")
+        expect(yield* faults).toBe(before)
+        yield* until(Effect.map(sends("a"), (all) => all.length > 20))
+        yield* Ref.set(fleet.isReachable, false)
+        yield* until(Effect.map(faults, (count) => count > before), "5 minutes")
       })
     ), 30_000)
 })

@@ -65,7 +65,7 @@ const sample = Effect.gen(function*() {
   const alive = (yield* FleetStatus.runners).filter(({ alive }) => alive).length
   const now = yield* DateTime.now
   yield* set(Metrics.backlog, backlog.waiting, "priority")
-  for (const [priority, since] of Object.entries(backlog.longest)) {
+  for (const [priority, since] of Object.entries(backlog.longestOfHealthy)) {
     const age = since === undefined ? 0 : seconds(DateTime.distance(since, now))
     yield* Metric.set(Metric.tagged(Metrics.oldestWaiting, "priority", priority), age)
   }
