@@ -139,6 +139,43 @@ describe("the metrics of a runner", () => {
       })))
 })
 
+describe("the alerts and the dashboard of a fleet", () => {
+  const read = (path: string) => readFileSync(new URL(`../../../../deploy/${path}`, import.meta.url), "utf8")
+  /** Each metric that a text asks for, with the labels that it must have. */
+  const selectorsIn = (text: string) =>
+    Array.from(text.replaceAll("\\\"", "\"").matchAll(/(plaza_\w+)(?:\{([^}]*)\})?/g), ([, name = "", selector = ""]) => ({
+      name,
+      labels: Array.from(selector.matchAll(/(\w+)=(~?)"([^"]*)"/g)).flatMap(([, label = "", , values = ""]) =>
+        label === "instance" ? [] : [values.split("|").map((value) => `${label}="${value}"`)]
+      )
+    }))
+
+  it.live("ask for metrics that a runner exports, with the labels that they have", () =>
+    inFleet(fleetOf(2), (request) =>
+      Effect.gen(function*() {
+        const names = [...(yield* scraped(request, accountSample)).keys()]
+        for (const file of ["prometheus/fleet-alerts.yaml", "grafana/fleet.json"]) {
+          const selectors = selectorsIn(read(file))
+          expect(selectors.length).toBeGreaterThan(10)
+          const unknown = selectors.filter(({ labels, name }) => {
+            const samples = names.filter((sample) => sample === name || sample.startsWith(`${name}{`))
+            return samples.length === 0 ||
+              labels.some((values) => values.some((value) => !samples.some((sample) => sample.includes(value))))
+          })
+          expect(unknown).toEqual([])
+        }
+      })))
+
+  it("show every metric of a fleet that has no account as a label", () => {
+    const shown = new Set(selectorsIn(read("grafana/fleet.json")).map(({ name }) => name))
+    const declared = Array.from(
+      readFileSync(new URL("../../src/fleet/operations/FleetMetrics.ts", import.meta.url), "utf8").matchAll(/ gauge\("(\w+)"/g),
+      ([, name = ""]) => `plaza_stock_sync_fleet_${name}`
+    )
+    expect(declared.filter((name) => !shown.has(name))).toEqual([])
+  })
+})
+
 describe("the counters of many accounts in one process", () => {
   it.effect("add up, and drift of one account does not overwrite that of another", () =>
     Effect.gen(function*() {
