@@ -136,6 +136,24 @@ describe("the tables of docs/fleet.md", () => {
   })
 })
 
+describe("decision 008", () => {
+  it("names tests that exist", () => {
+    const defects = section(read("docs/decisions/008-cluster-for-ownership-only.md"), "Known defects of the library")
+    const named = defects.split("*Test").slice(1).flatMap((tests) =>
+      tests.split(";").flatMap((part) => {
+        const [, file = ""] = /`(\w+\.test\.ts)`/.exec(part) ?? []
+        return Array.from(part.matchAll(/"([^"]+)"/g), ([, title = ""]) => [file, title] as const)
+      })
+    )
+    expect(named.length).toBeGreaterThan(8)
+    const missing = named.filter(([file, title]) =>
+      !read(`apps/stock-sync/test/fleet/${file}`).includes(`it.live("${title}"`) &&
+      !read(`apps/stock-sync/test/fleet/${file}`).includes(`it.effect("${title}"`)
+    )
+    expect(missing).toEqual([])
+  })
+})
+
 /** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
 const exported = Effect.gen(function*() {
   const ledger: LedgerSample = {

@@ -7,7 +7,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { FleetDatabase, schema } from "./FleetDatabase.js"
-import { FleetDatabaseError } from "./FleetError.js"
+import { FleetDatabaseError, notPrepared } from "./FleetError.js"
 import * as LedgerSchema from "./ledger/LedgerSchema.js"
 import * as StatusTables from "./operations/StatusTables.js"
 
@@ -81,10 +81,10 @@ export const check: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Eff
   const { name, run, sql } = yield* FleetDatabase
   const at = yield* run(found(sql))
   if (at === version) return
-  return yield* new FleetDatabaseError({
-    database: name,
-    message: at > version
-      ? `the fleet's database ${name} was prepared by a later version of plaza-stock-sync: install that version`
-      : `the fleet's database ${name} is not prepared for this version: run plaza-stock-sync fleet migrate`
-  })
+  return yield* at < version
+    ? notPrepared(name)
+    : new FleetDatabaseError({
+      database: name,
+      message: `the fleet's database ${name} was prepared by a later version of plaza-stock-sync: install that version`
+    })
 })

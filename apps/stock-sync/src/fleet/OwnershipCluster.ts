@@ -27,7 +27,7 @@ import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import * as FleetDatabase from "./FleetDatabase.js"
-import type { FleetDatabaseError } from "./FleetError.js"
+import { type FleetDatabaseError, notPrepared } from "./FleetError.js"
 import * as Leases from "./Leases.js"
 import { Ownership, type Term } from "./Ownership.js"
 import * as ShardReleases from "./ShardReleases.js"
@@ -93,6 +93,14 @@ export const migrate: Effect.Effect<void, FleetDatabaseError, FleetDatabase.Flee
       ))))
 )
 
+/** The library would create its tables, and runners that do so at the same time would fail each other. */
+const checkTables = Effect.gen(function*() {
+  const { name, run, sql } = yield* FleetDatabase.FleetDatabase
+  const tables = [`${FleetDatabase.schema}.cluster_runners`, `${FleetDatabase.schema}.cluster_locks`]
+  const missing = yield* run(sql`SELECT 1 FROM unnest(${tables}::text[]) AS one (name) WHERE to_regclass(name) IS NULL`)
+  if (missing.length > 0) return yield* notPrepared(name)
+})
+
 const make = (runner: RunnerAddress.RunnerAddress) =>
   Effect.gen(function*() {
     const leases = yield* CurrentLeases
@@ -123,7 +131,7 @@ const storage = Layer.scopedContext(Effect.gen(function*() {
 
 /** A runner under a new name: after a restart it is another runner, so that nothing of the earlier process counts for it. */
 export const layer: Layer.Layer<Ownership, FleetDatabaseError | SqlError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
-  Effect.sync(() => {
+  Effect.map(checkTables, () => {
     const runner = RunnerAddress.make(`${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`, 0)
     const sharding = ShardingConfig.layer(config(runner))
     return Layer.effect(Ownership, make(runner)).pipe(
