@@ -20,6 +20,7 @@ import type { FleetRunner } from "../FleetRunner.js"
 import * as FleetMetrics from "./FleetMetrics.js"
 import * as FleetReadiness from "./FleetReadiness.js"
 import * as FleetStatus from "./FleetStatus.js"
+import * as RepeatedFailure from "./RepeatedFailure.js"
 
 export class FleetSampler extends Context.Tag("@plaza/stock-sync/fleet/operations/FleetSampler")<FleetSampler, {
   /** The accounts of this runner with the longest backlogs in the last sample, the longest first; at most {@link maxWorst}. */
@@ -80,6 +81,7 @@ export const layer: Layer.Layer<FleetSampler, never, FleetDatabase | FleetRunner
   Effect.gen(function*() {
     const context = yield* Effect.context<FleetDatabase | FleetRunner>()
     const worst = yield* Ref.make<ReadonlyArray<FleetStatus.AccountBacklog>>([])
+    const logged = RepeatedFailure.logged("metrics.unsampled")
     const turn = Effect.gen(function*() {
       yield* refresh
       const start = yield* MonotonicClock.now
@@ -87,8 +89,8 @@ export const layer: Layer.Layer<FleetSampler, never, FleetDatabase | FleetRunner
         Effect.flatMap((found) => Ref.set(worst, found)),
         Effect.disconnect,
         Effect.timeout(maxWait),
-        // The runner reports a database that can't be reached, and the gauges of the last sample stay.
-        Effect.catchAll((error) => Effect.annotateLogs(Effect.logDebug("metrics.unsampled"), { detail: error.message }))
+        // The gauges of the last sample stay.
+        logged
       )
       const end = yield* MonotonicClock.now
       yield* Effect.sleep(Duration.max(interval, Duration.millis((end - start) * pauseFactor)))

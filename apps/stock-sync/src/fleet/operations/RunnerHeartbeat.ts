@@ -9,6 +9,7 @@ import { FleetDatabase } from "../FleetDatabase.js"
 import type { FleetRunner } from "../FleetRunner.js"
 import * as OwnershipCluster from "../OwnershipCluster.js"
 import * as FleetReadiness from "./FleetReadiness.js"
+import * as RepeatedFailure from "./RepeatedFailure.js"
 import * as StatusTables from "./StatusTables.js"
 
 const interval = Duration.seconds(2)
@@ -42,14 +43,14 @@ const remove = Effect.gen(function*() {
   yield* run(sql`DELETE FROM fleet_runner WHERE name = ${runner}`)
 })
 
-/** Writes until the scope closes, and then removes the row. A failure is the database's, which the runner reports itself. */
+/** Writes until the scope closes, and then removes the row. */
 export const layer: Layer.Layer<never, never, FleetDatabase | FleetRunner> = Layer.scopedDiscard(Effect.gen(function*() {
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(Effect.disconnect(remove), maxWait)))
   yield* write.pipe(
     // A statement that hangs is abandoned, not waited for.
     Effect.disconnect,
     Effect.timeout(maxWait),
-    Effect.catchAll((error) => Effect.annotateLogs(Effect.logDebug("runner.unrecorded"), { detail: error.message })),
+    RepeatedFailure.logged("runner.unrecorded"),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.forkScoped
   )
