@@ -127,8 +127,8 @@ export const planPoll = (record: AccountRecord): Effect.Effect<void> =>
     record.nextPoll = (triedAt ?? Number.NEGATIVE_INFINITY) < record.pollAskedAt ? now : Math.min(regular, now + Duration.toMillis(retryIn))
   })
 
-/** Settings, source and ledger as a worker uses them. */
-const prepare = ({ owned, record }: Activation) =>
+/** Settings and source as a worker uses them. */
+const prepare = ({ record }: Activation) =>
   Effect.gen(function*() {
     const accountOptions = yield* AccountOptions
     const sources = yield* AccountSources
@@ -137,22 +137,39 @@ const prepare = ({ owned, record }: Activation) =>
     record.polling = { policy: resolved.policy, ledger: resolved.ledger }
     const source = record.source ?? (yield* sources.open(resolved.source))
     record.source = source
-    const ledger = yield* (yield* FleetLedger).open(owned, resolved.ledger, record.opening)
-    record.opening = "again"
-    return { ledger, resolved, source }
+    return { resolved, source }
+  })
+
+/**
+ * Identifies an account without a request: a key never changes its account, so the ledger's account is that of the same key. Returns
+ * whether its source can be polled without a worker.
+ */
+const identifyByLedger = (activation: Activation, { carried, status }: Known) =>
+  Effect.gen(function*() {
+    const { resolved: { client, sync } } = yield* prepare(activation)
+    const { baseUrl, keyFingerprint } = Client.accountOf(client)
+    const identity = Option.filter(activation.owned.boundTo,
+      (bound) => bound.baseUrl === baseUrl && bound.keyFingerprint === keyFingerprint)
+    if (Option.isNone(identity)) return false
+    yield* Ref.update(carried, (before) => ({ ...before, identity }))
+    yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Running", since: yield* DateTime.now } })
+    // Only a worker finds out when background requests are due.
+    return sync.reconcile === undefined && !sync.sourceIncludesSales
   })
 
 /**
  * Reads the source of an identified account for which nothing is due. Most polls find it unchanged, and need neither the settings nor the
  * ledger nor a client. Returns whether a worker has work now.
  */
-const polled = ({ owned, reads, record }: Activation, { carried, status }: Known) =>
+const polled = (activation: Activation, known: Known) =>
   Effect.gen(function*() {
-    const { polling, source } = record
+    const { owned, reads, record } = activation
+    const { carried, status } = known
     const now = yield* MonotonicClock.now
-    const isIdentified = Option.isSome((yield* Ref.get(carried)).identity)
-    if (polling === undefined || source === undefined || record.opening !== "again" || !isIdentified) return true
-    if (record.nextDue <= now || record.nextPoll > now) return true
+    if (record.opening !== "again" || record.nextDue <= now || record.nextPoll > now) return true
+    if (record.carried === undefined && !(yield* identifyByLedger(activation, known))) return true
+    const { polling, source } = record
+    if (polling === undefined || source === undefined || Option.isNone((yield* Ref.get(carried)).identity)) return true
     yield* askForPoll(record)
     const ledger = yield* (yield* FleetLedger).open(owned, polling.ledger, "again")
     yield* reads.acquire
@@ -165,8 +182,10 @@ const polled = ({ owned, reads, record }: Activation, { carried, status }: Known
 
 const untilQuiet = (activation: Activation, { carried, status }: Known) =>
   Effect.gen(function*() {
-    const { record } = activation
-    const { ledger, resolved: { client, policy, send, sync }, source } = yield* prepare(activation)
+    const { owned, record } = activation
+    const { resolved: { client, ledger: ledgerOptions, policy, send, sync }, source } = yield* prepare(activation)
+    const ledger = yield* (yield* FleetLedger).open(owned, ledgerOptions, record.opening)
+    record.opening = "again"
     const http = yield* HttpClient.HttpClient
     const read = record.nextPoll <= (yield* MonotonicClock.now)
     if (read) yield* askForPoll(record)

@@ -39,7 +39,8 @@ const accounts = inOrder(
 const migrations = {
   "0001_accounts": accounts,
   "0002_ledgers": inOrder(...LedgerSchema.create),
-  "0003_status": inOrder(...StatusTables.create)
+  "0003_status": inOrder(...StatusTables.create),
+  "0004_digests": inOrder(...LedgerSchema.addDigests)
 }
 
 /** The version of the tables that this program works with. */

@@ -333,11 +333,12 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
             if (member === undefined) return
             member.owned = owned
             untaken.delete(member)
-            member.opening = "afterTakeover"
+            const at = dueAt.get(owned.id)
+            // An earlier runner prepared the ledger, and left nothing in flight.
+            member.opening = owned.epoch > 1 && at === undefined ? "again" : "afterTakeover"
             member.carried = undefined
             const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
             member.nextPoll = yield* PollPhase.next(owned.id, Duration.min(member.interval, longest))
-            const at = dueAt.get(owned.id)
             member.nextDue = at === undefined ? never : now + Math.max(0, DateTime.distance(wall, at))
             yield* plan(member)
           }), { discard: true })

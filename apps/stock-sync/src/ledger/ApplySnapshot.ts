@@ -155,15 +155,21 @@ const withStaged = <A, E, E2, R>(
       Stream.rechunk(Staging.batchSize),
       Stream.runForEachChunk((chunk) => run(Staging.insert(sql, chunk)))
     )
-    yield* run(Staging.exclude(sql, excluded))
+    if (excluded.size > 0) yield* run(Staging.exclude(sql, excluded))
     const window = yield* guardWindow(policy)
     const judged = yield* run(compareAndJudge(sql, policy, window.start))
     if ("message" in judged) return yield* SourceError.content(source, judged.message(unit))
     return yield* use(judged, window)
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
 
-/** Applies a snapshot. If its rows fail or it is held, the wanted stock stays unchanged. */
-export const apply = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["applySnapshot"] => (input, policy) => {
+/**
+ * Applies a snapshot. If its rows fail or it is held, the wanted stock stays unchanged. `record` runs in the transaction that applies it.
+ */
+export const apply = (
+  connection: LedgerConnection.LedgerConnection,
+  record: (result: SnapshotResult) => Effect.Effect<unknown, SqlError> = () => Effect.void
+): Ledger["Type"]["applySnapshot"] =>
+(input, policy) => {
   const { run, sql } = connection
   return withStaged(connection, input, policy, (judged, window): Effect.Effect<SnapshotResult, LedgerFault | SnapshotHeld> => {
     const { result, verdict } = judged
@@ -171,7 +177,9 @@ export const apply = (connection: LedgerConnection.LedgerConnection): Ledger["Ty
       ? Effect.flatMap(run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)),
         (held) => Effect.flatMap(LedgerCommands, (commands) => Effect.fail(HeldSnapshots.failure(policy.guard, held, commands))))
       : Effect.as(
-        run(sql.withTransaction(Effect.zipRight(write(connection, judged, input, policy, window), HeldSnapshots.clear(sql)))),
+        run(sql.withTransaction(Effect.all([write(connection, judged, input, policy, window), HeldSnapshots.clear(sql), record(result)], {
+          discard: true
+        }))),
         result
       )
   })

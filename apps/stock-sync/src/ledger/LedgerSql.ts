@@ -17,6 +17,7 @@ export const make = (
 ): Ledger["Type"] => {
   const { path, run, sql } = connection
   const snapshot = run(HeldSnapshots.status(sql))
+  const dispatch = DispatchQueries.make(connection, options)
   return {
     path,
     check,
@@ -32,6 +33,7 @@ export const make = (
           : yield* HeldSnapshots.notHeld(number, (yield* snapshot).held, yield* LedgerCommands)
       }),
     ...ReadQueries.make(connection),
-    ...DispatchQueries.make(connection, options)
+    ...dispatch,
+    take: (selection) => Effect.zipRight(check, dispatch.take(selection))
   }
 }

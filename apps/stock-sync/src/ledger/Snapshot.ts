@@ -39,6 +39,8 @@ export interface SnapshotResult {
   readonly figures: DropGuard.Figures
   /** Missing products kept their stock although the policy zeroes them, because a rejected row may name one of them. */
   readonly missingKept: boolean
+  /** The rows are known to be those of the last applied snapshot, so they were not compared. */
+  readonly repeated?: boolean
 }
 
 /** What a snapshot would change, and whether it would be held. */

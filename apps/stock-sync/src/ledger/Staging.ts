@@ -51,7 +51,6 @@ export const insert = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect
 
 /** Replaces the rows of excluded products by one row each, which marks the product as excluded. */
 export const exclude = (sql: SqlClient.SqlClient, excluded: ReadonlySet<string>): Effect.Effect<unknown, SqlError> => {
-  if (excluded.size === 0) return Effect.void
   const ids = idRows(sql, excluded)
   return Effect.zipRight(
     sql`DELETE FROM staged WHERE id IN (${ids})`,
@@ -105,7 +104,10 @@ const tables = ["staged", "summed", "duplicated", "changed", "missing", "implaus
 
 /** Drops the temporary tables of a snapshot. */
 export const drop = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  Effect.forEach(tables, (name) => sql`DROP TABLE IF EXISTS ${sql.literal(name)}`, { discard: true })
+  sql.onDialectOrElse({
+    pg: () => sql`DROP TABLE IF EXISTS ${sql.literal(tables.join(", "))}`,
+    orElse: () => Effect.forEach(tables, (name) => sql`DROP TABLE IF EXISTS ${sql.literal(name)}`, { discard: true })
+  })
 
 const joined = "FROM staged LEFT JOIN duplicated ON duplicated.id = staged.id"
 

@@ -135,6 +135,10 @@ export const sharedNames: ReadonlyArray<{ readonly table: string; readonly view:
   view
 }))
 
+/** Creates the view of a shared table, or adds the table's new columns to it. */
+export const createView = ({ table, view }: typeof sharedNames[number]): string =>
+  `CREATE OR REPLACE VIEW ${view} AS SELECT * FROM ${table} WHERE account = current_setting('${accountSetting}')::bigint WITH CHECK OPTION`
+
 /**
  * Statements that create shared tables, and views with the names of a ledger's own tables. A view shows the account of the setting. The
  * check option keeps a statement from writing to another one.
@@ -142,9 +146,7 @@ export const sharedNames: ReadonlyArray<{ readonly table: string; readonly view:
 export const createShared: ReadonlyArray<string> = [
   ...Object.values(sharedTables).map((table) => `CREATE TABLE ${table(shared)}`),
   ...indexes(shared),
-  ...sharedNames.map(({ table, view }) =>
-    `CREATE VIEW ${view} AS SELECT * FROM ${table} WHERE account = current_setting('${accountSetting}')::bigint WITH CHECK OPTION`
-  )
+  ...sharedNames.map(createView)
 ]
 
 /**

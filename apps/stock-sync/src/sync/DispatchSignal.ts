@@ -15,6 +15,14 @@ export class DispatchSignal extends Context.Tag("@plaza/stock-sync/sync/Dispatch
   readonly wait: Effect.Effect<void>
 }>() {}
 
+/** For work without a dispatcher. */
+export const none: DispatchSignal["Type"] = {
+  notify: Effect.void,
+  during: (work) => work,
+  isExpected: Effect.succeed(false),
+  wait: Effect.never
+}
+
 export const layer: Layer.Layer<DispatchSignal> = Layer.effect(
   DispatchSignal,
   Effect.gen(function*() {

@@ -26,7 +26,7 @@ export class SnapshotIngest extends Context.Tag("@plaza/stock-sync/sync/Snapshot
   readonly ingest: Effect.Effect<void, LedgerFault | SnapshotHeld | SourceFailure, Ledger>
   /**
    * Reads the source once, if it has changed or a held snapshot was confirmed. Publishes its failures. The ledger is not used for an
-   * unchanged source without a held snapshot. Returns whether a snapshot was applied.
+   * unchanged source without a held snapshot. Returns whether a snapshot with other rows than the last one was applied.
    */
   readonly poll: Effect.Effect<boolean, LedgerFault, Ledger>
   /**
@@ -71,93 +71,96 @@ const isConfirmed = Effect.gen(function*() {
   return Option.exists(held, ({ confirmed }) => confirmed)
 })
 
-export const layer = (
+export const make = (
   policy: SnapshotPolicy,
   earlier: Progress = unread
-): Layer.Layer<SnapshotIngest, never, DispatchSignal | Source | SyncStatus> =>
-  Layer.effect(
-    SnapshotIngest,
-    Effect.gen(function*() {
-      const signal = yield* DispatchSignal
-      const source = yield* Source
-      const status = yield* SyncStatus
-      const progress = yield* Ref.make(earlier)
-      const update = (change: Partial<Progress>) => Ref.update(progress, (before) => ({ ...before, ...change }))
+): Effect.Effect<SnapshotIngest["Type"], never, DispatchSignal | Source | SyncStatus> =>
+  Effect.gen(function*() {
+    const signal = yield* DispatchSignal
+    const source = yield* Source
+    const status = yield* SyncStatus
+    const progress = yield* Ref.make(earlier)
+    const update = (change: Partial<Progress>) => Ref.update(progress, (before) => ({ ...before, ...change }))
 
-      const recordVersion = (version: Option.Option<string>) =>
-        Effect.flatMap(snapshotIdentity, (ledgerSnapshot) => update({ version, ledgerSnapshot }))
+    const recordVersion = (version: Option.Option<string>) =>
+      Effect.flatMap(snapshotIdentity, (ledgerSnapshot) => update({ version, ledgerSnapshot }))
 
-      const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ excluded, rows, unit, version }: Snapshot) {
-        const ledger = yield* Ledger
-        const count = yield* Ref.make(0)
-        const counted = Stream.mapChunksEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
-        const result = yield* ledger.applySnapshot({ source: source.name, unit, excluded, rows: counted }, policy).pipe(
-          Effect.tapErrorTag("SnapshotHeld", (failure) =>
-            Effect.gen(function*() {
-              yield* recordVersion(version)
-              const event = yield* FailureEvent.make("source", failure)
-              yield* status.publish({ _tag: "SnapshotHeld", rows: yield* Ref.get(count), held: failure.held, failure: event })
-            }))
-        )
-        yield* recordVersion(version)
-        const total = yield* Ref.get(count)
-        yield* Effect.annotateCurrentSpan({ "stock_sync.rows": total, "stock_sync.rows.changed": result.changed })
-        yield* status.publish({ _tag: "SnapshotAccepted", rows: total, result })
-      })
-
-      const publishFailure = (failure: SourceFailure) =>
-        Effect.gen(function*() {
-          const event = yield* FailureEvent.make("source", failure)
-          yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
-          yield* status.publish({ _tag: "SourceFailed", failure: event })
-        })
-
-      const ingest = Effect.scoped(Effect.gen(function*() {
-        const snapshot = yield* source.open((yield* Ref.get(progress)).version)
-        return yield* Option.match(snapshot, {
-          onNone: () => Effect.as(status.publish({ _tag: "SourceUnchanged" }), false),
-          onSome: (opened) => Effect.as(applySnapshot(opened), true)
-        })
-      })).pipe(
-        Effect.tap(() => update({ failures: 0 })),
-        Effect.tapErrorTag("SnapshotHeld", () => update({ failures: 0 })),
-        Effect.tapErrorTag("SourceError", publishFailure),
-        Effect.tapErrorTag("SourceUnreachable", publishFailure),
-        Effect.ensuring(Effect.flatMap(MonotonicClock.now, (triedAt) => update({ triedAt }))),
-        signal.during
+    const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ excluded, rows, unit, version }: Snapshot) {
+      const ledger = yield* Ledger
+      const count = yield* Ref.make(0)
+      const counted = Stream.mapChunksEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
+      const result = yield* ledger.applySnapshot({ source: source.name, unit, excluded, rows: counted }, policy).pipe(
+        Effect.tapErrorTag("SnapshotHeld", (failure) =>
+          Effect.gen(function*() {
+            yield* recordVersion(version)
+            const event = yield* FailureEvent.make("source", failure)
+            yield* status.publish({ _tag: "SnapshotHeld", rows: yield* Ref.get(count), held: failure.held, failure: event })
+          }))
       )
-
-      const poll = Effect.gen(function*() {
-        // A confirmed snapshot is read again although the source has not changed.
-        if ((yield* status.state).source.held !== undefined && (yield* isConfirmed)) yield* update({ version: Option.none() })
-        const none = () => Effect.succeed(false)
-        return yield* Effect.catchTags(ingest, { SnapshotHeld: none, SourceError: none, SourceUnreachable: none })
-      })
-
-      /** Waits until the source changes, a backoff ends or a held snapshot is confirmed. */
-      const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
-        Effect.gen(function*() {
-          const { failures } = yield* Ref.get(progress)
-          if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* retryDelay(failures)))
-          if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
-          const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
-          if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)
-        })
-
-      const first = Effect.gen(function*() {
-        const { ledgerSnapshot } = yield* Ref.get(progress)
-        if (ledgerSnapshot !== (yield* snapshotIdentity)) yield* update({ version: Option.none() })
-        return yield* poll
-      })
-
-      const run = (when: "now" | "later") =>
-        Effect.scoped(Effect.gen(function*() {
-          const changes = yield* Queue.sliding<void>(1)
-          yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
-          if (when === "now") yield* signal.during(first)
-          return yield* Effect.forever(Effect.zipRight(awaitNext(changes), poll))
-        }))
-
-      return { ingest: Effect.asVoid(ingest), poll, run, progress: Ref.get(progress) }
+      yield* recordVersion(version)
+      const total = yield* Ref.get(count)
+      yield* Effect.annotateCurrentSpan({ "stock_sync.rows": total, "stock_sync.rows.changed": result.changed })
+      yield* status.publish({ _tag: "SnapshotAccepted", rows: total, result })
+      return result.repeated !== true
     })
-  )
+
+    const publishFailure = (failure: SourceFailure) =>
+      Effect.gen(function*() {
+        const event = yield* FailureEvent.make("source", failure)
+        yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
+        yield* status.publish({ _tag: "SourceFailed", failure: event })
+      })
+
+    const ingest = Effect.scoped(Effect.gen(function*() {
+      const snapshot = yield* source.open((yield* Ref.get(progress)).version)
+      return yield* Option.match(snapshot, {
+        onNone: () => Effect.as(status.publish({ _tag: "SourceUnchanged" }), false),
+        onSome: applySnapshot
+      })
+    })).pipe(
+      Effect.tap(() => update({ failures: 0 })),
+      Effect.tapErrorTag("SnapshotHeld", () => update({ failures: 0 })),
+      Effect.tapErrorTag("SourceError", publishFailure),
+      Effect.tapErrorTag("SourceUnreachable", publishFailure),
+      Effect.ensuring(Effect.flatMap(MonotonicClock.now, (triedAt) => update({ triedAt }))),
+      signal.during
+    )
+
+    const poll = Effect.gen(function*() {
+      // A confirmed snapshot is read again although the source has not changed.
+      if ((yield* status.state).source.held !== undefined && (yield* isConfirmed)) yield* update({ version: Option.none() })
+      const none = () => Effect.succeed(false)
+      return yield* Effect.catchTags(ingest, { SnapshotHeld: none, SourceError: none, SourceUnreachable: none })
+    })
+
+    /** Waits until the source changes, a backoff ends or a held snapshot is confirmed. */
+    const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
+      Effect.gen(function*() {
+        const { failures } = yield* Ref.get(progress)
+        if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* retryDelay(failures)))
+        if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
+        const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
+        if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)
+      })
+
+    const first = Effect.gen(function*() {
+      const { ledgerSnapshot } = yield* Ref.get(progress)
+      if (ledgerSnapshot !== (yield* snapshotIdentity)) yield* update({ version: Option.none() })
+      return yield* poll
+    })
+
+    const run = (when: "now" | "later") =>
+      Effect.scoped(Effect.gen(function*() {
+        const changes = yield* Queue.sliding<void>(1)
+        yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+        if (when === "now") yield* signal.during(first)
+        return yield* Effect.forever(Effect.zipRight(awaitNext(changes), poll))
+      }))
+
+    return { ingest: Effect.asVoid(ingest), poll, run, progress: Ref.get(progress) }
+  })
+
+export const layer = (
+  policy: SnapshotPolicy,
+  earlier?: Progress
+): Layer.Layer<SnapshotIngest, never, DispatchSignal | Source | SyncStatus> => Layer.effect(SnapshotIngest, make(policy, earlier))

@@ -134,18 +134,17 @@ const saving = (carried: Ref.Ref<Carried>, changes: Effect.Effect<Partial<Carrie
 
 /**
  * Reads the source once and applies its snapshot if it has changed. Sends nothing, and uses the ledger only for a changed source. Only
- * for an account that `untilQuiet` has identified. Returns whether a snapshot was applied: then products may be due.
+ * for an identified account. Returns whether a snapshot with other rows was applied: then products may be due.
  */
 export const poll = (
   { carried, policy }: Pick<QuietOptions, "carried" | "policy">
 ): Effect.Effect<boolean, LedgerFault, Ledger | Source | SyncStatus.SyncStatus> =>
   Effect.gen(function*() {
     const { source } = yield* Ref.get(carried)
-    const ingest = Layer.provide(SnapshotIngest.layer(policy, source), DispatchSignal.layer)
-    return yield* Effect.gen(function*() {
-      const { poll, progress } = yield* SnapshotIngest.SnapshotIngest
-      return yield* saving(carried, Effect.map(progress, (source) => ({ source })))(poll)
-    }).pipe(Effect.provide(ingest))
+    // Without layers: most polls of a fleet find nothing, and layers would be half of their cost.
+    const ingest = SnapshotIngest.make(policy, source)
+    const { poll, progress } = yield* Effect.provideService(ingest, DispatchSignal.DispatchSignal, DispatchSignal.none)
+    return yield* saving(carried, Effect.map(progress, (source) => ({ source })))(poll)
   })
 
 /**

@@ -42,6 +42,29 @@ describe("a runner", () => {
       })
     ))
 
+  it.live("knows an account that it takes over by its ledger, and prepares the ledger only if products are due", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const before = { a: products("a", 1, () => 1), bb: products("bb", 1, () => 1) }
+        yield* fleet.add("a", before.a)
+        yield* fleet.add("bb", before.bb)
+        const { state, stop } = yield* fleet.start()
+        yield* until(Effect.zipWith(areSent("a", before.a), areSent("bb", before.bb), (one, other) => one && other))
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0))
+        yield* Simulation.fault({ kind: "status", when: "before", status: 404, path: Simulation.stockOf("bb-P0000"), times: 1 })
+        yield* (yield* fleet.account("bb")).source.set(products("bb", 1, () => 2))
+        yield* until(Effect.map(sends("bb"), (all) => all.length === 2), "2 minutes")
+        yield* stop
+        yield* fleet.start("two")
+        yield* (yield* fleet.account("a")).source.set(products("a", 1, () => 2))
+        yield* until(areSent("a", products("a", 1, () => 2)), "61 seconds")
+        yield* until(areSent("bb", products("bb", 1, () => 2)), "25 hours")
+        expect(yield* Simulation.requestsOf("/me")).toHaveLength(3)
+        expect(fleet.openings.filter((how) => how === "a afterTakeover")).toHaveLength(1)
+        expect(fleet.openings.filter((how) => how === "bb afterTakeover")).toHaveLength(2)
+      })
+    ))
+
   it.live("sends a delayed product when it is due, without reading the source", () =>
     simulated((fleet) =>
       Effect.gen(function*() {

@@ -125,13 +125,12 @@ const make = Effect.gen(function*() {
   }
   const ledgers = {
     takeOver: (selection, runner) =>
-      reached(() =>
-        selected(selection).filter(({ row }) => !row.paused).map((account) => {
+      Effect.flatMap(reached(() => selected(selection).filter(({ row }) => !row.paused)), (accounts) =>
+        Effect.forEach(accounts, (account) => {
           account.row = { ...account.row, epoch: account.row.epoch + 1, runner }
           const { epoch, id, revision, shard } = account.row
-          return { id, number: 1, epoch, revision, shard }
-        })
-      ),
+          return Effect.map(Effect.orDie(account.memory.ledger.account), (boundTo) => ({ id, number: 1, epoch, revision, shard, boundTo }))
+        })),
     open: ({ epoch, id }, _options, how) =>
       Effect.suspend(() => {
         const account = get(id)

@@ -1,6 +1,7 @@
 /** The ledger of one account of a fleet: the statements of a ledger of its own, each operation in a transaction that checks the epoch. */
 import type { SqlError } from "@effect/sql/SqlError"
-import type * as Chunk from "effect/Chunk"
+import type { Row } from "@plaza/tabular/Stock"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
@@ -18,6 +19,7 @@ import type { SnapshotInput, SnapshotResult } from "../../ledger/Snapshot.js"
 import * as Staging from "../../ledger/Staging.js"
 import { schema, variable } from "../FleetDatabase.js"
 import { AccountTakenOver } from "../FleetError.js"
+import * as AppliedDigest from "./AppliedDigest.js"
 import * as LedgerSchema from "./LedgerSchema.js"
 import type { LedgerSessions, SnapshotSession, Target } from "./LedgerSessions.js"
 
@@ -36,7 +38,7 @@ const faultOf = (path: string, { epoch, id }: AccountTarget) => (error: SqlError
 /** Rows that are read before a snapshot needs its connection, so that a slow source of usual size does not keep one. */
 const rowsAhead = 10_000
 
-/** Reads the first rows of a source. The further ones are read while the first are staged. */
+/** Reads the first rows of a source. The further ones are read while the first are staged. `all`: the rows, if there are no further ones. */
 const readAhead = <E, R>(input: SnapshotInput<E, R>) =>
   Effect.gen(function*() {
     const pull = yield* Stream.toPull(Stream.rechunk(input.rows, Staging.batchSize))
@@ -47,11 +49,16 @@ const readAhead = <E, R>(input: SnapshotInput<E, R>) =>
     let rows = 0
     while (rows < rowsAhead) {
       const chunk = yield* next
-      if (Option.isNone(chunk)) return { ...input, rows: Stream.fromChunks(...ahead) }
+      if (Option.isNone(chunk))
+        return {
+          input: { ...input, rows: Stream.fromChunks(...ahead) },
+          all: Option.some(ahead.flatMap(Chunk.toReadonlyArray))
+        }
       ahead.push(chunk.value)
       rows += chunk.value.length
     }
-    return { ...input, rows: Stream.concat(Stream.fromChunks(...ahead), Stream.repeatEffectChunkOption(pull)) }
+    const further = Stream.repeatEffectChunkOption(pull)
+    return { input: { ...input, rows: Stream.concat(Stream.fromChunks(...ahead), further) }, all: Option.none<ReadonlyArray<Row>>() }
   })
 
 const estimate = LedgerRows.first(Schema.Struct({ rows: Schema.Number }))
@@ -89,20 +96,30 @@ export const open = (
   // A snapshot that fails or is interrupted leaves the connections of other operations usable, so they go on.
   const runOn = (session: SnapshotSession): LedgerConnection.LedgerConnection["run"] => (statements) =>
     Effect.flatMap(inOrder.run(Effect.either(session.transaction(target, statements))), (result) => Effect.mapError(result, toFault))
-  const withSnapshot = <A extends SnapshotResult, E, E2, R, R2>(
-    input: SnapshotInput<E, R>,
-    use: (connection: LedgerConnection.LedgerConnection, input: SnapshotInput<E, R>) => Effect.Effect<A, E2, R2>
-  ) =>
-    Effect.scoped(Effect.flatMap(readAhead(input), (ahead) =>
-      sessions.snapshot((session) =>
-        Effect.tap(
-          use({ ...inOrder, run: runOn(session) }, ahead),
-          (result) => Effect.ignore(analyze(session, result))
-        ), toFault)))
+  const withSession = <A extends SnapshotResult, E, R>(use: (connection: LedgerConnection.LedgerConnection) => Effect.Effect<A, E, R>) =>
+    sessions.snapshot(
+      (session) => Effect.tap(use({ ...inOrder, run: runOn(session) }), (result) => Effect.ignore(analyze(session, result))),
+      toFault
+    )
   return {
-    ...LedgerSql.make(connection, options, connection.run(Effect.void)),
-    applySnapshot: (input, policy) => withSnapshot(input, (reserved, ahead) => ApplySnapshot.apply(reserved)(ahead, policy)),
-    previewSnapshot: (input, policy) => withSnapshot(input, (reserved, ahead) => ApplySnapshot.preview(reserved)(ahead, policy))
+    ...LedgerSql.make(connection, options),
+    // Beside this, each operation checks the epoch itself.
+    check: connection.run(Effect.void),
+    applySnapshot: (input, policy) =>
+      Effect.scoped(Effect.gen(function*() {
+        const ahead = yield* readAhead(input)
+        const digest = Option.map(ahead.all, (rows) => AppliedDigest.digestOf(input, rows, policy))
+        const known = Option.isNone(digest)
+          ? Option.none()
+          : yield* connection.run(AppliedDigest.find(connection.sql, digest.value))
+        if (Option.isSome(known)) return known.value
+        const record = AppliedDigest.record(connection.sql, Option.getOrNull(digest))
+        return yield* withSession((reserved) => ApplySnapshot.apply(reserved, record)(ahead.input, policy))
+      })),
+    previewSnapshot: (input, policy) =>
+      Effect.scoped(
+        Effect.flatMap(readAhead(input), (ahead) => withSession((reserved) => ApplySnapshot.preview(reserved)(ahead.input, policy)))
+      )
   }
 }
 

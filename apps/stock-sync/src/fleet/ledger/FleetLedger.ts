@@ -5,7 +5,8 @@
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
-import type { Ledger, LedgerOptions } from "../../ledger/Ledger.js"
+import type * as Option from "effect/Option"
+import type { Account, Ledger, LedgerOptions } from "../../ledger/Ledger.js"
 import type { LedgerFault } from "../../ledger/LedgerError.js"
 import { type AccountNotFound, AccountTakenOver, type FleetDatabaseError } from "../FleetError.js"
 
@@ -16,6 +17,8 @@ export interface OwnedAccount {
   readonly number: number
   /** The number of times that the account was taken over. */
   readonly epoch: number
+  /** What its ledger is bound to; none before the first `bind`. */
+  readonly boundTo: Option.Option<Account>
 }
 
 /** An account that was taken over. Its settings are those of this revision; `FleetAccounts` reads them when they are used. */
@@ -68,9 +71,9 @@ export class FleetLedger extends Context.Tag("@plaza/stock-sync/fleet/ledger/Fle
    * The ledger of an account that this runner has taken over. It holds no connection between operations, needs no closing, and runs
    * one operation at a time, so open it once per worker.
    *
-   * - `afterTakeover`: the first opening after a takeover, after a `LedgerFault` and after a worker that was interrupted. Requests
-   *   without outcome become doubtful.
-   * - `again`: a later one. Runs no statement.
+   * - `afterTakeover`: the first opening of a new account, and after a takeover with due products, after a `LedgerFault` and after a worker
+   *   that was interrupted. Requests without outcome become doubtful.
+   * - `again`: any other. Runs no statement.
    *
    * After a fault every further operation of this opening fails with it. `isTakenOver` tells whether another runner is the reason.
    */

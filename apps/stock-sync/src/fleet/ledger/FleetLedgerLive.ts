@@ -11,7 +11,7 @@ import * as Tables from "../../ledger/Tables.js"
 import { FleetDatabase } from "../FleetDatabase.js"
 import { accountNotFound } from "../FleetError.js"
 import * as AccountLedger from "./AccountLedger.js"
-import { type AccountSelection, FleetLedger } from "./FleetLedger.js"
+import { type AccountSelection, FleetLedger, type Taken } from "./FleetLedger.js"
 import * as LedgerSessions from "./LedgerSessions.js"
 
 const takenRows = LedgerRows.all(Schema.Struct({
@@ -19,8 +19,18 @@ const takenRows = LedgerRows.all(Schema.Struct({
   number: Schema.Int,
   epoch: Schema.Int,
   revision: Schema.Int,
-  shard: Schema.NullOr(Schema.Int)
+  shard: Schema.NullOr(Schema.Int),
+  baseUrl: Schema.NullOr(Schema.String),
+  accountId: Schema.NullOr(Schema.String),
+  keyFingerprint: Schema.NullOr(Schema.String)
 }))
+
+const toTaken = ({ accountId, baseUrl, keyFingerprint, ...taken }: Effect.Effect.Success<ReturnType<typeof takenRows>>[number]): Taken => ({
+  ...taken,
+  boundTo: baseUrl === null || keyFingerprint === null
+    ? Option.none()
+    : Option.some({ baseUrl, keyFingerprint, id: accountId ?? undefined })
+})
 const dueRows = LedgerRows.all(Schema.Struct({ account: Schema.String, dueAt: LedgerRows.Instant }))
 const Backlog = Schema.Struct({
   account: Schema.String,
@@ -64,10 +74,15 @@ const make = Effect.gen(function*() {
   return FleetLedger.of({
     // Locked in the order of ids, so that two runners with the same accounts don't block each other.
     takeOver: (selection, runner) =>
-      query(takenRows(sql`
+      Effect.map(
+        query(takenRows(sql`
         WITH selected AS (SELECT number FROM fleet_account WHERE ${isSelected(selection)} AND NOT paused ORDER BY id FOR NO KEY UPDATE)
-        UPDATE fleet_account SET epoch = epoch + 1, runner = ${runner} FROM selected WHERE fleet_account.number = selected.number
-        RETURNING fleet_account.id, fleet_account.number, epoch, revision, shard`)),
+        UPDATE fleet_account SET epoch = epoch + 1, runner = ${runner}
+        FROM selected LEFT JOIN ledger_account ON ledger_account.account = selected.number WHERE fleet_account.number = selected.number
+        RETURNING fleet_account.id, fleet_account.number, epoch, revision, shard,
+          ledger_account.base_url AS "baseUrl", account_id AS "accountId", key_fingerprint AS "keyFingerprint"`)),
+        (rows) => rows.map(toTaken)
+      ),
     open: (account, options, how) =>
       Effect.suspend(() => {
         const { epoch, id, number } = account

@@ -68,3 +68,9 @@ export const create: ReadonlyArray<string> = [
   ...removal,
   ...maintenance
 ]
+
+/** The digest of the last applied snapshot and what it changed, so that a snapshot with the same rows needs no comparison. */
+export const addDigests: ReadonlyArray<string> = [
+  "ALTER TABLE ledger_snapshot ADD COLUMN digest TEXT, ADD COLUMN result TEXT",
+  Tables.createView({ table: "ledger_snapshot", view: "snapshot" })
+]
