@@ -1,13 +1,14 @@
 /** The alerts and the scrape configuration, checked by Prometheus's own tool. Their metrics are compared in `apps/stock-sync/test`. */
+import * as OwnershipCluster from "@plaza/stock-sync/fleet/OwnershipCluster"
 import { Schema } from "effect"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { stderr } from "node:process"
 import { describe, expect, it } from "vitest"
-import { parse } from "yaml"
-import { changed, folder, port, read } from "./support/program.js"
+import { parse, stringify } from "yaml"
+import { changed, folder, port, read, repository } from "./support/program.js"
 
 const run = (...args: ReadonlyArray<string>) => spawnSync("promtool", args, { encoding: "utf8" })
 const missing = run("--version").status === 0 ? undefined : "promtool is not installed: install Debian's prometheus to check the alerts"
@@ -26,31 +27,108 @@ const promtool = (args: ReadonlyArray<string>, other?: { readonly file: string; 
   }
 }
 
-const rules = read("prometheus/alerts.yaml")
 const configuration = read("prometheus/prometheus.yaml")
 
-const Rules = Schema.Struct({ groups: Schema.Array(Schema.Struct({ rules: Schema.Array(Schema.Struct({ alert: Schema.String })) })) })
+const Rules = Schema.Struct({
+  groups: Schema.Array(Schema.Struct({
+    name: Schema.NonEmptyString,
+    rules: Schema.Array(Schema.Struct({
+      alert: Schema.String.pipe(Schema.pattern(/^PlazaStockSync[A-Z][A-Za-z]+$/)),
+      expr: Schema.NonEmptyString,
+      for: Schema.optional(Schema.String.pipe(Schema.pattern(/^\d+[smh]$/))),
+      labels: Schema.Struct({ severity: Schema.Literal("critical", "warning", "info") }),
+      annotations: Schema.Struct({ summary: Schema.NonEmptyString, description: Schema.NonEmptyString })
+    }))
+  }))
+})
 const Tests = Schema.Struct({ tests: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
-describe("the alerts", () => {
+const rulesOf = (file: string) => Schema.decodeUnknownSync(Rules, { onExcessProperty: "error" })(parse(read(`prometheus/${file}.yaml`)))
+const alertsOf = (file: string) => rulesOf(file).groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
+
+/** The alerts whose tests fail if every rule has another condition. */
+const failing = (file: string, expr: string): ReadonlyArray<string> => {
+  const groups = rulesOf(file).groups.map((group) => ({ ...group, rules: group.rules.map((rule) => ({ ...rule, expr })) }))
+  const { output } = promtool(["test", "rules", `${file}.test.yaml`], { file: `${file}.yaml`, text: stringify({ groups }) })
+  // The tool prints the expressions of failed tests.
+  return alertsOf(file).filter((alert) => new RegExp(`expr: .*alertname=\\\\?"${alert}\\\\?"`).test(output))
+}
+
+describe.each(["alerts", "fleet-alerts"])("the rules in %s.yaml", (file) => {
+  const rules = read(`prometheus/${file}.yaml`)
+
   it("have one test each, and one in which none fires", () => {
-    const alerts = Schema.decodeUnknownSync(Rules)(parse(rules)).groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
-    const tests = Schema.decodeUnknownSync(Tests)(parse(read("prometheus/alerts.test.yaml"))).tests.map(({ name }) => name)
-    expect(tests).toEqual([...alerts, "no alert without a problem"])
+    const tests = Schema.decodeUnknownSync(Tests)(parse(read(`prometheus/${file}.test.yaml`))).tests.map(({ name }) => name)
+    expect(tests).toEqual([...alertsOf(file), "no alert without a problem"])
   })
 
-  it.runIf(missing === undefined)("fire for their conditions only", () => {
-    expect(promtool(["test", "rules", "alerts.test.yaml"])).toMatchObject({ status: 0 })
+  it.runIf(missing === undefined)("are valid, and fire for their conditions only", () => {
+    expect(promtool(["check", "rules", `${file}.yaml`])).toMatchObject({ status: 0 })
+    expect(promtool(["test", "rules", `${file}.test.yaml`])).toMatchObject({ status: 0 })
   })
 
-  it.runIf(missing === undefined).each([
-    ["plaza_stock_sync_snapshot_held == 1", "plaza_stock_sync_snapshot_holds == 1"],
-    ["{priority=\"soldOut\"} > 120", "{priority=\"soldOut\"} > 1200"],
-    ["{priority=\"soldOut\"} > 120", "{priority=\"soldOut\"} >= 5"],
-    ["for: 10m", "for: 10h"],
-    ["state=\"paused\"", "state=\"pause\""]
-  ])("with %j replaced by %j fail their tests", (from, to) => {
-    expect(promtool(["test", "rules", "alerts.test.yaml"], { file: "alerts.yaml", text: changed(rules, from, to) }).status).not.toBe(0)
+  it.runIf(missing === undefined)("fail their tests if they never fire", () => {
+    expect(failing(file, "vector(0) > 1")).toEqual(alertsOf(file))
+  })
+
+  it("are loaded by the example of a configuration", () => {
+    expect(configuration).toContain(`\n  - ${file}.yaml\n`)
+  })
+
+  const mutants: Readonly<Record<string, ReadonlyArray<readonly [from: string, to: string]>>> = {
+    alerts: [
+      ["plaza_stock_sync_snapshot_held == 1", "plaza_stock_sync_snapshot_holds == 1"],
+      ["{priority=\"soldOut\"} > 120", "{priority=\"soldOut\"} > 1200"],
+      ["{priority=\"soldOut\"} > 120", "{priority=\"soldOut\"} >= 5"],
+      ["{priority=\"soldOut\"} > 120 unless", "{priority=\"soldOut\"} > 120 or"],
+      ["for: 10m", "for: 10h"],
+      ["state=\"paused\"", "state=\"pause\""]
+    ],
+    "fleet-alerts": [
+      ["plaza_stock_sync_ready and on (instance) plaza_stock_sync_fleet_shards", "plaza_stock_sync_ready"],
+      ["max(plaza_stock_sync_ready", "min(plaza_stock_sync_ready"],
+      ["sum(plaza_stock_sync_fleet_shards) < 300", "sum(plaza_stock_sync_fleet_shards) < 299"],
+      ["for: 2m", "for: 0m"],
+      ["0.1 * sum(max by (state)", "0.1 * sum(sum by (state)"],
+      ["running|paused|pending", "running|paused|pending|held"],
+      ["priority=\"soldOut\"} and on (instance) plaza_stock_sync_fleet_shards", "priority=\"soldOut\"}"],
+      ["> 30 and on (instance) plaza_stock_sync_fleet_loop_age_seconds <= 30", "> 30"],
+      ["unless on (instance) plaza_stock_sync_fleet_database_age_seconds > 30", ""],
+      ["quantile_over_time(0.5", "quantile_over_time(1"]
+    ]
+  }
+  it.runIf(missing === undefined).each(mutants[file] ?? [])("with %j replaced by %j fail their tests", (from, to) => {
+    expect(promtool(["test", "rules", `${file}.test.yaml`], { file: `${file}.yaml`, text: changed(rules, from, to) }).status).not.toBe(0)
+  })
+})
+
+describe("the alerts of a fleet", () => {
+  it.runIf(missing === undefined)("fail their tests if they always fire", () => {
+    expect(failing("fleet-alerts", "vector(1)")).toEqual(alertsOf("fleet-alerts"))
+  })
+
+  it("have a paragraph each in docs/fleet.md", () => {
+    const documented = Array.from(readFileSync(`${repository}/docs/fleet.md`, "utf8").matchAll(/^\*\*(PlazaStockSync\w+)\.\*\* \w/gm),
+      ([, alert]) => alert)
+    expect(documented).toEqual(alertsOf("fleet-alerts"))
+  })
+
+  it("count on the number of shards that runners have", () => {
+    expect(read("prometheus/fleet-alerts.yaml")).toContain(`sum(plaza_stock_sync_fleet_shards) < ${OwnershipCluster.shards}\n`)
+  })
+})
+
+describe.each(["dashboard", "fleet"])("the dashboard %s.json", (name) => {
+  const Dashboard = Schema.parseJson(Schema.Struct({
+    panels: Schema.Array(Schema.Struct({ targets: Schema.Array(Schema.Struct({ expr: Schema.String })) }))
+  }))
+
+  it.runIf(missing === undefined)("has valid queries", () => {
+    const queries = Schema.decodeUnknownSync(Dashboard)(read(`grafana/${name}.json`)).panels.flatMap(({ targets }) => targets)
+    const rules = queries.map(({ expr }, index) => ({ record: `query_${index}`, expr: expr.replaceAll("$__rate_interval", "1m") }))
+    expect(rules.length).toBeGreaterThan(10)
+    const text = stringify({ groups: [{ name, rules }] })
+    expect(promtool(["check", "rules", "queries.yaml"], { file: "queries.yaml", text })).toMatchObject({ status: 0 })
   })
 })
 

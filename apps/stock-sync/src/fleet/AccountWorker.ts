@@ -3,7 +3,7 @@
  * activation needs. Several hundred may run at once, so nothing of them outlives the activation but the record.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
-import { Plaza } from "@plaza/client"
+import { Plaza, RateLimit } from "@plaza/client"
 import type { ClientError } from "@plaza/client"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -54,6 +54,8 @@ export interface AccountRecord {
   nextDue: MonotonicClock.MonotonicMillis
   /** The status of the running worker. */
   status: Effect.Effect<SyncStatus.State> | undefined
+  /** The rate limit of the running worker, once it may send. */
+  rateLimit: Effect.Effect<RateLimit.Status> | undefined
 }
 
 export interface Activation {
@@ -193,15 +195,18 @@ const untilQuiet = (activation: Activation, { carried, status }: Known) =>
     const read = record.nextPoll <= (yield* MonotonicClock.now)
     if (read) yield* askForPoll(record)
     const { rateLimit, rateWindow } = client
-    const nextDue = yield* SyncWorker.untilQuiet({
-      ...send,
-      ...sync,
-      stopWithin: activation.stopWithin,
-      account: Client.accountOf(client),
-      carried,
-      policy,
-      read: read ? "now" : "later",
-      reassert: { ...sync.reassert, rateLimit, rateWindow }
+    const nextDue = yield* Effect.flatMap(RateLimit.RateLimit, ({ status }) => {
+      record.rateLimit = status
+      return SyncWorker.untilQuiet({
+        ...send,
+        ...sync,
+        stopWithin: activation.stopWithin,
+        account: Client.accountOf(client),
+        carried,
+        policy,
+        read: read ? "now" : "later",
+        reassert: { ...sync.reassert, rateLimit, rateWindow }
+      })
     }).pipe(
       Effect.provideService(Source, scheduled(source, activation)),
       Effect.provideService(Ledger, ledger),
@@ -226,6 +231,7 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
       Effect.map(Ref.get(carried), (last) => {
         // The errors are for a page of a running worker.
         record.carried = { ...last, status: { ...last.status, errors: [] } }
+        record.rateLimit = undefined
       })
     )
   }).pipe(

@@ -8,6 +8,12 @@ export class FleetDatabaseError extends Data.TaggedError("FleetDatabaseError")<{
   readonly message: string
 }> {}
 
+export const notPrepared = (database: string): FleetDatabaseError =>
+  new FleetDatabaseError({
+    database,
+    message: `the fleet's database ${database} is not prepared for this version: run plaza-stock-sync fleet migrate`
+  })
+
 /** No account with this id. */
 export class AccountNotFound extends Data.TaggedError("AccountNotFound")<{
   readonly id: string

@@ -4,7 +4,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { exclusively, FleetDatabase, schema } from "./FleetDatabase.js"
-import { FleetDatabaseError } from "./FleetError.js"
+import { FleetDatabaseError, notPrepared } from "./FleetError.js"
 import * as LedgerSchema from "./ledger/LedgerSchema.js"
 import * as StatusTables from "./operations/StatusTables.js"
 
@@ -61,12 +61,12 @@ export const check: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Eff
   const { name, run, sql } = yield* FleetDatabase
   const at = yield* run(found(sql))
   if (at === version) return
-  return yield* new FleetDatabaseError({
-    database: name,
-    message: at > version
-      ? `the fleet's database ${name} was prepared by a later version of plaza-stock-sync: install that version`
-      : `the fleet's database ${name} is not prepared for this version: run plaza-stock-sync fleet migrate`
-  })
+  return yield* at < version
+    ? notPrepared(name)
+    : new FleetDatabaseError({
+      database: name,
+      message: `the fleet's database ${name} was prepared by a later version of plaza-stock-sync: install that version`
+    })
 })
 
 /** Creates or updates the tables. Returns the names of the migrations that ran. Fails if a later version has prepared the database. */

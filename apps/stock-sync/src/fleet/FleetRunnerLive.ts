@@ -13,10 +13,12 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import { LedgerFault } from "../ledger/LedgerError.js"
+import * as Metrics from "../observability/Metrics.js"
 import * as Backoff from "../sync/Backoff.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 import type * as SyncStatus from "../sync/SyncStatus.js"
@@ -183,6 +185,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         if (failure instanceof LedgerFault) {
           member.opening = "afterTakeover"
           if (FleetLedger.isTakenOver(failure)) giveUp(member)
+          else yield* Metric.increment(Metrics.ledgerFaults)
         }
         member.failures++
         const now = yield* MonotonicClock.now
@@ -298,6 +301,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           polling: undefined,
           source: undefined,
           status: undefined,
+          rateLimit: undefined,
           worker: undefined,
           interval: pollInterval(options),
           nextPoll: never,
@@ -489,11 +493,28 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           runner,
           startedAt,
           shards: held.length,
+          leaseRenewedAt: yield* ownership.renewedAt,
           accounts: { owned: members.size, active: active.size, reading, waitingToRead, failing: failing.size },
           loop: { lastTurnAt, lastReachedAt },
           stopping
         }
-      })
+      }),
+      activity: (account) =>
+        Effect.gen(function*() {
+          const member = members.get(account)
+          if (member === undefined || !(yield* ownership.holds(member.shard, member.term))) return Option.none()
+          const { carried, nextDue, nextPoll, owned, paused, rateLimit, retryAt, status, worker } = member
+          return Option.some({
+            paused,
+            takenOver: owned !== undefined,
+            active: worker !== undefined,
+            status: yield* status ?? Effect.succeed(carried?.status),
+            rateLimit: yield* rateLimit ?? Effect.succeed(undefined),
+            nextPoll,
+            nextDue,
+            retryAt
+          })
+        })
     } satisfies FleetRunner["Type"]
   })
 

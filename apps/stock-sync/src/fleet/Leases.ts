@@ -22,6 +22,8 @@ export interface Leases {
   readonly termOf: (shard: number) => Term | undefined
   /** Whether a lease of this term was renewed within the last `freshFor`. */
   readonly isFresh: (shard: number, term: Term) => Effect.Effect<boolean>
+  /** When a lease was last acquired or renewed; undefined before the first one. Stays while there is none. */
+  readonly renewedAt: () => MonotonicClock.MonotonicMillis | undefined
 }
 
 export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Duration.Duration): Leases => {
@@ -30,6 +32,7 @@ export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Dur
   // and run together, so they don't wait here.
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   let terms = 0
+  let lastRenewedAt: MonotonicClock.MonotonicMillis | undefined
 
   /** Leaves out shards that were not asked for: the library may return them, and nobody knows their lease. */
   const requested = <E>(
@@ -42,6 +45,7 @@ export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Dur
         const ids = new Set(Array.from(shards, ({ id }) => id))
         const own = returned.filter(({ id }) => ids.has(id))
         for (const { id } of own) leases.set(id, { term: termOf(leases.get(id)), renewedAt })
+        if (own.length > 0) lastRenewedAt = renewedAt
         return own
       })))
 
@@ -55,6 +59,7 @@ export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Dur
       releaseAll: (address) => Effect.zipRight(Effect.sync(() => leases.clear()), inTurn(storage.releaseAll(address)))
     },
     termOf: (shard) => leases.get(shard)?.term,
+    renewedAt: () => lastRenewedAt,
     isFresh: (shard, term) =>
       Effect.map(MonotonicClock.now, (now) => {
         const lease = leases.get(shard)

@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
+import * as MonotonicClock from "../sync/MonotonicClock.js"
 
 /** Counts how often this runner has acquired a shard. Within one term, no other runner owned the shard. */
 export type Term = number
@@ -25,6 +26,8 @@ export class Ownership extends Context.Tag("@plaza/stock-sync/fleet/Ownership")<
    * own the shard. Decided by the monotonic clock, without the database.
    */
   readonly holds: (shard: number, term: Term) => Effect.Effect<boolean>
+  /** When the leases of this runner were last renewed; undefined before it has owned a shard. */
+  readonly renewedAt: Effect.Effect<MonotonicClock.MonotonicMillis | undefined>
 }>() {}
 
 /** What a test decides. */
@@ -40,5 +43,6 @@ export const layerTest = (runner: string, { isFresh = Effect.succeed(true), owne
     runner,
     shardOf: (account) => account.length % 3 + 1,
     owned: Ref.get(owned),
-    holds: (shard, term) => Effect.zipWith(Ref.get(owned), isFresh, (shards, fresh) => fresh && shards.get(shard) === term)
+    holds: (shard, term) => Effect.zipWith(Ref.get(owned), isFresh, (shards, fresh) => fresh && shards.get(shard) === term),
+    renewedAt: MonotonicClock.now
   })

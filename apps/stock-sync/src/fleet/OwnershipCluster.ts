@@ -26,7 +26,7 @@ import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import * as FleetDatabase from "./FleetDatabase.js"
-import type { FleetDatabaseError } from "./FleetError.js"
+import { type FleetDatabaseError, notPrepared } from "./FleetError.js"
 import * as Leases from "./Leases.js"
 import { Ownership, type Term } from "./Ownership.js"
 import * as ShardReleases from "./ShardReleases.js"
@@ -92,6 +92,14 @@ export const migrate: Effect.Effect<void, FleetDatabaseError, FleetDatabase.Flee
       ))))
 )
 
+/** The library would create its tables, and runners that do so at the same time would fail each other. */
+const checkTables = Effect.gen(function*() {
+  const { name, run, sql } = yield* FleetDatabase.FleetDatabase
+  const tables = [`${FleetDatabase.schema}.cluster_runners`, `${FleetDatabase.schema}.cluster_locks`]
+  const missing = yield* run(sql`SELECT 1 FROM unnest(${tables}::text[]) AS one (name) WHERE to_regclass(name) IS NULL`)
+  if (missing.length > 0) return yield* notPrepared(name)
+})
+
 const make = (runner: RunnerAddress.RunnerAddress) =>
   Effect.gen(function*() {
     const leases = yield* CurrentLeases
@@ -107,7 +115,8 @@ const make = (runner: RunnerAddress.RunnerAddress) =>
           return term !== undefined && has(id) ? [[id, term]] : []
         }))
       ),
-      holds: (shard, term) => Effect.map(leases.isFresh(shard, term), (fresh) => fresh && has(shard))
+      holds: (shard, term) => Effect.map(leases.isFresh(shard, term), (fresh) => fresh && has(shard)),
+      renewedAt: Effect.sync(leases.renewedAt)
     } satisfies Ownership["Type"]
   })
 
@@ -123,7 +132,7 @@ const storage = Layer.scopedContext(Effect.gen(function*() {
 
 /** A runner under a new name: after a restart it is another runner, so that nothing of the earlier process counts for it. */
 export const layer: Layer.Layer<Ownership, FleetDatabaseError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
-  Effect.sync(() => {
+  Effect.map(checkTables, () => {
     const runner = RunnerAddress.make(`${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`, 0)
     const sharding = ShardingConfig.layer(config(runner))
     return Layer.effect(Ownership, make(runner)).pipe(

@@ -39,9 +39,15 @@ const argument = (text: string): string =>
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${text.replace(/[\\']/g, "\\$&").replace(hidden, (character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`)}'`
 
+const idOf = (account: string): string => `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
+
+/** What to do with a new key of an account of a fleet. */
+export const setKey = (account: string): string =>
+  `and set it with "plaza-stock-sync fleet accounts update --key - ${idOf(account)}", or in the variable or file of the account's key`
+
 /** For an account of a fleet. Options stand before the id, because an id that begins with a dash ends them. */
 export const ofFleet = (account: string): Commands => {
-  const id = `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
+  const id = idOf(account)
   return {
     status: `plaza-stock-sync fleet status ${id}`,
     statusJson: `plaza-stock-sync fleet status --json ${id}`,

@@ -7,7 +7,7 @@ import type { Waiting } from "../ledger/Entry.js"
 import type { Backlog, Counts } from "../ledger/Ledger.js"
 import type { LedgerCommands } from "../ledger/LedgerCommands.js"
 import type { HeldSnapshot } from "../ledger/Snapshot.js"
-import { outcomes } from "../sync/SyncStatus.js"
+import { outcomes, type State } from "../sync/SyncStatus.js"
 import * as Chart from "./Chart.js"
 import * as History from "./History.js"
 import { type Html, html, type Piece } from "./Html.js"
@@ -51,7 +51,7 @@ export const table = (
   }</tbody>
 </table></div>`
 
-const state = (subject: string, { action, description, label, tone }: StatusText.StateText): Html =>
+export const state = (subject: string, { action, description, label, tone }: StatusText.StateText): Html =>
   html`<div class="state ${tone}"><h3>${subject} <span class="badge ${tone}">${label}</span></h3>
 <p>${description}</p>${action !== "" && html`<p class="action">${action}</p>`}</div>`
 
@@ -134,6 +134,9 @@ const overviewOf = (entries: ReadonlyArray<readonly [string, Piece]>): Html =>
 export const ledgerOverview = (ledger: LedgerSample, rows: number | undefined, now: DateTime.Utc): Html =>
   overviewOf([...productEntries(ledger.counts), ...rowEntries(ledger.counts, rows), confirmation(ledger, now)])
 
+/** The numbers of requests by outcome. */
+export const requests = (sends: State["sends"]): string => outcomes.map((outcome) => `${sends[outcome].count} ${outcome}`).join(", ")
+
 export const overview = (
   { ledger, now, rateInUse, state: { sends, source } }: StatusSnapshot,
   { rateLimit, rateWindow }: RateOptions
@@ -142,7 +145,7 @@ export const overview = (
     ...productEntries(ledger?.counts),
     ...rowEntries(ledger?.counts, source.rows),
     ["Rate limit", `${rateInUse} of ${rateLimit} requests in ${StatusText.duration(Duration.toMillis(rateWindow))}`],
-    ["Requests since the start", html`${outcomes.map((outcome, index) => html`${index > 0 && ", "}${sends[outcome].count} ${outcome}`)}`],
+    ["Requests since the start", requests(sends)],
     confirmation(ledger, now)
   ])
 
@@ -250,7 +253,7 @@ ${
 
 const maxErrors = 20
 
-export const errors = ({ state }: StatusSnapshot): Html =>
+export const errors = ({ state }: { readonly state: Pick<State, "errors"> }): Html =>
   html`<section aria-labelledby="errors"><h2 id="errors">Recent errors</h2>
 ${
     table(

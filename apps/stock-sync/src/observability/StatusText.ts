@@ -38,17 +38,18 @@ export interface StateText {
 const developers = "in the web app under Settings, then Developers"
 const resumes = "Sending then resumes without a restart."
 
-const remedies: Readonly<Record<string, string>> = {
-  INVALID_API_KEY:
-    `Make an active key ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
-  INSUFFICIENT_SCOPE:
-    `Make a key with the missing scope ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
+const remedies = (setKey: string): Readonly<Record<string, string>> => ({
+  INVALID_API_KEY: `Make an active key ${developers}, ${setKey}.`,
+  INSUFFICIENT_SCOPE: `Make a key with the missing scope ${developers}, ${setKey}.`,
   DEVELOPER_ACCESS_REVOKED: `Ask the service's support to grant the access again. ${resumes}`,
   PROFILE_INCOMPLETE: `Add a profile photo and a cover in the web app. ${resumes}`,
   STORE_BLOCKED: `Ask the owner of the store to lift the block. ${resumes}`
-}
+})
 
-export const account = (state: AccountState): StateText => {
+const setVariable = "put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program"
+
+/** `setKey` says how to set another key. */
+export const account = (state: AccountState, setKey = setVariable): StateText => {
   switch (state._tag) {
     case "Starting":
       return { tone: "note", label: "Starting", description: "Waiting for the service to confirm the account of the key.", action: "" }
@@ -61,7 +62,7 @@ export const account = (state: AccountState): StateText => {
         description: `The service refuses all requests since ${moment(state.since)}: ${
           failure(state.failure)
         }. Changes wait in the ledger. Next check at ${moment(state.nextProbe)}.`,
-        action: remedies[state.failure.code ?? ""] ?? `Correct what the message names. ${resumes}`
+        action: remedies(setKey)[state.failure.code ?? ""] ?? `Correct what the message names. ${resumes}`
       }
     case "Quota":
       return {

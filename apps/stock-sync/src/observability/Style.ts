@@ -36,7 +36,8 @@ p { margin: 0 0 .75rem; }
 .soft, footer { color: var(--soft); }
 footer { font-size: .9rem; padding-bottom: 2rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1.25rem; margin: 1rem 0; min-width: 0; }
-section > :last-child, .state > :last-child { margin-bottom: 0; }
+section > :last-child, section > :last-child > :last-child, .state > :last-child { margin-bottom: 0; }
+.state + dl { margin-top: .75rem; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0; }
 .columns > * { margin: 0; }
 .states { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .75rem 1.5rem; }

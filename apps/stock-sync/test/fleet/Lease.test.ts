@@ -90,6 +90,26 @@ describe("a lease", () => {
     }))
 })
 
+describe("the last renewal of the leases", () => {
+  it.effect("is the start of the last statement that acquired or renewed one", () =>
+    Effect.gen(function*() {
+      const { leases, returned } = yield* make(1, 2)
+      expect(leases.renewedAt()).toBeUndefined()
+      yield* TestClock.adjust("1 second")
+      yield* leases.storage.acquire(address, [shard(1), shard(2)])
+      expect(leases.renewedAt()).toBe(1_000)
+      yield* TestClock.adjust("2 seconds")
+      yield* leases.storage.refresh(address, [shard(1), shard(2)])
+      expect(leases.renewedAt()).toBe(3_000)
+      // All are lost, and others acquired without being asked for.
+      yield* TestClock.adjust("2 seconds")
+      yield* Ref.set(returned, [7])
+      yield* leases.storage.refresh(address, [shard(1), shard(2)])
+      yield* leases.storage.releaseAll(address)
+      expect(leases.renewedAt()).toBe(3_000)
+    }))
+})
+
 describe("the poll times of accounts with one interval", () => {
   const interval = Duration.minutes(1)
   const ids = Array.from({ length: 10_000 }, (_, index) => `shop-${index}`)

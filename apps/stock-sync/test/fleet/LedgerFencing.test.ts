@@ -1,8 +1,9 @@
 /** What an earlier runner of an account can still do: nothing. The database and its locks are real, and so are the timers. */
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Chunk, Duration, Effect, Exit, Fiber, Option, Stream } from "effect"
+import { Cause, Chunk, Deferred, Duration, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { isTakenOver } from "../../src/fleet/ledger/FleetLedger.js"
+import * as LedgerSessions from "../../src/fleet/ledger/LedgerSessions.js"
 import type { Ledger, Send } from "../../src/ledger/Ledger.js"
 import { LedgerFault } from "../../src/ledger/LedgerError.js"
 import { eventually } from "../support/eventually.js"
@@ -122,6 +123,24 @@ describe("after a takeover", () => {
         expectTakenOver(yield* Fiber.await(fiber))
         expect(yield* contentOf(id)).toEqual(before)
       }
+    }), 60_000)
+
+  it.live("a transaction of a runner that is suspended is ended, and its locks with it", () =>
+    Effect.gen(function*() {
+      const id = yield* newAccount
+      const ledger = yield* open(fleet, id, options)
+      yield* receive(ledger, row("A", 1))
+      const suspended = yield* takeOver(fleet, id)
+      const { operation, sql } = yield* LedgerSessions.make(fleet.database.pool)
+      const locked = yield* Deferred.make<void>()
+      const fiber = yield* Effect.fork(operation(suspended, sql`SELECT id FROM product FOR UPDATE`.pipe(
+        Effect.zipRight(Deferred.succeed(locked, undefined)),
+        Effect.zipRight(Effect.never)
+      )))
+      yield* Deferred.await(locked)
+      const next = yield* open(fleet, id, options)
+      expect(yield* Effect.timeoutOption(taken(next), "20 seconds")).toMatchObject({ _tag: "Some" })
+      yield* Fiber.interruptFork(fiber)
     }), 60_000)
 
   it.live("a snapshot whose rows are being read or staged is given up", () =>

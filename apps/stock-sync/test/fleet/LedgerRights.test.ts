@@ -1,6 +1,6 @@
 /** The rights that a fleet needs in its database: docs/fleet.md, "Rights of the database user". */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Stream } from "effect"
+import { Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import * as FleetAccounts from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
@@ -13,8 +13,9 @@ import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
 import { eventually } from "../support/eventually.js"
 import * as Status from "../support/fleetStatus.js"
 import { add, type Fleet, open, prepared, runner, server } from "../support/ledger/fleet.js"
-import { options, receive, row, settle, take } from "../support/ledger/using.js"
+import { bad, options, receive, refusal, row, settle, take } from "../support/ledger/using.js"
 import { shared } from "../support/shared.js"
+import { utc } from "../support/utc.js"
 
 let fleet: Fleet
 shared(server, (built) => {
@@ -66,6 +67,23 @@ const run = (one: Fleet, id: string) =>
     expect(yield* take(ledger)).toBeDefined()
     expect(yield* ledger.counts).toMatchObject({ settled: 1, sending: 1, pending: 1_498 })
     expect(yield* one.ledgers.dueAccounts({ _tag: "Ids", ids: [id] })).toHaveLength(1)
+    // Every other statement that writes.
+    yield* ledger.adopt({ baseUrl: "https://api.example", id: "1", keyFingerprint: "other" })
+    const sent = yield* take(ledger)
+    if (sent !== undefined) {
+      yield* ledger.fail(sent, { state: "quarantined", refusal: refusal(sent.value), retryIn: Duration.hours(1) })
+      yield* ledger.release(Option.none())
+      yield* ledger.observe([{ productId: sent.productId, stock: 9 }], utc(4e12), true)
+    }
+    yield* ledger.recordRequest
+    yield* ledger.clockChanged(60_000)
+    yield* ledger.clockChanged(-60_000)
+    yield* ledger.retryNow
+    const soldOut = receive(ledger, bad("odd", "is odd", 7), ...Array.from({ length: 1_500 }, (_, index) => row(`P${index}`, 0)))
+    expect(yield* Effect.flip(soldOut)).toMatchObject({ _tag: "SnapshotHeld" })
+    yield* ledger.confirmHeld(1)
+    yield* soldOut
+    expect(yield* ledger.counts).toMatchObject({ rejectedRows: 1 })
     yield* one.database.sql`UPDATE fleet_account SET problem = 'none', shard = 3 WHERE id = ${id}`
     const { backlog } = yield* eventually(FleetStatus.overview, ({ runners }) => runners.some(({ name }) => name === Status.runner)).pipe(
       Effect.provide(Layer.provide(RunnerHeartbeat.layer, Status.layerReady)),

@@ -64,9 +64,37 @@ describe("the metrics of a runner", () => {
         expect(value("ready")).toBe(1)
         expect(value("fleet_loop_age_seconds")).toBeGreaterThanOrEqual(0)
         expect(value("fleet_database_age_seconds")).toBeGreaterThanOrEqual(0)
+        expect(value("fleet_lease_age_seconds")).toBeGreaterThanOrEqual(0)
         expect(value("fleet_pool_connections{state=\"idle\"}")).toBeGreaterThanOrEqual(0)
         expect(value("fleet_pool_waiting")).toBe(0)
       })))
+
+  it.live("have no longest wait of accounts that are paused or have a problem: other metrics count those", () =>
+    inFleet(
+      Effect.gen(function*() {
+        yield* runnerRow(Support.runner)
+        yield* accounts({
+          good: { runner: Support.runner },
+          paused: { runner: Support.runner, paused: true },
+          failing: { runner: Support.runner, problem: "the key was revoked" }
+        })
+        const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+        yield* products(["paused", "failing"], [{ as: "soldOut", count: 2 }, { as: "falling", count: 1 }])
+        yield* products("good", [{ as: "soldOut", count: 1, since: now - 60_000 }])
+      }),
+      (request) =>
+        Effect.gen(function*() {
+          // The gauges may still have values of an earlier test.
+          const found = yield* eventually(samples(request, "/metrics"),
+            (found) => found.get("plaza_stock_sync_backlog{priority=\"soldOut\"}") === 5)
+          const value = (name: string) => found.get(`plaza_stock_sync_${name}`)
+          expect(value("backlog{priority=\"soldOut\"}")).toBe(5)
+          expect(value("oldest_waiting_seconds{priority=\"soldOut\"}")).toBeGreaterThan(59)
+          expect(value("oldest_waiting_seconds{priority=\"soldOut\"}")).toBeLessThan(3_600)
+          expect(value("oldest_waiting_seconds{priority=\"falling\"}")).toBe(0)
+          expect(value("fleet_accounts{state=\"failing\"}")).toBe(1)
+        })
+    ))
 
   it.live("have as many samples for many accounts as for few, and no account as a label", () =>
     Effect.gen(function*() {
@@ -89,6 +117,43 @@ describe("the metrics of a runner", () => {
         expect((yield* request("/metrics")).body).not.toContain("account_backlog")
         for (const top of ["0", "101", "x", "1.5", ""]) expect([top, (yield* request(`/metrics?top=${top}`)).status]).toEqual([top, 400])
       })))
+})
+
+describe("the alerts and the dashboard of a fleet", () => {
+  const read = (path: string) => readFileSync(new URL(`../../../../deploy/${path}`, import.meta.url), "utf8")
+  /** Each metric that a text asks for, with the labels that it must have. */
+  const selectorsIn = (text: string) =>
+    Array.from(text.replaceAll("\\\"", "\"").matchAll(/(plaza_\w+)(?:\{([^}]*)\})?/g), ([, name = "", selector = ""]) => ({
+      name,
+      labels: Array.from(selector.matchAll(/(\w+)=(~?)"([^"]*)"/g)).flatMap(([, label = "", , values = ""]) =>
+        label === "instance" ? [] : [values.split("|").map((value) => `${label}="${value}"`)]
+      )
+    }))
+
+  it.live("ask for metrics that a runner exports, with the labels that they have", () =>
+    inFleet(fleetOf(2), (request) =>
+      Effect.gen(function*() {
+        const names = [...(yield* scraped(request, accountSample)).keys()]
+        for (const file of ["prometheus/fleet-alerts.yaml", "grafana/fleet.json"]) {
+          const selectors = selectorsIn(read(file))
+          expect(selectors.length).toBeGreaterThan(10)
+          const unknown = selectors.filter(({ labels, name }) => {
+            const samples = names.filter((sample) => sample === name || sample.startsWith(`${name}{`))
+            return samples.length === 0 ||
+              labels.some((values) => values.some((value) => !samples.some((sample) => sample.includes(value))))
+          })
+          expect(unknown).toEqual([])
+        }
+      })))
+
+  it("show every metric of a fleet that has no account as a label", () => {
+    const shown = new Set(selectorsIn(read("grafana/fleet.json")).map(({ name }) => name))
+    const declared = Array.from(
+      readFileSync(new URL("../../src/fleet/operations/FleetMetrics.ts", import.meta.url), "utf8").matchAll(/ gauge\("(\w+)"/g),
+      ([, name = ""]) => `plaza_stock_sync_fleet_${name}`
+    )
+    expect(declared.filter((name) => !shown.has(name))).toEqual([])
+  })
 })
 
 describe("the counters of many accounts in one process", () => {

@@ -1,7 +1,7 @@
 /** The ownership of shards among runners that meet in a real Postgres. Timers are real: the database's clock is. */
 import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
 import { Ownership } from "../../src/fleet/Ownership.js"
@@ -77,6 +77,14 @@ describe("runners", () => {
         expect(kept).toEqual(new Map(Array.from(before).filter(([shard]) => kept.has(shard))))
       })), 60_000)
 
+  it.live("renew their leases", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const one = yield* start
+      yield* settled(one)
+      const acquiredAt = yield* one.ownership.renewedAt
+      yield* eventually(one.ownership.renewedAt, (renewedAt) => (renewedAt ?? 0) > (acquiredAt ?? Number.POSITIVE_INFINITY))
+    })), 60_000)
+
   it.live("agree on the shard of an account", () =>
     Effect.scoped(Effect.gen(function*() {
       const [one, two] = [yield* start, yield* start]
@@ -94,4 +102,34 @@ describe("runners", () => {
       const { sql } = database
       expect(yield* sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`).toEqual([])
     })), 60_000)
+
+  it.live("store no messages, which a slow start would turn into failures", () =>
+    Effect.scoped(Effect.gen(function*() {
+      yield* settled(yield* start)
+      const tables = yield* database.sql<{ name: string }>`
+        SELECT tablename AS name FROM pg_tables WHERE tablename LIKE 'cluster%' ORDER BY tablename`
+      expect(tables.map(({ name }) => name)).toEqual(["cluster_locks", "cluster_runners"])
+    })), 60_000)
+
+  it.live("that are frozen lose their shards, and their sessions, although their connections stay open",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const network = yield* DatabaseProxy.start(Redacted.value(database.url))
+        const own = Context.get(yield* Layer.build(FleetDatabase.layer(Redacted.make(network.url))), FleetDatabase.FleetDatabase)
+        const frozen = yield* startWith(own)
+        // So that it can stop.
+        yield* Effect.addFinalizer(() => network.set("open"))
+        yield* settled(frozen)
+        const sessions = Effect.map(
+          database.sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet ownership'`,
+          (rows) => rows.map(({ pid }) => pid)
+        )
+        const before = yield* sessions
+        expect(before.length).toBeGreaterThan(0)
+        yield* network.set("stalled")
+        const next = yield* start
+        yield* settled(next)
+        const left = Effect.map(sessions, (now) => now.filter((pid) => before.includes(pid)))
+        yield* eventually(left, (pids) => pids.length === 0)
+      })).pipe(Logger.withMinimumLogLevel(LogLevel.None)), 60_000)
 })

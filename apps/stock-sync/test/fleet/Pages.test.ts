@@ -1,11 +1,15 @@
 /** The pages of a fleet: what they show, how they escape, and which requests they refuse. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, Schema } from "effect"
+import type { AccountActivity } from "../../src/fleet/FleetRunner.js"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
 import * as FleetText from "../../src/fleet/operations/FleetText.js"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
+import * as SyncStatus from "../../src/sync/SyncStatus.js"
 import { eventually } from "../support/eventually.js"
 import * as Pages from "../support/fleetPages.js"
 import * as Support from "../support/fleetStatus.js"
+import { utc } from "../support/utc.js"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 
@@ -97,6 +101,58 @@ describe("the page of an account", () => {
           expect([path, (yield* request(path)).status]).toEqual([path, 404])
         }
       })))
+})
+
+describe("the live state on the page of an account", () => {
+  const name = "it's <b>"
+  const activity = Effect.map(MonotonicClock.now, (now): AccountActivity => ({
+    paused: false,
+    takenOver: true,
+    active: false,
+    status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
+    rateLimit: undefined,
+    nextPoll: now + 3_600_000,
+    nextDue: Number.POSITIVE_INFINITY,
+    retryAt: Number.NEGATIVE_INFINITY
+  }))
+  const pages = (activities: Readonly<Record<string, AccountActivity>>, ...ids: ReadonlyArray<string>) =>
+    inFleet(
+      Effect.zipRight(some, accounts({ [name]: { runner: Support.runner } })),
+      (request) => Effect.forEach(ids, (id) => Effect.map(request(FleetText.accountPath(id)), ({ body }) => body)),
+      activities
+    )
+
+  it.live("is that of its worker if this runner owns the account", () =>
+    Effect.gen(function*() {
+      const idle = yield* activity
+      const failure = { at: utc(0), about: "account", productId: undefined, tag: "InvalidApiKey", code: "INVALID_API_KEY" } as const
+      const status: SyncStatus.State = {
+        ...SyncStatus.initial(utc(0)),
+        source: { ...SyncStatus.initial(utc(0)).source, readAt: utc(60_000) },
+        account: { _tag: "Paused", since: utc(0), failure: { ...failure, message: "<i>revoked" }, nextProbe: utc(60_000) },
+        errors: [{ ...failure, message: "<i>revoked" }]
+      }
+      const [alpha = "", refused = ""] = yield* pages({ alpha: idle, [name]: { ...idle, active: true, status } }, "alpha", name)
+      expect(textOf(alpha)).toMatch(
+        /Worker Idle Nothing is due. Source last read – Source read next \d{4}-\S+ \S+ UTC Next product due – Requests of this runner 0 confirmed/
+      )
+      expect(textOf(alpha)).not.toContain("Recent errors")
+      const text = textOf(refused)
+      expect(text).toContain("Worker Paused by an error The service refuses all requests since")
+      expect(text).toContain("and set it with &quot;plaza-stock-sync fleet accounts update --key - 'it'\\''s &lt;b&gt;'&quot;")
+      expect(text).toContain("Source last read 1970-01-01 00:01:00 UTC")
+      expect(text).toMatch(/Recent errors .* account INVALID_API_KEY: &lt;i&gt;revoked/)
+    }))
+
+  it.live("names the runner otherwise", () =>
+    Effect.gen(function*() {
+      const [alpha = "", gamma = "", shop = ""] = yield* pages({}, "alpha", "gamma", "shop/1")
+      expect(textOf(alpha)).toContain("Runner runner-1 Epoch")
+      expect(textOf(alpha)).toContain("This runner does not own the account any more, or not yet again.")
+      expect(textOf(gamma)).toContain("No runner works on it.")
+      expect(textOf(shop)).toContain("Runner runner-2 Epoch")
+      expect(textOf(shop)).toContain("Its last runner, runner-2 , is lost. Another runner takes the account over within seconds.")
+    }))
 })
 
 const hostile = [

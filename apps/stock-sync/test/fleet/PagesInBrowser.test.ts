@@ -4,14 +4,16 @@ import { Streams } from "@plaza/cli-kit"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer, LogLevel, Option, Ref, type Scope } from "effect"
 import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
-import type { RunnerState } from "../../src/fleet/FleetRunner.js"
+import type { AccountActivity, RunnerState } from "../../src/fleet/FleetRunner.js"
 import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
 import * as FleetObservability from "../../src/fleet/operations/FleetObservability.js"
 import * as Logs from "../../src/observability/Logs.js"
+import * as SyncStatus from "../../src/sync/SyncStatus.js"
 import { eventually } from "../support/eventually.js"
 import * as Support from "../support/fleetStatus.js"
 import { address } from "../support/observability.js"
 import { shared } from "../support/shared.js"
+import { utc } from "../support/utc.js"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 
@@ -50,6 +52,42 @@ const busy = Effect.gen(function*() {
   yield* heldSnapshot("shop-005.example", Date.UTC(2026, 2))
 })
 
+const idle: AccountActivity = {
+  paused: false,
+  takenOver: true,
+  active: false,
+  status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
+  rateLimit: undefined,
+  nextPoll: Number.MAX_SAFE_INTEGER / 1_000,
+  nextDue: Number.POSITIVE_INFINITY,
+  retryAt: Number.NEGATIVE_INFINITY
+}
+const failure = {
+  at: utc(0),
+  about: "account",
+  productId: undefined,
+  tag: "InvalidApiKey",
+  code: "INVALID_API_KEY",
+  message: "the key was revoked"
+} as const
+const activities: Readonly<Record<string, AccountActivity>> = {
+  "shop-005.example": {
+    ...idle,
+    active: true,
+    rateLimit: { free: 0, inFlight: 4, waiting: 1, pausedUntil: undefined, pausedOperations: [] }
+  },
+  "shop-010.example": {
+    ...idle,
+    active: true,
+    status: {
+      ...SyncStatus.initial(utc(0)),
+      account: { _tag: "Paused", since: utc(0), failure, nextProbe: utc(60_000) },
+      errors: [failure]
+    }
+  },
+  ["x".repeat(200)]: idle
+}
+
 /** A runner whose pages are on a port, and its state. */
 const served = <A, E, E2>(
   prepare: Effect.Effect<unknown, E2, FleetDatabase>,
@@ -61,7 +99,7 @@ const served = <A, E, E2>(
     yield* FleetObservability.layer({ server: Option.some({ host: "127.0.0.1", port: 0 }), exportsMetrics: false }).pipe(
       Layer.provide(Layer.mergeAll(
         Layer.provide(FleetLedgerLive.layer, Layer.effectDiscard(prepare)),
-        Support.layerRunner(state),
+        Support.layerRunner(state, activities),
         Logs.layer({ format: "text", level: LogLevel.Info })
       )),
       Layer.provide(server.database),
@@ -88,9 +126,11 @@ describe.skipIf(Browser.missing !== undefined)("the pages of a fleet in a browse
               await page.goto(url)
               await Browser.check(page, "fleet")
               await page.goto(`${url}/accounts/shop-005.example`)
-              await Browser.check(page, "account with a held snapshot")
+              await Browser.check(page, "account with a held snapshot, whose worker sends")
               await page.goto(`${url}/accounts/shop-010.example`)
-              await Browser.check(page, "account with quarantined products")
+              await Browser.check(page, "account with quarantined products, whose worker is paused by an error")
+              await page.goto(`${url}/accounts/shop-006.example`)
+              await Browser.check(page, "account of another runner")
               await page.goto(`${url}/accounts/${"x".repeat(200)}`)
               await Browser.check(page, "account with a long id")
               await page.goto(`${url}/nothing`)

@@ -1,8 +1,11 @@
 /** One runner of a fleet, in simulated time. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Logger, LogLevel, Ref } from "effect"
+import { DateTime, Effect, Logger, LogLevel, Metric, Option, Ref } from "effect"
+import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
+import * as Metrics from "../../src/observability/Metrics.js"
 import { SourceUnreachable } from "../../src/source/Source.js"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
 import { type Fleet, products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
 import * as Simulation from "../support/simulation.js"
 
@@ -196,6 +199,60 @@ describe("a runner", () => {
     ))
 })
 
+describe("what a runner does for an account", () => {
+  it.live("is known from its start to its end, and only while the runner owns the account",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          const { setAccess } = yield* Sandbox.Sandbox
+          yield* fleet.add("a", products("a", 200, () => 1))
+          const { activity } = yield* fleet.start()
+          const label = Effect.gen(function*() {
+            const now = { wall: yield* DateTime.now, monotonic: yield* MonotonicClock.now }
+            return Option.map(yield* activity("a"), (own) => AccountWork.owned(own, "", now).label)
+          })
+          const is = (expected: string) => Effect.map(label, Option.contains(expected))
+          expect(yield* activity("unknown")).toEqual(Option.none())
+          yield* until(is("Sending"))
+          yield* until(is("Waiting for the rate limit"))
+          expect(yield* sends("a")).toHaveLength(119)
+          yield* until(areSent("a", products("a", 200, () => 1)))
+          yield* until(is("Idle"))
+          const own = Option.getOrThrow(yield* activity("a"))
+          expect(own.nextPoll - (yield* MonotonicClock.now)).toBeLessThanOrEqual(60_000)
+          expect(own.nextDue).toBe(Number.POSITIVE_INFINITY)
+          expect(own.status?.sends.confirmed.count).toBe(200)
+
+          yield* setAccess("store-a", "suspend")
+          yield* (yield* fleet.account("a")).source.set(products("a", 200, () => 2))
+          yield* until(is("Paused by an error"))
+          expect(Option.getOrThrow(yield* activity("a")).status?.errors.length).toBeGreaterThan(0)
+          yield* setAccess("store-a", "restore")
+          yield* fleet.change("a", { paused: true })
+          yield* until(is("Paused"))
+
+          yield* Ref.set(fleet.isFresh, false)
+          expect(yield* activity("a")).toEqual(Option.none())
+          yield* Ref.set(fleet.isFresh, true)
+          yield* fleet.lose
+          expect(yield* activity("a")).toEqual(Option.none())
+        })
+      ), 30_000)
+
+  it.live("includes when its worker starts again after a failure", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1), { source: { _tag: "Plain", text: "missing.csv" } })
+        const { activity } = yield* fleet.start()
+        const isRetried = Effect.gen(function*() {
+          const now = yield* MonotonicClock.now
+          return Option.exists(yield* activity("a"), ({ active, retryAt }) => !active && retryAt > now)
+        })
+        yield* until(isRetried)
+      })
+    ))
+})
+
 describe("a change of the accounts", () => {
   it.live("takes effect within seconds: added, paused, resumed, removed", () =>
     simulated((fleet) =>
@@ -304,6 +361,25 @@ describe("a database that is away", () => {
         yield* Ref.set(fleet.isReachable, true)
         yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
         yield* until(Effect.map(fleet.problem("a"), (problem) => problem === null))
+      })
+    ), 30_000)
+})
+
+describe("the faults of ledgers", () => {
+  it.live("are counted, and an account that another runner has taken over is none", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const faults = Effect.map(Metric.value(Metrics.ledgerFaults), ({ count }) => count)
+        yield* fleet.add("a", products("a", 200, () => 1))
+        yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        const before = yield* faults
+        yield* fleet.takeOverBy("two", "a")
+        yield* until(Effect.map(fleet.account("a"), ({ row }) => row.runner === "one" && row.epoch === 3), "30 seconds")
+        expect(yield* faults).toBe(before)
+        yield* until(Effect.map(sends("a"), (all) => all.length > 20))
+        yield* Ref.set(fleet.isReachable, false)
+        yield* until(Effect.map(faults, (count) => count > before), "5 minutes")
       })
     ), 30_000)
 })

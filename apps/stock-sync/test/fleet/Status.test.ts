@@ -1,9 +1,8 @@
 /** The state of a fleet as queries of a real Postgres, and the row of a runner. */
 import * as Statement from "@effect/sql/Statement"
 import { describe, expect, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Logger, LogLevel, Option, Ref, Schema } from "effect"
+import { DateTime, Effect, Layer, Option, Ref, Schema } from "effect"
 import { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
-import * as FailureLog from "../../src/fleet/operations/FailureLog.js"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
 import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.js"
 import { eventually } from "../support/eventually.js"
@@ -226,19 +225,6 @@ describe("the queries", () => {
 })
 
 describe("a runner", () => {
-  it.effect("logs a failure to record its row or its metrics once while it lasts", () =>
-    Effect.gen(function*() {
-      const lines: Array<string> = []
-      const capture = Logger.make<unknown, void>(({ logLevel, message }) => lines.push(`${logLevel.label} ${String(message)}`))
-      const reported = yield* FailureLog.make("runner.unrecorded")
-      const failed = reported(Effect.fail({ message: "no rights" }))
-      yield* Effect.all([failed, failed, reported(Effect.void), failed]).pipe(
-        Effect.provide(Logger.replace(Logger.defaultLogger, capture)),
-        Logger.withMinimumLogLevel(LogLevel.Debug)
-      )
-      expect(lines).toEqual(["WARN runner.unrecorded", "DEBUG runner.unrecorded", "WARN runner.unrecorded"])
-    }))
-
   it.live("keeps a row with its state and why it is not ready, forgets runners of earlier days, and removes its row",
     () =>
       inFleet(Effect.gen(function*() {

@@ -2,7 +2,7 @@
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
-import type { FleetRunner } from "../../src/fleet/FleetRunner.js"
+import type { AccountActivity, FleetRunner } from "../../src/fleet/FleetRunner.js"
 import type { FleetLedger } from "../../src/fleet/ledger/FleetLedger.js"
 import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
 import * as FleetRoutes from "../../src/fleet/operations/FleetRoutes.js"
@@ -12,10 +12,13 @@ import * as Support from "./fleetStatus.js"
 export type Fleet = FleetDatabase | FleetLedger | FleetRunner | FleetSampler.FleetSampler
 
 /** A ready runner over a fleet's database. `prepare` runs before the runner takes its first sample. */
-export const layer = <A, E>(prepare: Effect.Effect<A, E, FleetDatabase>) =>
+export const layer = <A, E>(
+  prepare: Effect.Effect<A, E, FleetDatabase>,
+  activities: Readonly<Record<string, AccountActivity>> = {}
+) =>
   Layer.provideMerge(
     FleetSampler.layer,
-    Layer.merge(Support.layerReady, Layer.provideMerge(FleetLedgerLive.layer, Layer.effectDiscard(prepare)))
+    Layer.merge(Support.layerReadyWith(activities), Layer.provideMerge(FleetLedgerLive.layer, Layer.effectDiscard(prepare)))
   )
 
 export interface Response {
@@ -50,6 +53,9 @@ export type Requests = Effect.Effect.Success<typeof requests>
 /** A server for all tests of a file. Returns what runs a test with the pages of a fleet of its own. */
 export const fleets = () => {
   const inFleet = Support.fleets()
-  return <A, E, E2>(prepare: Effect.Effect<unknown, E2, FleetDatabase>, use: (request: Requests) => Effect.Effect<A, E, Fleet>) =>
-    inFleet(Effect.provide(Effect.flatMap(requests, use), layer(prepare)))
+  return <A, E, E2>(
+    prepare: Effect.Effect<unknown, E2, FleetDatabase>,
+    use: (request: Requests) => Effect.Effect<A, E, Fleet>,
+    activities?: Readonly<Record<string, AccountActivity>>
+  ) => inFleet(Effect.provide(Effect.flatMap(requests, use), layer(prepare, activities)))
 }

@@ -45,6 +45,7 @@ interface TestAccount {
 
 export interface Runner {
   readonly state: FleetRunner["Type"]["state"]
+  readonly activity: FleetRunner["Type"]["activity"]
   /** As SIGTERM does. */
   readonly stop: Effect.Effect<void>
 }
@@ -237,7 +238,8 @@ const make = Effect.gen(function*() {
           ),
           own
         )
-        return { state: Context.get(context, FleetRunner).state, stop: Scope.close(own, Exit.void) }
+        const { activity, state } = Context.get(context, FleetRunner)
+        return { state, activity, stop: Scope.close(own, Exit.void) }
       })
   }
 })

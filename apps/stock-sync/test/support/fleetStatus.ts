@@ -1,10 +1,10 @@
 /** A fleet's database with accounts, products and runners as a test writes them, and a runner whose state a test sets. */
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Layer, Redacted, Ref, Schema, Stream } from "effect"
+import { Effect, Layer, Record, Redacted, Ref, Schema, Stream } from "effect"
 import * as FleetAccounts from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
-import { FleetRunner, type RunnerState } from "../../src/fleet/FleetRunner.js"
+import { type AccountActivity, FleetRunner, type RunnerState } from "../../src/fleet/FleetRunner.js"
 import * as StatusTables from "../../src/fleet/operations/StatusTables.js"
 import * as SourceReference from "../../src/fleet/SourceReference.js"
 import type { Waiting } from "../../src/ledger/Entry.js"
@@ -21,16 +21,28 @@ export const readyState = Effect.map(MonotonicClock.now, (now): RunnerState => (
   runner,
   startedAt: utc(0),
   shards: 300,
+  leaseRenewedAt: now,
   accounts: { owned: 0, active: 0, reading: 0, waitingToRead: 0, failing: 0 },
   loop: { lastTurnAt: now, lastReachedAt: now },
   stopping: false
 }))
 
-export const layerRunner = (state: Ref.Ref<RunnerState>): Layer.Layer<FleetRunner> =>
-  Layer.succeed(FleetRunner, { state: Ref.get(state), drain: Effect.void })
+/** Owns the accounts that have an activity. */
+export const layerRunner = (
+  state: Ref.Ref<RunnerState>,
+  activities: Readonly<Record<string, AccountActivity>> = {}
+): Layer.Layer<FleetRunner> =>
+  Layer.succeed(FleetRunner, {
+    state: Ref.get(state),
+    activity: (account) => Effect.succeed(Record.get(activities, account)),
+    drain: Effect.void
+  })
 
 /** A runner that stays as it is. */
-export const layerReady = Layer.unwrapEffect(Effect.map(Effect.flatMap(readyState, Ref.make), layerRunner))
+export const layerReadyWith = (activities: Readonly<Record<string, AccountActivity>>) =>
+  Layer.unwrapEffect(Effect.map(Effect.flatMap(readyState, Ref.make), (state) => layerRunner(state, activities)))
+
+export const layerReady = layerReadyWith({})
 
 /** A server of its own, and a new database with the tables of a fleet for each use. */
 export const server = Effect.map(Postgres.scoped, ({ start, stop, url }) => {

@@ -16,6 +16,8 @@ export const runnerAccounts = gauge("runner_accounts", "Accounts of this runner 
 export const shards = gauge("shards", "Shards that this runner owns")
 export const loopAge = gauge("loop_age_seconds", "Time since the runner's loop last ended a turn")
 export const databaseAge = gauge("database_age_seconds", "Time since the runner's loop last reached the database")
+/** Absent until the runner has owned a shard. */
+export const leaseAge = gauge("lease_age_seconds", "Time since the runner last renewed the leases of its shards")
 /** By `state`. */
 export const poolConnections = gauge("pool_connections", "Connections of the runner to the database by state")
 export const poolWaiting = gauge("pool_waiting", "Statements that wait for a connection to the database")

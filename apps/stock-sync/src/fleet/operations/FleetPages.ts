@@ -8,8 +8,11 @@ import { type Html, html, type Piece } from "../../observability/Html.js"
 import * as Page from "../../observability/Page.js"
 import * as Sections from "../../observability/StatusSections.js"
 import * as StatusText from "../../observability/StatusText.js"
+import type * as MonotonicClock from "../../sync/MonotonicClock.js"
+import type { AccountActivity } from "../FleetRunner.js"
 import * as SourceReference from "../SourceReference.js"
 import type { AccountReport } from "./AccountReport.js"
+import * as AccountWork from "./AccountWork.js"
 import type { Reason } from "./FleetReadiness.js"
 import * as FleetStatus from "./FleetStatus.js"
 import * as FleetText from "./FleetText.js"
@@ -262,8 +265,51 @@ const accountState = (account: FleetStatus.AccountRow): Html => {
 <dl id="state-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
 }
 
+const next = (at: MonotonicClock.MonotonicMillis, now: AccountWork.Now): Piece => {
+  const date = AccountWork.dateOf(at, now)
+  return date === undefined ? Sections.none : at <= now.monotonic ? "now" : Sections.time(date)
+}
+
+const ownWork = (id: string, activity: AccountActivity, now: AccountWork.Now): Html => {
+  const { active, nextDue, nextPoll, paused, status } = activity
+  const entries: ReadonlyArray<readonly [string, Piece]> = [
+    ["Source last read", status?.source.readAt === undefined ? Sections.none : Sections.time(status.source.readAt)],
+    ["Source read next", paused ? Sections.none : next(nextPoll, now)],
+    // A running worker reads it from the ledger each time.
+    ...(active ? [] : [["Next product due", paused ? Sections.none : next(nextDue, now)] as const]),
+    ...(status === undefined ? [] : [["Requests of this runner", Sections.requests(status.sends)] as const])
+  ]
+  return html`${Sections.state("Worker", AccountWork.owned(activity, LedgerCommands.setKey(id), now))}
+<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+/** What this runner does for the account, with the latest failures of its worker, or who works on it otherwise. */
+const work = ({ account }: AccountReport, { name }: ThisRunner, activity: Option.Option<AccountActivity>, now: AccountWork.Now): Html =>
+  html`<section aria-labelledby="work"><h2 id="work">Live state</h2>
+<div id="work-now" data-live>${
+    Option.match(activity, {
+      onNone: () => html`<p>${AccountWork.elsewhere(account, name)}</p>`,
+      onSome: (own) => ownWork(account.id, own, now)
+    })
+  }</div></section>
+<div id="work-errors" data-live>${
+    Option.match(activity, {
+      onNone: () => false,
+      onSome: ({ active, status }) => active && status !== undefined && status.errors.length > 0 && Sections.errors({ state: status })
+    })
+  }</div>`
+
+export interface AccountView {
+  readonly now: AccountWork.Now
+  readonly runner: ThisRunner
+  readonly report: AccountReport
+  /** None if this runner does not own the account. */
+  readonly activity: Option.Option<AccountActivity>
+}
+
 /** The page of an account. */
-export const account = ({ account, sample, snapshot }: AccountReport, now: DateTime.Utc, runner: ThisRunner): string => {
+export const account = ({ activity, now, report, runner }: AccountView): string => {
+  const { account, sample, snapshot } = report
   const commands = LedgerCommands.ofFleet(account.id)
   return Page.render({
     title: `${account.problem !== null ? "Problem: " : ""}${Text.visible(account.id)}, ${title}`,
@@ -275,9 +321,10 @@ export const account = ({ account, sample, snapshot }: AccountReport, now: DateT
       refresh: FleetText.accountPath(account.id)
     },
     main: html`${accountState(account)}
+${work(report, runner, activity, now)}
 ${Sections.held(Option.getOrUndefined(snapshot.held), sample, commands)}
-<div class="columns">${Sections.waiting(sample.backlog, Sections.longestWait(sample.backlog), now)}${
-      Sections.ledgerOverview(sample, snapshot.rows, now)
+<div class="columns">${Sections.waiting(sample.backlog, Sections.longestWait(sample.backlog), now.wall)}${
+      Sections.ledgerOverview(sample, snapshot.rows, now.wall)
     }</div>
 ${Sections.quarantined(sample, commands)}
 ${Sections.rowIssues(sample, commands)}`,

@@ -11,8 +11,9 @@ import * as Schema from "effect/Schema"
 import * as Responses from "../../observability/HttpResponses.js"
 import * as Page from "../../observability/Page.js"
 import * as Prometheus from "../../observability/Prometheus.js"
+import * as MonotonicClock from "../../sync/MonotonicClock.js"
 import type { FleetDatabase } from "../FleetDatabase.js"
-import type { FleetRunner } from "../FleetRunner.js"
+import { FleetRunner } from "../FleetRunner.js"
 import type { FleetLedger } from "../ledger/FleetLedger.js"
 import * as AccountReport from "./AccountReport.js"
 import * as FleetMetrics from "./FleetMetrics.js"
@@ -131,7 +132,9 @@ export const make: Effect.Effect<
       const found = yield* limited(AccountReport.read(id))
       if (Either.isLeft(found)) return refuse(503, found.left)
       if (Option.isNone(found.right)) return refuse(404, "there is no account with this id")
-      return Responses.page(FleetPages.account(found.right.value, yield* DateTime.now, yield* thisRunner))
+      const activity = yield* Effect.flatMap(FleetRunner, ({ activity }) => activity(id))
+      const now = { wall: yield* DateTime.now, monotonic: yield* MonotonicClock.now }
+      return Responses.page(FleetPages.account({ activity, now, report: found.right.value, runner: yield* thisRunner }))
     })
 
   const respond = (path: string, query: URLSearchParams): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Requirements> => {

@@ -17,10 +17,10 @@ import * as MonotonicClock from "../../sync/MonotonicClock.js"
 import { version } from "../../version.js"
 import { FleetDatabase } from "../FleetDatabase.js"
 import type { FleetRunner } from "../FleetRunner.js"
-import * as FailureLog from "./FailureLog.js"
 import * as FleetMetrics from "./FleetMetrics.js"
 import * as FleetReadiness from "./FleetReadiness.js"
 import * as FleetStatus from "./FleetStatus.js"
+import * as RepeatedFailure from "./RepeatedFailure.js"
 
 export class FleetSampler extends Context.Tag("@plaza/stock-sync/fleet/operations/FleetSampler")<FleetSampler, {
   /** The accounts of this runner with the longest backlogs in the last sample, the longest first; at most {@link maxWorst}. */
@@ -44,11 +44,12 @@ const set = (gauge: Metric.Metric.Gauge<number>, values: Readonly<Record<string,
 const seconds = (millis: number) => Math.max(0, millis) / 1_000
 
 const refresh = Effect.gen(function*() {
-  const { now, reasons, state: { accounts, loop, shards } } = yield* FleetReadiness.current
+  const { now, reasons, state: { accounts, leaseRenewedAt, loop, shards } } = yield* FleetReadiness.current
   const { pool } = yield* FleetDatabase
   yield* Metric.set(Metrics.ready, reasons.length === 0 ? 1 : 0)
   yield* Metric.set(Metric.tagged(Metrics.build, "version", version), 1)
   yield* Metric.set(FleetMetrics.shards, shards)
+  if (leaseRenewedAt !== undefined) yield* Metric.set(FleetMetrics.leaseAge, seconds(now - leaseRenewedAt))
   yield* Metric.set(FleetMetrics.loopAge, seconds(now - loop.lastTurnAt))
   yield* Metric.set(FleetMetrics.databaseAge, seconds(now - loop.lastReachedAt))
   const { active, failing, owned, reading, waitingToRead } = accounts
@@ -65,7 +66,7 @@ const sample = Effect.gen(function*() {
   const alive = (yield* FleetStatus.runners).filter(({ alive }) => alive).length
   const now = yield* DateTime.now
   yield* set(Metrics.backlog, backlog.waiting, "priority")
-  for (const [priority, since] of Object.entries(backlog.longest)) {
+  for (const [priority, since] of Object.entries(backlog.longestOfHealthy)) {
     const age = since === undefined ? 0 : seconds(DateTime.distance(since, now))
     yield* Metric.set(Metric.tagged(Metrics.oldestWaiting, "priority", priority), age)
   }
@@ -79,8 +80,8 @@ export const layer: Layer.Layer<FleetSampler, never, FleetDatabase | FleetRunner
   FleetSampler,
   Effect.gen(function*() {
     const context = yield* Effect.context<FleetDatabase | FleetRunner>()
-    const reported = yield* FailureLog.make("metrics.unsampled")
     const worst = yield* Ref.make<ReadonlyArray<FleetStatus.AccountBacklog>>([])
+    const logged = RepeatedFailure.logged("metrics.unsampled")
     const turn = Effect.gen(function*() {
       yield* refresh
       const start = yield* MonotonicClock.now
@@ -89,7 +90,7 @@ export const layer: Layer.Layer<FleetSampler, never, FleetDatabase | FleetRunner
         Effect.disconnect,
         Effect.timeout(maxWait),
         // The gauges of the last sample stay.
-        reported
+        logged
       )
       const end = yield* MonotonicClock.now
       yield* Effect.sleep(Duration.max(interval, Duration.millis((end - start) * pauseFactor)))

@@ -107,7 +107,9 @@ const BacklogRow = Schema.Struct({
   priorities: Schema.Array(Schema.Struct({
     priority: LedgerRows.Priority,
     products: Schema.Int,
-    since: LedgerRows.Instant
+    since: LedgerRows.Instant,
+    /** Of the accounts that nothing known keeps from being up to date; null without one. */
+    healthySince: Schema.NullOr(LedgerRows.Instant)
   })),
   /** Accounts with a waiting product. */
   accounts: Schema.Int,
@@ -122,6 +124,8 @@ const oldestRow = LedgerRows.first(Oldest)
 
 /** What waits in a group of accounts. */
 export interface FleetBacklog extends Pick<Backlog, "waiting" | "longest"> {
+  /** `longest` without the accounts that are paused or have a problem. */
+  readonly longestOfHealthy: Backlog["longest"]
   /** Accounts with a waiting product. */
   readonly accounts: number
   /** The longest backlogs. */
@@ -155,7 +159,9 @@ export const backlog = (runner: Option.Option<string>, worst: number): Read<Flee
         SELECT
           (SELECT count(*) FROM each) AS accounts,
           (SELECT coalesce(json_agg(one), '[]') FROM (
-            SELECT priority, sum(n)::bigint AS products, min(since) AS since FROM part GROUP BY priority) AS one) AS priorities,
+            SELECT priority, sum(n)::bigint AS products, min(since) AS since, min(since) FILTER (
+              WHERE account IN (SELECT number FROM fleet_account WHERE NOT paused AND problem IS NULL)) AS "healthySince"
+            FROM part GROUP BY priority) AS one) AS priorities,
           (SELECT coalesce(json_agg(one), '[]') FROM (
             SELECT id AS account, products, "soldOut", since
             FROM (SELECT * FROM each ORDER BY products DESC, account LIMIT ${worst}) AS longest
@@ -179,6 +185,7 @@ export const backlog = (runner: Option.Option<string>, worst: number): Read<Flee
       return {
         waiting: each((row) => row?.products ?? 0),
         longest: each((row) => row?.since),
+        longestOfHealthy: each((row) => row?.healthySince ?? undefined),
         accounts,
         worst: longest,
         oldestSoldOut

@@ -8,8 +8,8 @@ import { version } from "../../version.js"
 import { FleetDatabase } from "../FleetDatabase.js"
 import type { FleetRunner } from "../FleetRunner.js"
 import * as OwnershipCluster from "../OwnershipCluster.js"
-import * as FailureLog from "./FailureLog.js"
 import * as FleetReadiness from "./FleetReadiness.js"
+import * as RepeatedFailure from "./RepeatedFailure.js"
 import * as StatusTables from "./StatusTables.js"
 
 const interval = Duration.seconds(2)
@@ -45,13 +45,12 @@ const remove = Effect.gen(function*() {
 
 /** Writes until the scope closes, and then removes the row. */
 export const layer: Layer.Layer<never, never, FleetDatabase | FleetRunner> = Layer.scopedDiscard(Effect.gen(function*() {
-  const reported = yield* FailureLog.make("runner.unrecorded")
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(Effect.disconnect(remove), maxWait)))
   yield* write.pipe(
     // A statement that hangs is abandoned, not waited for.
     Effect.disconnect,
     Effect.timeout(maxWait),
-    reported,
+    RepeatedFailure.logged("runner.unrecorded"),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.forkScoped
   )
