@@ -59,6 +59,8 @@ const connections = Effect.gen(function*() {
     return states.flat()
   }))
 })
+/** Waits until the pool has replaced the idle connections that the server has cut, of which it learns a moment later. */
+const replaced = eventually(connections, () => true)
 /** Each usable, without an account, and with the settings of a new one. */
 const clean = Array.from({ length: ledgerConnections }, () => ({ account: "", memory: "4MB" }))
 
@@ -151,6 +153,7 @@ describe("the connections of a runner", () => {
       const fault = yield* Effect.flip(Fiber.join(cut))
       expect(fault).toMatchObject({ _tag: "LedgerFault" })
       expect(fault.message).toContain("cut off")
+      yield* replaced
       yield* settle(ledger, "B")
       expect(yield* connections).toEqual(clean)
     }), 60_000)
@@ -178,8 +181,7 @@ describe("the connections of a runner", () => {
       yield* receiveSmall(ledger)
       const send = yield* taken(ledger)
       yield* watcher.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet'`
-      // Idle connections that are lost are replaced without a failure.
-      yield* eventually(Effect.either(fleet.database.sql`SELECT 1`), (result) => result._tag === "Right")
+      yield* replaced
       yield* ledger.confirm(send)
       expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1 })
       const again = yield* open(fleet, id, options)
