@@ -179,7 +179,7 @@ describe.skipIf(Browser.missing !== undefined)("the pages of a fleet in a browse
             })
             await page.goto(`${url}/?prefix=${encodeURIComponent("<")}`)
             await page.getByRole("region", { name: "Accounts, table" }).getByRole("link").click()
-            await page.getByRole("heading", { name: "State" }).waitFor()
+            await page.getByRole("heading", { name: "State", exact: true }).waitFor()
             assert.strictEqual(page.url(), `${url}/accounts/${encodeURIComponent(hostile)}`)
             assert.include(await page.locator("header").innerText(), "<script>alert(1)</script>")
             assert.strictEqual(dialogs, 0)
