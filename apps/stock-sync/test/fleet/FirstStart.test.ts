@@ -3,21 +3,20 @@
  * the same time would fail each other.
  */
 import { NodeContext } from "@effect/platform-node"
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Output, Streams } from "@plaza/cli-kit"
 import * as Postgres from "@plaza/testing/Postgres"
-import { ConfigProvider, Duration, Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
+import { ConfigProvider, Duration, Effect, Exit, Layer, Logger, LogLevel, Redacted } from "effect"
 import * as Migrate from "../../src/commands/fleet/Migrate.js"
 import * as Run from "../../src/commands/fleet/Run.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import { shared } from "../support/shared.js"
 
-const scope = Effect.runSync(Scope.make())
 let server = ""
-beforeAll(async () => {
-  server = (await Effect.runPromise(Scope.extend(Postgres.scoped, scope))).url
+shared(Postgres.scoped, ({ url }) => {
+  server = url
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const query = <A extends object>(url: string, statement: string) =>
   Effect.provide(

@@ -4,20 +4,20 @@
  */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Data, Effect, Exit, Layer, Redacted, Schedule, Schema, Scope } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
+import { eventually } from "../support/eventually.js"
 import * as Program from "../support/program.js"
+import { shared } from "../support/shared.js"
 
-const scope = Effect.runSync(Scope.make())
 let server = ""
-beforeAll(async () => {
-  server = (await Effect.runPromise(Scope.extend(Postgres.scoped, scope))).url
+shared(Postgres.scoped, ({ url }) => {
+  server = url
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** The lists of rights in the documentation. */
 const lists = Array.from(
@@ -84,15 +84,6 @@ const Account = Schema.parseJson(Schema.Struct({
   status: Schema.Struct({ counts: Schema.Struct({ settled: Schema.Int, quarantined: Schema.Int }) })
 }))
 
-class NotInTime extends Data.TaggedError("NotInTime")<{ readonly seen: unknown }> {}
-
-/** Waits until what is read is as expected, and returns it. */
-const until = <A, E, R>(read: Effect.Effect<A, E, R>, is: (value: A) => boolean) =>
-  read.pipe(
-    Effect.flatMap((seen) => is(seen) ? Effect.succeed(seen) : new NotInTime({ seen })),
-    Effect.retry(Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(300)))
-  )
-
 const ids = Array.from({ length: 30 }, (_, index) => `P${index}`)
 const csv = (stock: number) => `productId,stock\n${ids.map((id) => `${id},${stock}\n`).join("")}NO-SUCH-PRODUCT,1\nBAD-ROW,many\n`
 
@@ -139,8 +130,8 @@ describe("users with exactly the documented rights", () => {
       yield* granted(ofRunner, "runner")
       const running = yield* started
       const account = Effect.flatMap(json(operator, ["status", "shop"]), Schema.decode(Account))
-      yield* until(account, ({ status: { counts } }) => counts.settled === ids.length && counts.quarantined === 1)
-      yield* until(status, ({ accounts, runners }) => runners.some(({ alive }) => alive) && accounts.running === 2)
+      yield* eventually(account, ({ status: { counts } }) => counts.settled === ids.length && counts.quarantined === 1)
+      yield* eventually(status, ({ accounts, runners }) => runners.some(({ alive }) => alive) && accounts.running === 2)
 
       const url = /address=(http:\S+)/.exec(running.stderr())?.[1] ?? ""
       const get = (path: string) =>
@@ -148,18 +139,18 @@ describe("users with exactly the documented rights", () => {
       for (const path of ["/", "/accounts/shop", "/readyz"]) expect([path, (yield* get(path))[0]]).toEqual([path, 200])
 
       yield* files.writeFileString(`${cwd}/shop.csv`, csv(0))
-      const { heldSnapshots } = yield* until(status, ({ heldSnapshots }) => heldSnapshots.length === 1)
-      yield* until(get("/metrics"), ([, text]) =>
+      const { heldSnapshots } = yield* eventually(status, ({ heldSnapshots }) => heldSnapshots.length === 1)
+      yield* eventually(get("/metrics"), ([, text]) =>
         text.includes("plaza_stock_sync_fleet_accounts{state=\"held\"} 1\n") && text.includes("plaza_stock_sync_fleet_runners 1\n"))
       yield* json(operator, ["accounts", "confirm", "shop", String(heldSnapshots[0]?.snapshot)])
-      yield* until(status, ({ accounts }) => accounts.held === 0)
+      yield* eventually(status, ({ accounts }) => accounts.held === 0)
       yield* json(operator, ["accounts", "retry", "shop"])
       yield* json(operator, ["accounts", "update", "shop", "--key", "-", "--poll", "2s"], { input: key })
       yield* json(operator, ["accounts", "pause", "shop"])
       yield* json(operator, ["accounts", "resume", "shop"])
       yield* json(operator, ["accounts", "list"])
       const zero = Effect.map(sandbox.state, ({ products }) => products.filter(({ id, stock }) => ids.includes(id) && stock === 0).length)
-      yield* until(zero, (count) => count === ids.length)
+      yield* eventually(zero, (count) => count === ids.length)
       yield* json(operator, ["accounts", "remove", "other", "--yes"])
 
       yield* running.kill("SIGTERM")
