@@ -150,7 +150,7 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
   /** Every product, by id. */
   readonly all: Stream.Stream<Entry, LedgerFault>
   readonly backlog: Effect.Effect<Backlog, LedgerFault>
-  /** Marks a product as `sending` and returns it. It is not taken again before it is confirmed or failed. Fails where `check` does. */
+  /** Marks a product as `sending` and returns it. It is not taken again before it is confirmed or failed. */
   readonly take: (selection: Selection) => Effect.Effect<Option.Option<Send>, LedgerFault>
   /**
    * Records that the service confirmed a value. The product is settled, unless another stock is wanted by now, or an earlier request

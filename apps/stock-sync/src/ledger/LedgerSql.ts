@@ -17,7 +17,6 @@ export const make = (
 ): Ledger["Type"] => {
   const { path, run, sql } = connection
   const snapshot = run(HeldSnapshots.status(sql))
-  const dispatch = DispatchQueries.make(connection, options)
   return {
     path,
     check,
@@ -33,7 +32,6 @@ export const make = (
           : yield* HeldSnapshots.notHeld(number, (yield* snapshot).held, yield* LedgerCommands)
       }),
     ...ReadQueries.make(connection),
-    ...dispatch,
-    take: (selection) => Effect.zipRight(check, dispatch.take(selection))
+    ...DispatchQueries.make(connection, options)
   }
 }

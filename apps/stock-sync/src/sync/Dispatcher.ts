@@ -159,7 +159,7 @@ export const run = <A>({ concurrency, retryRefusedAfter, stopWithin }: Options, 
           // The breaker may have opened during the wait for the slot.
           if (!permit.halfOpen && (yield* breaker.state)._tag === "Open") return yield* end("breaker open")
           // The clock may have been set during the wait, and the ledger stamps the request.
-          const taken = yield* Effect.onError(Effect.zipRight(correctClock, take(permit)), () => release)
+          const taken = yield* Effect.onError(Effect.zipRight(Effect.zipRight(ledger.check, correctClock), take(permit)), () => release)
           if (Option.isNone(taken)) return yield* end("nothing due")
           if (taken.value.priority === "assertion") yield* reassertion.record
           yield* FiberSet.run(inFlight, Effect.ensuring(send(taken.value, slot.right, permit), release))

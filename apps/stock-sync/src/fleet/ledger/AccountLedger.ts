@@ -103,9 +103,7 @@ export const open = (
       toFault
     )
   return {
-    ...LedgerSql.make(connection, options),
-    // Beside this, each operation checks the epoch itself.
-    check: connection.run(Effect.void),
+    ...LedgerSql.make(connection, options, connection.run(Effect.void)),
     applySnapshot: (input, policy) =>
       Effect.scoped(Effect.gen(function*() {
         const ahead = yield* readAhead(input)
