@@ -73,6 +73,31 @@ describe("a runner", () => {
       })
     ))
 
+  it.live("keeps the problem of an account that it takes over until the service accepts its key again", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1))
+        const { stop } = yield* fleet.start()
+        yield* until(areSent("a", products("a", 1, () => 1)))
+        for (const path of ["/me", Simulation.stockOf("a-P0000")]) {
+          yield* Simulation.fault({ kind: "status", when: "before", status: 401, code: "INVALID_API_KEY", path, times: Simulation.forEver })
+        }
+        const { source } = yield* fleet.account("a")
+        yield* source.set(products("a", 1, () => 2))
+        yield* until(Effect.map(fleet.problem("a"), (problem) => problem !== null), "2 minutes")
+        // Then nothing is due, although the key is still refused.
+        yield* source.set(products("a", 1, () => 1))
+        yield* Effect.sleep("2 hours")
+        expect(yield* fleet.problem("a")).not.toBeNull()
+        yield* stop
+        yield* fleet.start("two")
+        yield* Effect.sleep("5 minutes")
+        expect(yield* fleet.problem("a")).not.toBeNull()
+        yield* Simulation.faultsEnd
+        yield* until(Effect.map(fleet.problem("a"), (problem) => problem === null), "2 hours")
+      })
+    ))
+
   it.live("sends a delayed product when it is due, without reading the source", () =>
     simulated((fleet) =>
       Effect.gen(function*() {
