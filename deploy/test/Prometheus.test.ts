@@ -54,8 +54,18 @@ const failing = (file: string, expr: string): ReadonlyArray<string> => {
   return alertsOf(file).filter((alert) => new RegExp(`expr: .*alertname=\\\\?"${alert}\\\\?"`).test(output))
 }
 
+it("every reason of readiness has an alert", () => {
+  const rules = rulesOf("alerts").groups.flatMap(({ rules }) => rules)
+  const parts = ["ready == 0", "paused", "quota", "trouble", "source_last_read", "snapshot_held", "soldOut", "quarantined", "ledger_faults"]
+  expect(parts.filter((part) => !rules.some(({ expr }) => expr.includes(part)))).toEqual([])
+})
+
 describe.each(["alerts", "fleet-alerts"])("the rules in %s.yaml", (file) => {
   const rules = read(`prometheus/${file}.yaml`)
+
+  it("have names of their own", () => {
+    expect(new Set(alertsOf(file)).size).toBe(alertsOf(file).length)
+  })
 
   it("have one test each, and one in which none fires", () => {
     const tests = Schema.decodeUnknownSync(Tests)(parse(read(`prometheus/${file}.test.yaml`))).tests.map(({ name }) => name)

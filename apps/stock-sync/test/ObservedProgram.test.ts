@@ -5,7 +5,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Schema } from "effect"
 import { readFileSync } from "node:fs"
-import { parse } from "yaml"
 import { account, type Running, start } from "./support/program.js"
 
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
@@ -92,42 +91,6 @@ describe("a program that runs", () => {
         expect((yield* running.ended).status).toBe(0)
       })
     ))
-})
-
-describe("the alerts", () => {
-  const Rules = Schema.Struct({
-    groups: Schema.Array(Schema.Struct({
-      name: Schema.NonEmptyString,
-      rules: Schema.Array(Schema.Struct({
-        alert: Schema.String.pipe(Schema.pattern(/^PlazaStockSync[A-Z][A-Za-z]+$/)),
-        expr: Schema.NonEmptyString,
-        for: Schema.optional(Schema.String.pipe(Schema.pattern(/^\d+[smh]$/))),
-        labels: Schema.Struct({ severity: Schema.Literal("critical", "warning", "info") }),
-        annotations: Schema.Struct({ summary: Schema.NonEmptyString, description: Schema.NonEmptyString })
-      }))
-    }))
-  })
-
-  it("are rules of Prometheus, each under a name of its own, and everything that readiness tells has one", () => {
-    const { groups } = Schema.decodeUnknownSync(Rules, { onExcessProperty: "error" })(parse(shipped("prometheus/alerts.yaml")))
-    const rules = groups.flatMap(({ rules }) => rules)
-    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
-    for (
-      const part of [
-        "ready == 0",
-        "paused",
-        "quota",
-        "trouble",
-        "source_last_read",
-        "snapshot_held",
-        "soldOut",
-        "quarantined",
-        "ledger_faults"
-      ]
-    ) {
-      expect(rules.filter(({ expr }) => expr.includes(part)).length).toBeGreaterThan(0)
-    }
-  })
 })
 
 describe.each(["dashboard", "fleet"])("the dashboard %s.json", (name) => {

@@ -1,13 +1,14 @@
 /** `fleet migrate` and `fleet accounts`: the built program against a real Postgres. Every run and every table is searched for secrets. */
 import { afterAll, describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
 import { eventually } from "../support/eventually.js"
+import { query } from "../support/fleetStatus.js"
 import * as Program from "../support/program.js"
 import { shared } from "../support/shared.js"
 
@@ -23,12 +24,6 @@ let server = ""
 shared(Postgres.scoped, ({ url }) => {
   server = url
 })
-
-const query = <A extends object>(url: string, statement: string) =>
-  Effect.provide(
-    Effect.flatMap(FleetDatabase.FleetDatabase, ({ run, sql }) => run(sql.unsafe<A>(statement))),
-    FleetDatabase.layer(Redacted.make(url))
-  )
 
 /** Every row of every table, as a backup has them. */
 const dump = (url: string) =>

@@ -4,20 +4,12 @@ import { DateTime } from "effect"
 import type { AccountActivity } from "../../src/fleet/FleetRunner.js"
 import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
 import * as SyncStatus from "../../src/sync/SyncStatus.js"
+import { idleUntil } from "../support/fleetStatus.js"
 import { utc } from "../support/utc.js"
 
 const now = { wall: utc(60_000), monotonic: 5_000 }
 
-const idle: AccountActivity = {
-  paused: false,
-  takenOver: true,
-  active: false,
-  status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
-  rateLimit: undefined,
-  nextPoll: 6_000,
-  nextDue: Number.POSITIVE_INFINITY,
-  retryAt: Number.NEGATIVE_INFINITY
-}
+const idle = idleUntil(6_000)
 const free = { free: 120, inFlight: 0, waiting: 0, pausedUntil: undefined, pausedOperations: [] }
 const active: AccountActivity = { ...idle, active: true, rateLimit: free }
 const failure = {

@@ -11,18 +11,13 @@ import * as Migrate from "../../src/commands/fleet/Migrate.js"
 import * as Run from "../../src/commands/fleet/Run.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import { query } from "../support/fleetStatus.js"
 import { shared } from "../support/shared.js"
 
 let server = ""
 shared(Postgres.scoped, ({ url }) => {
   server = url
 })
-
-const query = <A extends object>(url: string, statement: string) =>
-  Effect.provide(
-    Effect.flatMap(FleetDatabase.FleetDatabase, ({ run, sql }) => run(sql.unsafe<A>(statement))),
-    FleetDatabase.layer(Redacted.make(url))
-  )
 
 let databases = 0
 /** An empty database in which the creation of a table takes so long that others begin with it as well. */

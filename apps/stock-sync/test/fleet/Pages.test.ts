@@ -105,16 +105,7 @@ describe("the page of an account", () => {
 
 describe("the live state on the page of an account", () => {
   const name = "it's <b>"
-  const activity = Effect.map(MonotonicClock.now, (now): AccountActivity => ({
-    paused: false,
-    takenOver: true,
-    active: false,
-    status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
-    rateLimit: undefined,
-    nextPoll: now + 3_600_000,
-    nextDue: Number.POSITIVE_INFINITY,
-    retryAt: Number.NEGATIVE_INFINITY
-  }))
+  const activity = Effect.map(MonotonicClock.now, (now) => Support.idleUntil(now + 3_600_000))
   const pages = (activities: Readonly<Record<string, AccountActivity>>, ...ids: ReadonlyArray<string>) =>
     inFleet(
       Effect.zipRight(some, accounts({ [name]: { runner: Support.runner } })),

@@ -52,16 +52,7 @@ const busy = Effect.gen(function*() {
   yield* heldSnapshot("shop-005.example", Date.UTC(2026, 2))
 })
 
-const idle: AccountActivity = {
-  paused: false,
-  takenOver: true,
-  active: false,
-  status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
-  rateLimit: undefined,
-  nextPoll: Number.MAX_SAFE_INTEGER / 1_000,
-  nextDue: Number.POSITIVE_INFINITY,
-  retryAt: Number.NEGATIVE_INFINITY
-}
+const idle = Support.idleUntil(Number.MAX_SAFE_INTEGER / 1_000)
 const failure = {
   at: utc(0),
   about: "account",

@@ -9,6 +9,7 @@ import * as StatusTables from "../../src/fleet/operations/StatusTables.js"
 import * as SourceReference from "../../src/fleet/SourceReference.js"
 import type { Waiting } from "../../src/ledger/Entry.js"
 import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
+import * as SyncStatus from "../../src/sync/SyncStatus.js"
 import { shared } from "./shared.js"
 import { utc } from "./utc.js"
 
@@ -26,6 +27,18 @@ export const readyState = Effect.map(MonotonicClock.now, (now): RunnerState => (
   loop: { lastTurnAt: now, lastReachedAt: now },
   stopping: false
 }))
+
+/** An account whose source is read at a time of the monotonic clock, and that has no product due. */
+export const idleUntil = (nextPoll: MonotonicClock.MonotonicMillis): AccountActivity => ({
+  paused: false,
+  takenOver: true,
+  active: false,
+  status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
+  rateLimit: undefined,
+  nextPoll,
+  nextDue: Number.POSITIVE_INFINITY,
+  retryAt: Number.NEGATIVE_INFINITY
+})
 
 /** Owns the accounts that have an activity. */
 export const layerRunner = (
@@ -67,6 +80,13 @@ export const fleets = () => {
   return <A, E>(use: Effect.Effect<A, E, FleetDatabase.FleetDatabase>) =>
     Effect.suspend(() => Effect.provide(use, Layer.fresh(built.database)))
 }
+
+/** Runs a statement in the database at an address, past the program. */
+export const query = <A extends object>(url: string, statement: string) =>
+  Effect.provide(
+    Effect.flatMap(FleetDatabase.FleetDatabase, ({ run, sql }) => run(sql.unsafe<A>(statement))),
+    FleetDatabase.layer(Redacted.make(url))
+  )
 
 const execute = (statement: (sql: Database["sql"]) => Effect.Effect<unknown, unknown>) =>
   Effect.flatMap(FleetDatabase.FleetDatabase, ({ sql }) => Effect.asVoid(Effect.orDie(statement(sql))))
