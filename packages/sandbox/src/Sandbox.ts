@@ -134,7 +134,10 @@ export interface Options {
    * Fields of the latitude that differ from the default, a lenient and exact service, or the seed of a latitude.
    */
   readonly latitude?: Latitude.Change | number
-  /** The path of a JSON file of assumptions. `assumptions` takes precedence over it. See `Assumptions.decode`. */
+  /**
+   * The path of a JSON file of assumptions, with a `latitude` beside them. `assumptions` and `latitude` take precedence over it.
+   * See `Assumptions.decode`.
+   */
   readonly assumptionsFile?: string
   /**
    * Who may call the control API and open the web pages over a socket (default: `loopback`, only this machine). Pages of
@@ -166,13 +169,13 @@ const validFault = Schema.validate(Fault)
 
 const validLatitude = Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change))
 
-/** The latitude of the start. */
-const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
+/** The latitude of the start. Its own fields override those of the file of assumptions. */
+const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
   Effect.mapBoth(
     Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
     {
       onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
-      onSuccess: (change) => Latitude.apply(Latitude.defaults, change)
+      onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
     }
   )
 
@@ -195,9 +198,9 @@ type Parts =
   | RequestLog.RequestLog
   | VirtualClock.VirtualClock
 
-/** Reads the assumptions of a file, if there is one. */
-const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assumptions>, SandboxError> =>
-  path === undefined ? Effect.succeed({}) : Effect.flatMap(
+/** Reads the assumptions and the latitude of a file, if there is one. */
+const readAssumptions = (path: string | undefined): Effect.Effect<AssumptionsFile.Content, SandboxError> =>
+  path === undefined ? Effect.succeed(AssumptionsFile.empty) : Effect.flatMap(
     Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
     ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
   )
@@ -261,40 +264,41 @@ const parts = (
   }: ServerOptions
 ): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
   const local = HostPolicy.make(host, allowedHosts)
-  const assumed = Effect.map(
-    readAssumptions(assumptionsFile),
-    (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions)
-  )
+  const assumed = (file: AssumptionsFile.Content) =>
+    merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
   const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
-  return Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
-    Effect.context<Parts>().pipe(
-      Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
-      Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
-      Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
-      Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
-      Effect.provideServiceEffect(Admission.Admission, Admission.make),
-      Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
-      Effect.provideServiceEffect(Keys.Keys, Keys.make),
-      Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
-      Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
-      Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
-      Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
-      Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
-      Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
-      Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make),
-      Effect.provideServiceEffect(Commits.Commits, Commits.make),
-      Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
-    )).pipe(
-      Effect.provideServiceEffect(CurrentLatitude.CurrentLatitude, Effect.flatMap(initialLatitude(latitude), CurrentLatitude.restore)),
-      Effect.provideServiceEffect(MediaFiles.MediaFiles, MediaFiles.make(data)),
-      Effect.provideServiceEffect(StorePolicy.StorePolicy, StorePolicy.make),
-      Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
-      Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
-      (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
-      // The folder is checked first, so that no data file is created if it is refused.
-      Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
-      Effect.provideServiceEffect(CurrentAssumptions, assumed)
-    )
+  return Effect.flatMap(readAssumptions(assumptionsFile),
+    (file) =>
+      Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
+        Effect.context<Parts>().pipe(
+          Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
+          Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
+          Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
+          Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
+          Effect.provideServiceEffect(Admission.Admission, Admission.make),
+          Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
+          Effect.provideServiceEffect(Keys.Keys, Keys.make),
+          Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
+          Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
+          Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
+          Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
+          Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
+          Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
+          Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make),
+          Effect.provideServiceEffect(Commits.Commits, Commits.make),
+          Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
+        )).pipe(
+          Effect.provideServiceEffect(CurrentLatitude.CurrentLatitude,
+            Effect.flatMap(initialLatitude(file.latitude, latitude), CurrentLatitude.restore)),
+          Effect.provideServiceEffect(MediaFiles.MediaFiles, MediaFiles.make(data)),
+          Effect.provideServiceEffect(StorePolicy.StorePolicy, StorePolicy.make),
+          Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
+          Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
+          (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
+          // The folder is checked first, so that no data file is created if it is refused.
+          Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
+          Effect.provideService(CurrentAssumptions, assumed(file))
+        ))
 }
 
 const make = (origin: string) =>

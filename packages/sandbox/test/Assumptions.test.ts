@@ -4,7 +4,7 @@
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { path, render } from "../scripts/assumptions.js"
@@ -105,7 +105,28 @@ describe("a file of assumptions", () => {
         assert.strictEqual((yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })).status, 200)
       }).pipe(Effect.provide(layerInProcess({ assumptionsFile, assumptions: { maxStock: 9 } })))))
 
-  for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption`]] as const) {
+  it.effect("sets the latitude too; fields of the program's latitude take precedence", () =>
+    withFile(`{ "maxStock": 7, "latitude": { "createStatus": 201, "listOrder": "oldestFirst" } }`, (assumptionsFile) =>
+      Effect.gen(function*() {
+        const { latitude, reset, setLatitude } = yield* Sandbox.Sandbox
+        const expected = { ...Latitude.defaults, createStatus: 201, listOrder: "shuffled" }
+        assert.deepStrictEqual(yield* latitude, expected)
+        assert.strictEqual(refusal(yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })), "400 VALIDATION_ERROR stock")
+        yield* setLatitude({ createStatus: 204 })
+        yield* reset
+        assert.deepStrictEqual(yield* latitude, expected)
+      }).pipe(Effect.provide(layerInProcess({ assumptionsFile, latitude: { listOrder: "shuffled" } })))))
+
+  for (
+    const [text, problem] of [
+      ["{", "is not valid JSON"],
+      ["[]", "must contain a JSON object"],
+      [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption`],
+      [`{ "latitude": { "listLag": 1 } }`, `the latitude in it is invalid: "listLag" is not one of its fields`],
+      [`{ "latitude": { "listOrder": "random" } }`, `the latitude in it is invalid: "listOrder" must be one of newestFirst`],
+      [`{ "latitude": 42 }`, "the latitude in it is invalid: it must be a JSON object"]
+    ] as const
+  ) {
     it.effect(`prevents the sandbox from starting when it is invalid: ${text}`, () =>
       withFile(text, (assumptionsFile) =>
         Effect.gen(function*() {

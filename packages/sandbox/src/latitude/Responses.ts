@@ -41,7 +41,7 @@ const presencesOf = ({ isList, resource = "" }: Pick<Operation, "isList" | "reso
 /** Undocumented fields, some of them named like documented ones at another depth. */
 const extra: Json = {
   addedLater: true,
-  "x-rev": 7,
+  revNumber: 7,
   newList: [],
   newObject: { id: "other", text: "not this one", createdAt: null, data: [], next_cursor: "not this one" }
 }

@@ -75,7 +75,12 @@ const cut = (text: string, { ellipsis, storedTextLength }: Latitude): string => 
     : characters.slice(0, storedTextLength).join("")
 }
 
-/** @since 0.1.0 @category writing */
+/**
+ * The stored form of a text.
+ *
+ * @since 0.1.0
+ * @category writing
+ */
 export const text = (latitude: Latitude, sent: string): string =>
   cut(
     latitude.text.length === 0
