@@ -16,6 +16,7 @@ import { sandbox } from "./commands/Sandbox.js"
 import { orders, stock } from "./commands/Store.js"
 import { stories } from "./commands/Stories.js"
 import { me, users } from "./commands/Users.js"
+import { verify } from "./commands/Verify.js"
 import * as EphemeralSandbox from "./sandbox/EphemeralSandbox.js"
 import { name, version } from "./version.js"
 
@@ -49,7 +50,7 @@ export const plaza = Command.make(name, { sandbox: EphemeralSandbox.option }).pi
     ],
     examples: ["--sandbox posts list", "auth login", "me --json"]
   })),
-  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, doctor, completions]),
+  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, verify, doctor, completions]),
   Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
 )
 

@@ -43,6 +43,7 @@ describe("the commands", () => {
       "sandbox faults list",
       "sandbox faults add",
       "sandbox faults clear",
+      "verify",
       "doctor",
       "completions"
     ])

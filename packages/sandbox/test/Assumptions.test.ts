@@ -111,7 +111,8 @@ describe("a file of assumptions", () => {
         const { latitude, reset, setLatitude } = yield* Sandbox.Sandbox
         const expected = { ...Latitude.defaults, createStatus: 201, listOrder: "shuffled" }
         assert.deepStrictEqual(yield* latitude, expected)
-        assert.strictEqual(refusal(yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })), "400 VALIDATION_ERROR stock")
+        assert.strictEqual(refusal(yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })),
+          "400 VALIDATION_ERROR stock")
         yield* setLatitude({ createStatus: 204 })
         yield* reset
         assert.deepStrictEqual(yield* latitude, expected)

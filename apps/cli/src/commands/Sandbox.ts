@@ -46,7 +46,9 @@ const start = Command.make("start", {
     wholeNumber("seed", { min: 0, max: Number.MAX_SAFE_INTEGER, description: "The seed of accounts, products and the key (default: 1)." })
   ),
   fixtures: Options.optional(text("fixtures", "FILE", "Load further initial data from this JSON or YAML file.")),
-  assumptions: Options.optional(text("assumptions", "FILE", "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a latitude.")),
+  assumptions: Options.optional(
+    text("assumptions", "FILE", "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a latitude.")
+  ),
   documentOnly: Options.boolean("document-only").pipe(
     Options.withDescription("Serve only what the document shows, without assumed endpoints.")
   ),

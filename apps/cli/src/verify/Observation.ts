@@ -1,0 +1,170 @@
+/** What a run of `plaza verify` observed: requests with their responses as received, and the steps that were not sent. */
+import * as Errors from "@plaza/domain/Errors"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+
+export interface Response {
+  readonly status: number
+  /** With lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** As received, with the key redacted. */
+  readonly body: string
+  /** The parsed body; undefined if it is not JSON. */
+  readonly json: unknown
+}
+
+export interface Observation {
+  /** The id of its step. */
+  readonly step: string
+  /** The operation of the contract, such as `listPosts`. */
+  readonly operation: string
+  /** Such as `GET /me/posts?limit=10`. */
+  readonly request: string
+  /** The body of the request. */
+  readonly body: string | undefined
+  /** Milliseconds since 1970. */
+  readonly sentAt: number
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number
+  /** A response, or the reason why there is none. */
+  readonly result: Either.Either<Response, string>
+}
+
+/** Everything that rules and learnt values derive from. */
+export interface Observations {
+  readonly baseUrl: string
+  /** The number of characters of the key. */
+  readonly keyLength: number
+  /** The characters before the last 40 of the key. */
+  readonly keyPrefix: string
+  /** In the order in which they were sent. A step that was repeated occurs several times. */
+  readonly sent: ReadonlyArray<Observation>
+  /** Why a step was not sent, by its id. */
+  readonly skipped: Readonly<Record<string, string>>
+}
+
+export type Json = Readonly<Record<string, unknown>>
+
+export const isJsonObject = (value: unknown): value is Json => Predicate.isReadonlyRecord(value)
+
+/** The JSON value of a text, or undefined. */
+export const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Rules report a body that is not JSON.
+    return undefined
+  }
+}
+
+/** Statuses that a gateway may send instead of the service, and faults: they show nothing about a rule. */
+export const isTransient = (status: number): boolean => status >= 500 || status === 408 || status === 429 || status >= 300 && status < 400
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+export interface ServiceError {
+  readonly code: string
+  readonly message: string
+}
+
+/** The error of an error envelope, or undefined for any other body. */
+export const errorOf = ({ json }: Response): ServiceError | undefined => {
+  const error = isJsonObject(json) ? json["error"] : undefined
+  return isJsonObject(error) && typeof error["code"] === "string" && typeof error["message"] === "string"
+    ? { code: error["code"], message: error["message"] }
+    : undefined
+}
+
+export const isDocumentedCode = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
+
+/** A response in a few words: `404 NOT_FOUND`. */
+export const describe = (response: Response): string => {
+  const code = errorOf(response)?.code
+  return code === undefined ? `${response.status}` : `${response.status} ${code}`
+}
+
+/** The last observation of a step. */
+export const lastOf = ({ sent }: Observations, step: string): Observation | undefined => sent.findLast((one) => one.step === step)
+
+/** An observation with a response that shows something about rules. */
+export interface Received extends Observation {
+  readonly response: Response
+}
+
+/** The response of a step, or a sentence that says why there is none. */
+export const responseOf = (observations: Observations, step: string): Either.Either<Received, string> => {
+  const last = lastOf(observations, step)
+  if (last === undefined) return Either.left(observations.skipped[step] ?? "the request was not sent")
+  return Either.flatMap(
+    Either.mapLeft(last.result, (problem) => `${last.request} got no response (${problem})`),
+    (response) =>
+      isTransient(response.status)
+        ? Either.left(`${last.request} got ${describe(response)}`)
+        : Either.right({ ...last, response })
+  )
+}
+
+/** The successful response of a step, or a sentence that says why there is none. */
+export const successOf = (observations: Observations, step: string): Either.Either<Received, string> =>
+  Either.flatMap(responseOf(observations, step), (received) =>
+    isSuccess(received.response.status)
+      ? Either.right(received)
+      : Either.left(`${received.request} got ${describe(received.response)}`))
+
+/** Every response. */
+export const responses = ({ sent }: Observations): ReadonlyArray<Received> =>
+  sent.flatMap((one) => Either.match(one.result, { onLeft: () => [], onRight: (response) => [{ ...one, response }] }))
+
+/** Every successful response. */
+export const successes = (observations: Observations): ReadonlyArray<Received> =>
+  responses(observations).filter(({ response }) => isSuccess(response.status))
+
+export type ResourceName = "Profile" | "Post" | "Comment" | "Product" | "Order" | "Conversation" | "Message"
+
+const resourceByOperation: Readonly<Record<string, ResourceName>> = {
+  getMe: "Profile",
+  getUser: "Profile",
+  getUserByUsername: "Profile",
+  listPosts: "Post",
+  listConversations: "Conversation",
+  createComment: "Comment",
+  setStock: "Product",
+  shipOrder: "Order",
+  sendMessage: "Message"
+}
+
+const isList = (operation: string): boolean => operation === "listPosts" || operation === "listConversations"
+
+export interface Resource {
+  readonly name: ResourceName
+  readonly value: Json
+  /** The request whose response has it. */
+  readonly request: string
+}
+
+/** Every resource of a successful response. */
+export const resources = (observations: Observations): ReadonlyArray<Resource> =>
+  successes(observations).flatMap(({ operation, request, response }) => {
+    const name = resourceByOperation[operation]
+    const values: ReadonlyArray<unknown> = isList(operation) ? itemsOf(response) : [response.json]
+    return name === undefined ? [] : values.filter(isJsonObject).map((value) => ({ name, value, request }))
+  })
+
+/** Every successful response of a list. */
+export const pages = (observations: Observations): ReadonlyArray<Received> =>
+  successes(observations).filter(({ operation }) => isList(operation))
+
+/** The items of a page; none if the response is not a list envelope. */
+export const itemsOf = ({ json }: Response): ReadonlyArray<unknown> => isJsonObject(json) && Array.isArray(json["data"]) ? json["data"] : []
+
+/** The ids of the items of a page; an item without id is left out. */
+export const idsOf = (response: Response): ReadonlyArray<string> =>
+  itemsOf(response).flatMap((item) =>
+    isJsonObject(item) && item["id"] !== undefined && item["id"] !== null ? [JSON.stringify(item["id"])] : []
+  )
+
+/** The cursor of the next page; undefined on the last one. */
+export const nextCursor = ({ json }: Response): string | undefined => {
+  const cursor = isJsonObject(json) ? json["next_cursor"] : undefined
+  return typeof cursor === "string" && cursor !== "" ? cursor : undefined
+}

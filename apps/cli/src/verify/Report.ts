@@ -1,0 +1,69 @@
+/** The report of a run, as one JSON value. */
+import * as DateTime from "effect/DateTime"
+import { learn, type Learnt } from "./Learnt.js"
+import { rules } from "./Rules.js"
+import type { Outcome } from "./Run.js"
+import type { Status } from "./Verdict.js"
+
+export interface CheckedRule {
+  readonly id: string
+  readonly section: string
+  readonly rule: string
+  readonly status: Status
+  readonly detail: string
+}
+
+export interface Report {
+  readonly baseUrl: string
+  /** ISO 8601 in UTC. */
+  readonly startedAt: string
+  /** The number of requests that were sent. */
+  readonly requests: number
+  readonly rules: ReadonlyArray<CheckedRule>
+  readonly learnt: Learnt
+}
+
+/** Judges every rule by what was observed. */
+export const make = ({ observations, startedAt }: Outcome): Report => ({
+  baseUrl: observations.baseUrl,
+  startedAt: DateTime.formatIso(DateTime.unsafeMake(startedAt)),
+  requests: observations.sent.length,
+  rules: rules.map(({ id, judge, rule, section }) => ({ id, section, rule, ...judge(observations) })),
+  learnt: learn(observations)
+})
+
+export const contradictions = ({ rules }: Report): ReadonlyArray<CheckedRule> => rules.filter(({ status }) => status === "contradicted")
+
+/** `41 confirmed, 0 contradicted, 23 not observable` */
+export const summary = ({ rules }: Report): string => {
+  const count = (wanted: Status) => rules.filter(({ status }) => status === wanted).length
+  return `${count("confirmed")} confirmed, ${count("contradicted")} contradicted, ${count("notObservable")} not observable`
+}
+
+/** A status for people. */
+export const words: Readonly<Record<Status, string>> = {
+  confirmed: "confirmed",
+  contradicted: "contradicted",
+  notObservable: "not observable"
+}
+
+/** The rules of each section, in the order of the document. */
+export const bySection = ({ rules }: Report): ReadonlyArray<readonly [section: string, rules: ReadonlyArray<CheckedRule>]> =>
+  [...new Set(rules.map(({ section }) => section))].map((section) => [section, rules.filter((rule) => rule.section === section)] as const)
+
+/** What was learnt, as names and values for people. */
+export const learntEntries = ({ learnt }: Report): ReadonlyArray<readonly [name: string, value: string]> => {
+  const written = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
+  return [
+    ...Object.entries(learnt.assumptions).map(([name, value]) => [name, written(value)] as const),
+    ...Object.entries(learnt.latitude).map(([name, value]) => [name, written(value)] as const),
+    ...Object.entries(learnt.operations).map(([name, value]) =>
+      [
+        name,
+        [value, ...(learnt.successStatuses[name] ?? [])].join(" ")
+      ] as const
+    ),
+    ...Object.entries(learnt.defaultPageSizes).map(([name, value]) => [`page size of ${name}`, String(value)] as const),
+    ...Object.entries(learnt.fields).map(([name, value]) => [`fields of ${name}`, value.join(", ")] as const)
+  ]
+}

@@ -1,0 +1,194 @@
+/**
+ * Sends the requests of a plan to a service, slowly, and records what it receives. Reads are repeated after a fault; writes are sent
+ * once. Stops when the service rejects the key or limits the rate.
+ *
+ * Source: interface v1, "Limits" and "Errors".
+ */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import { ClientError, Redaction, type Settings, TransportReason } from "@plaza/client"
+import { retryAfter, toError } from "@plaza/domain/ErrorResponse"
+import type * as Errors from "@plaza/domain/Errors"
+import * as Limits from "@plaza/domain/Limits"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { errorOf, isTransient, type Observation, type Observations, parse, type Response } from "./Observation.js"
+import { absentWrites, type Step } from "./Plan.js"
+
+/** The part of the key's allowance that a run uses. */
+const share = 0.1
+
+/** How often a read is sent, if the service or the network fails. */
+export const maxAttempts = 3
+
+// A longer Retry-After after a 503 is not waited for: the request is not repeated then.
+const maxWait = Duration.minutes(1)
+
+/** The time between two requests: a tenth of the document's limit, or of a lower one in the settings. */
+export const interval = ({ rateLimit, rateWindow }: Pick<Settings.Settings["Type"], "rateLimit" | "rateWindow">): Duration.Duration => {
+  const perRequest = (limit: number, window: Duration.Duration) => Duration.toMillis(window) / (limit * share)
+  return Duration.millis(Math.ceil(Math.max(perRequest(Limits.requestsPerWindow, Limits.rateWindow), perRequest(rateLimit, rateWindow))))
+}
+
+class Unreadable extends Data.TaggedError("Unreadable")<{ readonly reason: string }> {}
+
+export interface Options {
+  readonly settings: Settings.Settings["Type"]
+  readonly plan: ReadonlyArray<Step>
+  /** Runs after each response. */
+  readonly onProgress: (
+    progress: { readonly step: number; readonly steps: number; readonly observation: Observation }
+  ) => Effect.Effect<void>
+}
+
+/** Why a run stopped before its end. */
+export type Stopped = Errors.ServiceError | ClientError.ConnectionFailed
+
+export interface Outcome {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly observations: Observations
+  readonly stopped: Option.Option<Stopped>
+}
+
+/** The platform's HTTP client fails for the stream of a response without a body. */
+const isEmptyBody = (error: unknown): boolean =>
+  Predicate.isTagged(error, "ResponseError") && Predicate.hasProperty(error, "reason") && error.reason === "EmptyBody"
+
+const readBody = (stream: Stream.Stream<Uint8Array, unknown>, maxBytes: number) =>
+  Stream.runFoldEffect(stream, { size: 0, chunks: new Array<Uint8Array>() }, ({ chunks, size }, chunk) =>
+    size + chunk.length > maxBytes
+      ? Effect.fail(new Unreadable({ reason: `more than ${maxBytes} bytes` }))
+      : Effect.succeed({ size: size + chunk.length, chunks: [...chunks, chunk] })).pipe(
+      Effect.map(({ chunks }) => Buffer.concat(chunks).toString("utf8")),
+      Effect.catchIf(isEmptyBody, () => Effect.succeed(""))
+    )
+
+const make = ({ settings }: Options) =>
+  Effect.map(HttpClient.HttpClient, (service) => {
+    const client = HttpClient.withTracerPropagation(service, false)
+    const { text: redact } = Redaction.make(Redacted.value(settings.apiKey))
+    const toRequest = ({ body, hasKey = true, method }: Step, path: string) => {
+      const request = HttpClientRequest.make(method)(`${settings.baseUrl}${path}`).pipe(
+        HttpClientRequest.acceptJson,
+        HttpClientRequest.setHeader("user-agent", settings.userAgent),
+        (request) => body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.text(body, "application/json"))
+      )
+      return hasKey ? HttpClientRequest.bearerToken(request, settings.apiKey) : request
+    }
+    const receive = (step: Step, path: string): Effect.Effect<Response, Unreadable> =>
+      client.execute(toRequest(step, path)).pipe(
+        Effect.flatMap((response) =>
+          Effect.map(readBody(response.stream, settings.maxResponseBytes), (text): Response => {
+            const body = redact(text)
+            return {
+              status: response.status,
+              headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, redact(value)])),
+              body,
+              json: parse(body)
+            }
+          })
+        ),
+        Effect.mapError((error) => {
+          const reason = error instanceof Unreadable ? error.reason : TransportReason.reasonOfCause(error, "Transport").reason
+          return new Unreadable({ reason: redact(reason) })
+        }),
+        Effect.timeoutFail({ duration: settings.timeout, onTimeout: () => new Unreadable({ reason: "ETIMEDOUT" }) }),
+        Effect.scoped
+      )
+    return (step: Step, path: string): Effect.Effect<Observation> =>
+      Effect.gen(function*() {
+        const sentAt = yield* Clock.currentTimeMillis
+        const result = yield* Effect.either(receive(step, path))
+        return {
+          step: step.id,
+          operation: step.operation,
+          request: redact(`${step.method} ${path}`),
+          body: step.body,
+          sentAt,
+          receivedAt: yield* Clock.currentTimeMillis,
+          result: Either.mapLeft(result, ({ reason }) => reason)
+        }
+      })
+  })
+
+const isInconclusive = ({ result }: Observation): boolean => Either.isLeft(result) || isTransient(result.right.status)
+
+const errorFor = ({ receivedAt, result }: Observation): Stopped =>
+  Either.match(result, {
+    onLeft: (reason) =>
+      new ClientError.ConnectionFailed({ attempts: maxAttempts, reason, message: `the service did not respond (${reason})` }),
+    onRight: (response) => toError({ ...response, receivedAt })
+  })
+
+/** The failure that ends the run, if this is one. A request without the key must be refused with 401. */
+const stopOf = (step: Step, isFirst: boolean, observation: Observation): Option.Option<Stopped> => {
+  const response = Option.getOrUndefined(Either.getRight(observation.result))
+  const isRejected = step.hasKey !== false && response !== undefined &&
+    (response.status === 401 || errorOf(response)?.code === "DEVELOPER_ACCESS_REVOKED")
+  return response?.status === 429 || isRejected || isFirst && isInconclusive(observation)
+    ? Option.some(errorFor(observation))
+    : Option.none()
+}
+
+/** The wait after a response: at least the interval, and longer if a 503 requires it. */
+const waitAfter = (observation: Observation, least: Duration.Duration): Duration.Duration => {
+  const { headers = {} } = Option.getOrUndefined(Either.getRight(observation.result)) ?? {}
+  const wanted = retryAfter(headers["retry-after"], observation.receivedAt, headers["date"])
+  return Duration.max(least, Option.getOrElse(wanted, () => Duration.zero))
+}
+
+/** Sends the requests of a plan. Never fails: what was observed until a failure is part of the result. */
+export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.HttpClient> =>
+  Effect.gen(function*() {
+    const { onProgress, plan, settings } = options
+    const send = yield* make(options)
+    const apiKey = Redacted.value(settings.apiKey)
+    const least = interval(settings)
+    const sent: Array<Observation> = []
+    const skipped: Record<string, string> = { ...absentWrites }
+    const current = (): Observations => ({
+      baseUrl: settings.baseUrl,
+      keyLength: Array.from(apiKey).length,
+      keyPrefix: apiKey.slice(0, -Limits.keySecretLength),
+      sent,
+      skipped
+    })
+    let wait = Duration.zero
+    const attempt = (step: Step, path: string, number: number) =>
+      Effect.gen(function*() {
+        yield* Effect.sleep(wait)
+        const observation = yield* send(step, path)
+        sent.push(observation)
+        wait = waitAfter(observation, least)
+        yield* onProgress({ step: number, steps: plan.length, observation })
+        return observation
+      })
+    const startedAt = yield* Clock.currentTimeMillis
+    let stopped = Option.none<Stopped>()
+    for (const [index, step] of plan.entries()) {
+      const path = step.resolve(current())
+      if (Option.isSome(stopped)) skipped[step.id] = "the run stopped before this request"
+      else if (Either.isLeft(path)) skipped[step.id] = path.left
+      else {
+        let observation = yield* attempt(step, path.right, index + 1)
+        for (let attempts = 1; attempts < maxAttempts && step.method === "GET"; attempts++) {
+          const isLimited = Either.isRight(observation.result) && observation.result.right.status === 429
+          if (!isInconclusive(observation) || isLimited || Duration.greaterThan(wait, maxWait)) break
+          observation = yield* attempt(step, path.right, index + 1)
+        }
+        stopped = stopOf(step, index === 0, observation)
+        // The wait of the last attempt belongs to its request.
+        wait = Duration.min(wait, maxWait)
+      }
+    }
+    return { startedAt, observations: current(), stopped }
+  })
