@@ -150,7 +150,7 @@ const writesByObject: Readonly<Record<"product" | "user" | "post" | "conversatio
       operation: "followUser",
       method: "POST",
       path: (id) => `/users/${id}/follow`,
-      effect: (id) => `Follows user ${id}. The document shows no request that ends it; unfollow in the web app.`
+      effect: (id) => `Follows user ${id}. The document shows no request that ends it.`
     }],
     post: () => [
       {

@@ -276,7 +276,7 @@ const statusOfCode = (code: Errors.ErrorCode): number => Errors.fromCode(code, {
 /** Requires the documented status of a code, if a response has the code. */
 const code = (code: Errors.ErrorCode): Judge => (observations) =>
   each(
-    responses(observations).filter(({ response }) => errorOf(response)?.code === code),
+    serviceErrors(observations).filter(({ response }) => errorOf(response)?.code === code),
     (received) => received.response.status === statusOfCode(code) ? confirmed(account(received)) : contradicted(account(received)),
     unseenCodes[code]
   )

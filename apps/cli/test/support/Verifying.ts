@@ -67,3 +67,6 @@ export const statusOf = ({ rules }: Report.Report, id: string): string => rules.
 
 export const stoppedBy = ({ outcome }: Verified): string | undefined =>
   Option.getOrUndefined(Option.map(outcome.stopped, ({ _tag }) => _tag))
+
+/** The id of the oldest post of the shop. */
+export const firstPost = Effect.flatMap(Sandbox.Sandbox, ({ state }) => Effect.map(state, ({ posts }) => posts[0]?.id))
