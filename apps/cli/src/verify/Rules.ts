@@ -78,7 +78,7 @@ const typed = (name: ResourceName, fields: Readonly<Record<string, (value: unkno
     Object.entries(fields).flatMap(([field, isValid]) => valuesOf(observations, name, field).map((one) => ({ ...one, field, isValid }))),
     ({ from, isValid, value }) =>
       isValid(value) ? confirmed(`seen: ${Object.keys(fields).join(", ")}`) : contradicted(`${from} is ${shown(value)}`),
-    `no response had ${Object.keys(fields).join(" or ")} of a ${name.toLowerCase()}`
+    `no ${name.toLowerCase()} with ${Object.keys(fields).join(" or ")} was received`
   )
 
 const isDate = (value: unknown): boolean =>

@@ -3,6 +3,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import { Output } from "@plaza/cli-kit/Output"
+import { Streams } from "@plaza/cli-kit/Streams"
+import * as Table from "@plaza/cli-kit/Table"
 import { Settings } from "@plaza/client"
 import * as Node from "@plaza/client/node"
 import * as Data from "effect/Data"
@@ -92,27 +94,28 @@ const writeFiles = (files: Files, report: Report.Report) =>
     if (files.assumptions !== undefined) yield* fs.writeFileString(files.assumptions, json(assumptionsFile(report.learnt)))
   })
 
-/** Prints the report: a table for each section, then what was learnt. */
+/** Prints the report: the rules of each section, then what was learnt. */
 export const print = (report: Report.Report) =>
   Effect.gen(function*() {
     const output = yield* Output
     if (output.json) return yield* output.value(report)
-    yield* Effect.forEach(Report.bySection(report), ([section, rules]) =>
-      Effect.zipRight(
-        output.table(
-          [{ head: "status", whole: true }, { head: section, overflow: "wrap" }],
-          rules.flatMap(({ detail, rule, status }) => [
-            [Report.words[status], rule],
-            ...(status === "confirmed" ? [] : [["", `-> ${detail}`]])
-          ])
-        ),
-        output.text("")
-      ), { discard: true })
-    yield* output.table(
-      [{ head: "learnt", overflow: "wrap" }, { head: "value", overflow: "wrap" }],
-      Report.learntEntries(report)
-    )
-    yield* output.text(`\n${Report.summary(report)}, by ${count(report.requests, "request")}.`)
+    const { stdout } = yield* Streams
+    const section = (title: string, columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) =>
+      output.text([
+        stdout.colour ? `\u001b[1m${title}\u001b[22m` : title,
+        ...Table.lines(columns, rows, stdout, { head: false }),
+        ""
+      ].join("\n"))
+    for (const [title, rules] of Report.bySection(report)) {
+      yield* section(title, [{ head: "status", whole: true }, { head: "rule", overflow: "wrap" }],
+        rules.flatMap(({ detail, rule, status }) => [
+          [Report.words[status], rule],
+          ...(status === "confirmed" ? [] : [["", `-> ${detail}`]])
+        ]))
+    }
+    yield* section("Learnt of the open points", [{ head: "point", whole: true }, { head: "value", overflow: "wrap" }],
+      Report.learntEntries(report))
+    yield* output.text(`${Report.summary(report)}, by ${count(report.requests, "request")}.`)
   })
 
 const progressLine = (step: number, steps: number, { request, result }: Observation): string => {

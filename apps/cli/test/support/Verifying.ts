@@ -29,13 +29,14 @@ export interface Verified {
 /** Verifies the service of the client, with the key of the sandbox. */
 export const verify = (
   write: Plan.Objects | undefined = undefined,
-  apiKey?: Redacted.Redacted
+  apiKey?: Redacted.Redacted,
+  baseUrl?: string
 ): Effect.Effect<Verified, unknown, HttpClient.HttpClient | Sandbox.Sandbox> =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const progress: Array<Observation> = []
     const outcome = yield* TestTime.advancing(Run.run({
-      settings: yield* settings(apiKey ?? sandbox.apiKey, sandbox.baseUrl),
+      settings: yield* settings(apiKey ?? sandbox.apiKey, baseUrl ?? sandbox.baseUrl),
       plan: Plan.make(write),
       onProgress: ({ observation }) => Effect.sync(() => progress.push(observation))
     }))
