@@ -225,7 +225,8 @@ const listForms = (observations: Observations): Latitude.Change => {
         )
       )
     ),
-    ...entry("idForm", same(ids.map(idForm))),
+    // A service may have changed the form: ids in the plain one show nothing about new ids.
+    ...entry("idForm", same(ids.map(idForm).filter((form) => form !== "plain"))),
     ...entry("extraFields",
       same(envelopes.map((envelope) => Object.keys(envelope).some((name) => name !== "data" && name !== "next_cursor"))))
   }
