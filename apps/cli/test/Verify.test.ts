@@ -4,7 +4,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Latitude, Sandbox } from "@plaza/sandbox"
+import { type Latitude, Sandbox } from "@plaza/sandbox"
 import { DateTime, Effect, FastCheck, Layer, Redacted } from "effect"
 import * as Learnt from "../src/verify/Learnt.js"
 import type { Report } from "../src/verify/Report.js"
@@ -143,8 +143,7 @@ describe("plaza verify learns", () => {
       const { report } = yield* verify(undefined, Redacted.make(`${"p".repeat(13)}${Redacted.value(sandbox.apiKey).slice(-40)}`))
       assert.strictEqual(report.learnt.latitude.keyPrefix, undefined)
     }).pipe(
-      Effect.provide(WrongService.layer(({ hasKey, status }) => hasKey && status === 401 ? { status: 200, body: "{}" } : undefined)),
-      Effect.provide(sandbox())
+      Effect.provide(WrongService.sandbox(({ hasKey, status }) => hasKey && status === 401 ? { status: 200, body: "{}" } : undefined))
     ))
 })
 
@@ -244,18 +243,16 @@ describe("plaza verify", () => {
       assert.notInclude(said, Redacted.value(apiKey))
       assert.notInclude(said, Redacted.value(apiKey).slice(-40))
       assert.include(said, "<redacted>")
-    }).pipe(
-      Effect.provide(
-        Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey }) => {
-          const key = Redacted.value(apiKey)
-          return WrongService.layer(({ body, headers, path }) => ({
-            headers: { ...headers, "x-echo": `Bearer ${key}` },
-            body: path === "/me"
-              ? JSON.stringify({ id: key, username: key, seen: key })
-              : body.replace(/"(next_cursor|message|text)":"/g, `"$1":"${key}`)
-          }))
+    }).pipe(Effect.provide(Layer.provideMerge(
+      Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey }) => {
+        const key = Redacted.value(apiKey)
+        return WrongService.layer(({ body, headers, path }) => ({
+          headers: { ...headers, "x-echo": `Bearer ${key}` },
+          body: path === "/me"
+            ? JSON.stringify({ id: key, username: key, seen: key })
+            : body.replace(/"(next_cursor|message|text)":"/g, `"$1":"${key}`)
         }))
-      ),
-      Effect.provide(sandbox())
-    ))
+      })),
+      sandbox()
+    ))))
 })

@@ -61,7 +61,7 @@ const wrongs: Readonly<Record<string, Wrong>> = {
   "lists.envelope": edit(/^\/conversations/, (page) => ({ ...page, next_cursor: 5 })),
   "lists.limit": reply(/limit=100$/, { status: 400, body: envelope("VALIDATION_ERROR") }),
   "lists.invalidLimit": reply(/limit=101$/, { status: 200, body: JSON.stringify({ data: [], next_cursor: null }) }),
-  "lists.size": edit(/^\/conversations\?limit=3/, ({ data, ...page }) => ({ ...page, data: Array.isArray(data) ? [...data, {}] : data })),
+  "lists.size": edit(/^\/conversations\?limit=3/, ({ data, ...page }) => ({ ...page, data: [data, {}].flat() })),
   "lists.cursor": (exchange) => /limit=3&cursor=/.test(exchange.path) ? { status: 400, body: envelope("VALIDATION_ERROR") } : undefined,
   "lists.end": edit(/^\/me\/posts\?limit=10$/, (page) => ({ ...page, next_cursor: null })),
   "auth.bearer": ({ hasKey }) => hasKey ? undefined : { status: 200, body: "{}" },
@@ -128,7 +128,7 @@ describe("plaza verify", () => {
         const { report } = yield* verify(yield* withPost)
         assert.strictEqual(statusOf(report, id), "contradicted")
         assert.isNotEmpty(report.rules.find((rule) => rule.id === id)?.detail)
-      }).pipe(Effect.provide(WrongService.layer(wrong)), Effect.provide(Sandbox.layerHttpClient())))
+      }).pipe(Effect.provide(WrongService.sandbox(wrong))))
   }
 
   it.effect("finds a cursor that returns the same page again", () => {
@@ -141,7 +141,7 @@ describe("plaza verify", () => {
     return Effect.gen(function*() {
       const { report } = yield* verify()
       assert.strictEqual(statusOf(report, "lists.cursor"), "contradicted")
-    }).pipe(Effect.provide(WrongService.layer(wrong)), Effect.provide(Sandbox.layerHttpClient()))
+    }).pipe(Effect.provide(WrongService.sandbox(wrong)))
   })
 
   it.effect("finds a Retry-After that does not tell how long to wait", () =>
@@ -150,28 +150,21 @@ describe("plaza verify", () => {
       assert.strictEqual(statusOf(report, "limits.retryAfter"), "contradicted")
     }).pipe(
       Effect.provide(
-        WrongService.layer(reply(/limit=100$/, { status: 429, headers: { "retry-after": "soon" }, body: envelope("RATE_LIMITED") }))
-      ),
-      Effect.provide(Sandbox.layerHttpClient())
+        WrongService.sandbox(reply(/limit=100$/, { status: 429, headers: { "retry-after": "soon" }, body: envelope("RATE_LIMITED") }))
+      )
     ))
 
   it.effect("finds a service that accepts a key of another form", () =>
     Effect.gen(function*() {
       const { report } = yield* verify(undefined, Redacted.make("short-key"))
       assert.strictEqual(statusOf(report, "auth.keyForm"), "contradicted")
-    }).pipe(
-      Effect.provide(WrongService.layer(reply(/./, { status: 200, body: "{}" }))),
-      Effect.provide(Sandbox.layerHttpClient())
-    ))
+    }).pipe(Effect.provide(WrongService.sandbox(reply(/./, { status: 200, body: "{}" })))))
 
   it.effect("finds a service at a base URL without the version", () =>
     Effect.gen(function*() {
       const { report } = yield* verify(undefined, undefined, "http://sandbox.localhost/api")
       assert.strictEqual(statusOf(report, "version.path"), "contradicted")
-    }).pipe(
-      Effect.provide(WrongService.layer(reply(/./, { status: 200, body: "{}" }))),
-      Effect.provide(Sandbox.layerHttpClient())
-    ))
+    }).pipe(Effect.provide(WrongService.sandbox(reply(/./, { status: 200, body: "{}" })))))
 
   it.effect("confirms most rules of the sandbox, and contradicts none", () =>
     Effect.gen(function*() {

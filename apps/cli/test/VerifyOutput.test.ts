@@ -1,7 +1,6 @@
 /** The report of `plaza verify` for people: a table, and a page in a real Chromium. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Output, Streams } from "@plaza/cli-kit"
-import { Sandbox } from "@plaza/sandbox"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer } from "effect"
 import * as Page from "../src/verify/Page.js"
@@ -11,13 +10,13 @@ import { verify } from "./support/Verifying.js"
 import * as WrongService from "./support/WrongService.js"
 
 /** A service with texts that a page must escape. It contradicts three rules. */
-const hostile = WrongService.layer(({ body, path }) =>
+const hostile = WrongService.sandbox(({ body, path }) =>
   path === "/me" && body.includes("username")
     ? { body: JSON.stringify({ id: "<script>alert(1)</script>", username: 5, "<b>&\"'": true, ["x".repeat(300)]: 1 }) }
     : undefined
 )
 
-const reported = Effect.map(verify(), ({ report }) => report).pipe(Effect.provide(hostile), Effect.provide(Sandbox.layerHttpClient()))
+const reported = Effect.map(verify(), ({ report }) => report).pipe(Effect.provide(hostile))
 
 const printed = (report: Report, options: { readonly columns?: number; readonly json?: boolean }) =>
   Effect.gen(function*() {

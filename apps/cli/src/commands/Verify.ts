@@ -4,6 +4,7 @@ import * as Options from "@effect/cli/Options"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Connection from "../profiles/Connection.js"
 import { commonOptions, text, wholeNumber, withOutput } from "./CommonOptions.js"
@@ -47,6 +48,10 @@ export const verify = Command.make("verify", {
       if (!write && given !== undefined) {
         return yield* new UsageError({ message: `--${given[0]} names a test object to change: add --write, or remove it` })
       }
+      const unsendable = Object.entries(named).find(([, value]) => Option.exists(value, (id) => id === "" || id === "." || id === ".."))
+      if (unsendable !== undefined) {
+        return yield* new UsageError({ message: `--${unsendable[0]} must be an id: not empty, and not "." or ".."` })
+      }
       if (Option.isSome(stock) && Option.isNone(product)) {
         return yield* new UsageError({ message: "--stock is the stock of a test product: add --product, or remove it" })
       }
@@ -62,11 +67,12 @@ export const verify = Command.make("verify", {
         : undefined
       const { run, showPlan } = yield* Effect.promise(() => import("../verify/Verify.js"))
       if (plan) return yield* showPlan(objects)
+      const Node = yield* Effect.promise(() => import("@plaza/client/node"))
       yield* run(objects, {
         report: Option.getOrUndefined(report),
         html: Option.getOrUndefined(html),
         assumptions: Option.getOrUndefined(assumptionsOut)
-      }).pipe(Effect.provide(Connection.layer(flags)))
+      }).pipe(Effect.provide(Layer.merge(Connection.layer(flags), Node.layer)))
     }))).pipe(Command.withDescription(describe({
       summary: "Check the rules of the interface against a service.",
       details: [

@@ -349,7 +349,7 @@ const fieldsByResource = (observations: Observations): Readonly<Record<string, R
 const successStatuses = (observations: Observations): Readonly<Record<string, ReadonlyArray<number>>> =>
   Object.fromEntries([...new Set(successes(observations).map(({ operation }) => operation))].map((operation) => [
     operation,
-    [...new Set(writeOf(observations, [operation]).map(({ status }) => status))].sort()
+    [...new Set(writeOf(observations, [operation]).map(({ status }) => status))].sort((one, other) => one - other)
   ]))
 
 /** Derives everything that the observations show of the open points. */

@@ -209,13 +209,10 @@ const wrongTypes: Readonly<Record<string, string>> = {
   ship: `{"carrier":5,"trackingNumber":5}`
 }
 
-const toStep = ({ effect, id, path, ...write }: Write, objectId: string): Step => ({
-  ...write,
-  id,
-  path: path(objectId),
-  effect: effect(objectId),
-  resolve: () => Either.map(segment(objectId, "the id"), path)
-})
+const toStep = ({ effect, id, path, ...write }: Write, objectId: string): Step => {
+  const resolved = Either.map(segment(objectId, "the id"), path)
+  return { ...write, id, path: Either.getOrElse(resolved, () => path(objectId)), effect: effect(objectId), resolve: () => resolved }
+}
 
 const invalidWrites = (write: Write, objectId: string): ReadonlyArray<Step> =>
   [

@@ -96,5 +96,5 @@ export const accepts = (step: string, judge: (body: Json, received: Received) =>
     const { json, status } = received.response
     return !isSuccess(status)
       ? notObservable(account(received))
-      : (isJsonObject(json) ? judge(json, received) : undefined) ?? confirmed(`${account(received)}; the response does not show the change`)
+      : judge(isJsonObject(json) ? json : {}, received) ?? confirmed(`${account(received)}; the response does not show the change`)
   })

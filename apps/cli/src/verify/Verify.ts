@@ -6,7 +6,6 @@ import { Output } from "@plaza/cli-kit/Output"
 import { Streams } from "@plaza/cli-kit/Streams"
 import * as Table from "@plaza/cli-kit/Table"
 import { Settings } from "@plaza/client"
-import * as Node from "@plaza/client/node"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -135,7 +134,7 @@ export const run = (objects: Plan.Objects | undefined, files: Files) =>
       plan,
       // With --json standard error has one object, the failure.
       onProgress: ({ observation, step, steps }) => output.json ? Effect.void : output.note(progressLine(step, steps, observation))
-    }).pipe(Effect.provide(Node.layer))
+    })
     const report = Report.make(outcome)
     yield* print(report)
     yield* writeFiles(files, report)

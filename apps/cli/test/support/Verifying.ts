@@ -28,7 +28,7 @@ export interface Verified {
 
 /** Verifies the service of the client, with the key of the sandbox. */
 export const verify = (
-  write: Plan.Objects | undefined = undefined,
+  write?: Plan.Objects,
   apiKey?: Redacted.Redacted,
   baseUrl?: string
 ): Effect.Effect<Verified, unknown, HttpClient.HttpClient | Sandbox.Sandbox> =>

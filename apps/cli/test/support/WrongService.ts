@@ -1,5 +1,6 @@
 /** A service that breaks one rule: the sandbox behind an HTTP client that changes some responses. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 
 export interface Reply {
@@ -52,6 +53,9 @@ export const layer = (wrong: Wrong): Layer.Layer<HttpClient.HttpClient, never, H
           })))
     })
   )
+
+/** A sandbox whose responses are changed. */
+export const sandbox = (wrong: Wrong) => Layer.provideMerge(layer(wrong), Sandbox.layerHttpClient())
 
 /** Changes the JSON of a body. */
 export const editJson = (body: string, edit: (value: Record<string, unknown>) => unknown): string => {
