@@ -48,6 +48,11 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
         yield* session("plaza me --nonsense", 60))
     }))
 
+  it.effect("a plan is printed in lines that fit the window", () =>
+    Effect.gen(function*() {
+      Transcript.compare("plan", yield* session("plaza verify --plan --write --order 500001", 60))
+    }))
+
   it.scoped("a bar shows how far an upload is, and Ctrl-C takes it away and ends at once", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
