@@ -5,9 +5,10 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { type Latitude, Sandbox } from "@plaza/sandbox"
-import { DateTime, Effect, FastCheck, Layer, Redacted } from "effect"
+import { DateTime, Duration, Effect, FastCheck, Layer, Redacted } from "effect"
 import * as Learnt from "../src/verify/Learnt.js"
 import type { Report } from "../src/verify/Report.js"
+import * as Run from "../src/verify/Run.js"
 import { addPosts, contradicted, drawn, firstPost, objects, statusOf, stoppedBy, verify } from "./support/Verifying.js"
 import * as WrongService from "./support/WrongService.js"
 
@@ -178,6 +179,11 @@ describe("plaza verify", () => {
       assert.isAbove(times.length, 40)
       for (const time of times) assert.isAtMost(times.filter((other) => other >= time && other < time + 60_000).length, 12)
     }).pipe(Effect.provide(sandbox({ gatewayStatus: 408, gatewayStatusEvery: 2 }))))
+
+  it("spaces requests by a tenth of the document's limit, or of a lower one of the settings", () => {
+    const seconds = (rateLimit: number) => Duration.toSeconds(Run.interval({ rateLimit, rateWindow: Duration.minutes(1) }))
+    assert.deepStrictEqual([120, 60, 10_000].map(seconds), [5, 10, 5])
+  })
 
   it.effect("repeats a read twice at most, and no write", () =>
     Effect.gen(function*() {

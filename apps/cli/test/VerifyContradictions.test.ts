@@ -144,6 +144,15 @@ describe("plaza verify", () => {
     }).pipe(Effect.provide(WrongService.sandbox(wrong)))
   })
 
+  it.effect("does not take an item that was deleted during the run for the end of a list", () =>
+    Effect.gen(function*() {
+      const { report } = yield* verify()
+      assert.strictEqual(statusOf(report, "lists.end"), "confirmed")
+      assert.deepStrictEqual(contradicted(report), [])
+    }).pipe(Effect.provide(WrongService.sandbox(
+      edit(/^\/me\/posts\?limit=10$/, ({ data, ...page }) => ({ ...page, data: [data].flat().filter((_, index) => index !== 4) }))
+    ))))
+
   it.effect("finds a Retry-After that does not tell how long to wait", () =>
     Effect.gen(function*() {
       const { report } = yield* verify()

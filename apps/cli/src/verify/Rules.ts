@@ -199,18 +199,22 @@ const cursorContinues: Judge = (observations) =>
         : confirmed("seen in the next pages")
     })(observations), "no list of the account has a second page")
 
+// An item that is missing between others was deleted during the run. A walk that ended too early misses all items from one on.
 const endOfList: Judge = (observations) =>
   combine(lists.map((list) =>
     onSuccess(`${list.id}.max`, ({ response }) => {
       const walk = walkOf(observations, list)
-      const missing = idsOf(response).find((id) => !walk.ids.includes(id))
+      const ids = idsOf(response)
+      const firstMissing = ids.findIndex((id) => !walk.ids.includes(id))
       return !walk.isComplete
         ? notObservable(`the walk through ${list.path} did not reach the end of the list`)
-        : missing !== undefined
-        ? contradicted(`${list.path} ended without the item ${missing}, which ${list.path}?limit=100 returned`)
-        : idsOf(response).length === 0
+        : ids.length === 0
         ? notObservable(`${list.path} has no items with ids`)
-        : confirmed(`${list.path} ended after ${walk.ids.length} items on ${walk.pages === 1 ? "1 page" : `${walk.pages} pages`}`)
+        : firstMissing === -1
+        ? confirmed(`${list.path} ended after ${walk.ids.length} items on ${walk.pages === 1 ? "1 page" : `${walk.pages} pages`}`)
+        : ids.slice(firstMissing).some((id) => walk.ids.includes(id))
+        ? notObservable(`${list.path} changed during the run`)
+        : contradicted(`${list.path} ended without the item ${ids[firstMissing]}, which ${list.path}?limit=100 returned`)
     })(observations)
   ))
 
