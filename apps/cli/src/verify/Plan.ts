@@ -2,7 +2,7 @@
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { idsOf, isJsonObject, itemsOf, nextCursor, type Observations, successOf } from "./Observation.js"
+import { describe, idsOf, isJsonObject, isSuccess, itemsOf, nextCursor, type Observations, responseOf, successOf } from "./Observation.js"
 
 /** The objects that writes may change. */
 export interface Objects {
@@ -131,7 +131,17 @@ interface Write {
   readonly path: (id: string) => string
   readonly body?: string
   readonly effect: (id: string) => string
+  /** Why the write is not sent after what was observed; undefined if it is. */
+  readonly unless?: (observations: Observations) => string | undefined
 }
+
+/** A second shipment is one only if the first was carried out. */
+const notShipped = (observations: Observations): string | undefined =>
+  Either.match(responseOf(observations, "ship"), {
+    onLeft: (why) => `the outcome of the first shipment is unknown: ${why}`,
+    onRight: ({ request, response }) =>
+      isSuccess(response.status) || response.status === 409 ? undefined : `${request} got ${describe(response)}`
+  })
 
 const writesByObject: Readonly<Record<"product" | "user" | "post" | "conversation" | "order", (objects: Objects) => ReadonlyArray<Write>>> =
   {
@@ -193,7 +203,8 @@ const writesByObject: Readonly<Record<"product" | "user" | "post" | "conversatio
         method: "POST",
         path: (id) => `/store/orders/${id}/ship`,
         body: JSON.stringify(shipment),
-        effect: (id) => `Ships order ${id} a second time. The document says that this changes nothing.`
+        effect: (id) => `Ships order ${id} a second time. The document says that this changes nothing.`,
+        unless: notShipped
       }
     ]
   }
@@ -209,9 +220,18 @@ const wrongTypes: Readonly<Record<string, string>> = {
   ship: `{"carrier":5,"trackingNumber":5}`
 }
 
-const toStep = ({ effect, id, path, ...write }: Write, objectId: string): Step => {
+const toStep = ({ effect, id, path, unless, ...write }: Write, objectId: string): Step => {
   const resolved = Either.map(segment(objectId, "the id"), path)
-  return { ...write, id, path: Either.getOrElse(resolved, () => path(objectId)), effect: effect(objectId), resolve: () => resolved }
+  return {
+    ...write,
+    id,
+    path: Either.getOrElse(resolved, () => path(objectId)),
+    effect: effect(objectId),
+    resolve: (observations) => {
+      const reason = unless?.(observations)
+      return reason === undefined ? resolved : Either.left(reason)
+    }
+  }
 }
 
 const invalidWrites = (write: Write, objectId: string): ReadonlyArray<Step> =>
