@@ -79,7 +79,7 @@ const make = (options: Options) =>
       const held = new Map(yield* Effect.filter(gained, ([shard, term]) => ownership.holds(shard, term)))
       for (const account of accounts) {
         const term = account.shard === null ? undefined : held.get(account.shard)
-        if (account.shard !== null && term !== undefined) yield* members.put(account, account.shard, term)
+        if (account.shard !== null && term !== undefined) yield* members.put(account, account.shard, term, false)
       }
       for (const [shard, term] of held) terms.set(shard, term)
       // An account of epoch 1 was never polled.
@@ -114,12 +114,13 @@ const make = (options: Options) =>
         const term = account.shard === null ? undefined : terms.get(account.shard)
         if (account.shard === null || term === undefined) continue
         const member = members.get(account.id)
-        if (member !== undefined && Member.isUnchanged(member, account)) {
+        // A worker with a problem does not notice that the content of its key's file has changed.
+        if (member !== undefined && member.problem === null && Member.isUnchanged(member, account)) {
           // Something else has changed, such as a product that an operator released.
           member.revision = account.revision
           yield* members.wake(member)
         } else {
-          yield* members.put(account, account.shard, term)
+          yield* members.put(account, account.shard, term, true)
         }
       }
     })
@@ -207,6 +208,7 @@ const make = (options: Options) =>
             paused,
             takenOver: owned !== undefined,
             active: worker !== undefined,
+            setKey: Member.setKey(member),
             status: yield* status ?? Effect.succeed(carried?.status),
             rateLimit: yield* rateLimit ?? Effect.succeed(undefined),
             nextPoll,

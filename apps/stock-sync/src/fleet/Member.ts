@@ -4,10 +4,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
+import * as StatusText from "../observability/StatusText.js"
 import type * as MonotonicClock from "../sync/MonotonicClock.js"
 import type * as SyncStatus from "../sync/SyncStatus.js"
 import type * as AccountWorker from "./AccountWorker.js"
 import { type AccountSettings, type FleetAccount, settingsOf } from "./FleetAccounts.js"
+import * as KeyReference from "./KeyReference.js"
 import type { OwnedAccount } from "./ledger/FleetLedger.js"
 import type { Term } from "./Ownership.js"
 
@@ -17,6 +19,8 @@ export interface Member extends AccountWorker.AccountRecord {
   readonly term: Term
   readonly paused: boolean
   revision: number
+  /** It was added, changed or resumed while this runner owned its shard. The service is asked about its key, because a problem may be left. */
+  readonly isChanged: boolean
   /** Undefined until this runner has taken the account over, and after it has lost it. */
   owned: OwnedAccount | undefined
   worker: Fiber.RuntimeFiber<void> | undefined
@@ -42,12 +46,13 @@ const pollInterval = (options: AccountSettings["options"]): Duration.Duration =>
   Either.getOrElse(Durations.parsePositiveText(options["poll"] ?? ""), () => defaultInterval)
 
 /** An account that is not taken over yet. */
-export const make = (account: FleetAccount, shard: number, term: Term): Member => ({
+export const make = (account: FleetAccount, shard: number, term: Term, isChanged: boolean): Member => ({
   id: account.id,
   shard,
   term,
   paused: account.paused,
   revision: account.revision,
+  isChanged,
   settings: settingsOf(account),
   owned: undefined,
   opening: "afterTakeover",
@@ -71,11 +76,11 @@ export const make = (account: FleetAccount, shard: number, term: Term): Member =
 export const isUnchanged = (member: Member, account: FleetAccount): boolean =>
   member.paused === account.paused && JSON.stringify(settingsOf(account)) === JSON.stringify(settingsOf(member.settings))
 
-/** Why the service or the source keeps the account from being up to date. */
-export const problemOf = ({ account, source }: SyncStatus.State): string | null => {
-  if (account._tag === "Paused" || account._tag === "Trouble" || account._tag === "Quota") return account.failure.message
-  return source.failing?.failure.message ?? null
-}
+export const setKey = ({ id, settings }: Member): string => KeyReference.setKey(id, settings.key)
+
+/** Sets the problem that the status of a worker shows. */
+export const setProblemOf = (member: Member, status: SyncStatus.State): Effect.Effect<void> =>
+  setProblem(member, StatusText.problem(status, setKey(member)) ?? null)
 
 export const setProblem = (member: Member, problem: string | null): Effect.Effect<void> => {
   const { id, problem: before } = member

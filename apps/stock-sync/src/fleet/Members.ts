@@ -117,7 +117,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         if (Exit.isSuccess(exit)) {
           member.failures = 0
           member.retryAt = Member.longAgo
-          yield* Member.setProblem(member, member.carried === undefined ? null : Member.problemOf(member.carried.status))
+          yield* member.carried === undefined ? Member.setProblem(member, null) : Member.setProblemOf(member, member.carried.status)
         } else if (!Cause.isInterruptedOnly(exit.cause)) {
           yield* fail(member, exit.cause)
         }
@@ -198,7 +198,8 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
           member.owned = owned
           const at = dueAt.get(owned.id)
           // An earlier runner prepared the ledger, and left nothing in flight and no problem that only a request shows.
-          member.opening = owned.epoch > 1 && at === undefined && member.problem === null ? "again" : "afterTakeover"
+          const isKnown = owned.epoch > 1 && at === undefined && member.problem === null && !member.isChanged
+          member.opening = isKnown ? "again" : "afterTakeover"
           member.carried = undefined
           const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
           member.nextPoll = yield* PollPhase.next(owned.id, Duration.min(member.interval, longest))
@@ -227,11 +228,11 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         )
       }),
       /** Adds an account with its settings, or replaces them. The worker of the earlier settings stops. */
-      put: (account: FleetAccount, shard: number, term: Term): Effect.Effect<void> =>
+      put: (account: FleetAccount, shard: number, term: Term, isChanged: boolean): Effect.Effect<void> =>
         Effect.suspend(() => {
           const earlier = members.get(account.id)
           const dropped = earlier === undefined ? Effect.void : drop(earlier)
-          return Effect.map(dropped, () => members.set(account.id, Member.make(account, shard, term)))
+          return Effect.map(dropped, () => members.set(account.id, Member.make(account, shard, term, isChanged)))
         }),
       drop,
       startWork,
@@ -247,7 +248,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         Effect.forEach(Array.from(active), (member) =>
           member.status === undefined || !isCurrent(member)
             ? Effect.void
-            : Effect.flatMap(member.status, (status) => Member.setProblem(member, Member.problemOf(status))), { discard: true })
+            : Effect.flatMap(member.status, (status) => Member.setProblemOf(member, status)), { discard: true })
       ),
       /** Whether members are activated. Without the database their workers would only fail. */
       setEnabled: (enabled: boolean): Effect.Effect<void> =>
