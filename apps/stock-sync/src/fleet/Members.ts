@@ -37,7 +37,7 @@ export interface Options {
 }
 
 /** Accounts that were taken over, and which of their products are due. */
-export interface Takeover {
+interface Takeover {
   readonly taken: ReadonlyArray<FleetLedger.Taken>
   readonly due: ReadonlyArray<FleetLedger.DueAccount>
 }
@@ -264,5 +264,3 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
       })
     }
   })
-
-export type Members = Effect.Effect.Success<ReturnType<typeof make>>

@@ -206,7 +206,7 @@ ${
     )
   }${pages(query, page)}</section>`
 
-export interface FleetView {
+interface FleetView {
   readonly now: DateTime.Utc
   readonly runner: ThisRunner
   readonly query: FleetStatus.AccountQuery
@@ -299,7 +299,7 @@ const work = ({ account }: AccountReport, { name }: ThisRunner, activity: Option
     })
   }</div>`
 
-export interface AccountView {
+interface AccountView {
   readonly now: AccountWork.Now
   readonly runner: ThisRunner
   readonly report: AccountReport
