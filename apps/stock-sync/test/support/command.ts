@@ -4,24 +4,33 @@
  */
 import { CommandLine, Program, Streams } from "@plaza/cli-kit"
 import { ConfigProvider, Effect, Layer } from "effect"
-import { expect } from "vitest"
+import { chdir, cwd as currentFolder } from "node:process"
 import * as Cli from "../../src/Cli.js"
-import { exitCodes } from "../../src/ExitCodes.js"
-import { name } from "../../src/version.js"
-import type { Ended } from "./program.js"
+import { checkOutput, type Ended } from "./program.js"
 
 export const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Effect.Effect<Ended> =>
   Effect.suspend(() => {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const variables = ConfigProvider.fromMap(new Map(Object.entries(env)), { pathDelim: "\0" })
-    const command = Program.exitCodeOf(Cli.run(args), { name, json: args.includes("--json"), exitCodes, signal: () => "SIGINT" })
-    return command.pipe(
+    return Program.exitCodeOf(Cli.run(args), { ...Cli.reporting(args), signal: () => "SIGINT" }).pipe(
       Effect.provide(Layer.merge(CommandLine.layer, Streams.layerTest({ stdout, stderr }))),
-      Effect.withConfigProvider(variables),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)), { pathDelim: "\0" })),
       Effect.map((status) => {
-        expect(stderr.join("")).not.toMatch(/\n\s+at .+:\d+:\d+/)
-        return { status, stdout: stdout.join(""), stderr: stderr.join("") }
+        const ended = { status, stdout: stdout.join(""), stderr: stderr.join("") }
+        checkOutput(ended, env)
+        return ended
       })
     )
   })
+
+/** In a folder, one command at a time: the folder is that of the whole process. */
+export const runIn = (folder: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Effect.Effect<Ended> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const before = currentFolder()
+      chdir(folder)
+      return before
+    }),
+    () => run(args, { STOCK_SYNC_SETTLE: "0 seconds", ...env }),
+    (before) => Effect.sync(() => chdir(before))
+  )
