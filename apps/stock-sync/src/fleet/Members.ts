@@ -197,8 +197,8 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
           if (member === undefined) continue
           member.owned = owned
           const at = dueAt.get(owned.id)
-          // An earlier runner prepared the ledger, and left nothing in flight and no problem that only a request shows.
-          const isKnown = owned.epoch > 1 && at === undefined && member.problem === null && !member.isChanged
+          // An earlier runner prepared the ledger and bound it, and left nothing in flight and no problem that only a request shows.
+          const isKnown = Option.isSome(owned.boundTo) && at === undefined && member.problem === null && !member.isChanged
           member.opening = isKnown ? "again" : "afterTakeover"
           member.carried = undefined
           const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
