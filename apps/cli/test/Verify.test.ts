@@ -14,6 +14,8 @@ import * as WrongService from "./support/WrongService.js"
 
 const sandbox = (latitude: Latitude.Change = {}) => Sandbox.layerHttpClient({ latitude })
 
+const runs = Number(process.env["PLAZA_VERIFY_RUNS"] ?? 12)
+
 const writesToAll = Effect.map(firstPost, (post) => ({ ...objects, post }))
 
 const requests = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests)
@@ -88,7 +90,7 @@ describe("plaza verify learns", () => {
         assert.deepStrictEqual(contradicted(report), [])
         expectLearnt(report, latitude)
       }).pipe(Effect.provide(sandbox(latitude)))
-    }, { fastCheck: { numRuns: Number(process.env["PLAZA_VERIFY_RUNS"] ?? 12) }, timeout: 120_000 })
+    }, { fastCheck: { numRuns: runs }, timeout: 60_000 + runs * 10_000 })
 
   it.effect.prop("a file with which another sandbox behaves alike", { seed: FastCheck.integer() }, ({ seed }) =>
     Effect.gen(function*() {
@@ -102,7 +104,10 @@ describe("plaza verify learns", () => {
       assert.deepStrictEqual(again.learnt.latitude, report.learnt.latitude)
       assert.deepStrictEqual(again.learnt.assumptions, report.learnt.assumptions)
       assert.deepStrictEqual(again.rules.map(({ id, status }) => [id, status]), report.rules.map(({ id, status }) => [id, status]))
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)), { fastCheck: { numRuns: 6 }, timeout: 120_000 })
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)), {
+    fastCheck: { numRuns: Math.ceil(runs / 2) },
+    timeout: 60_000 + runs * 10_000
+  })
 
   it.effect("the scope that an error names, and which operations the key may call", () =>
     Effect.gen(function*() {
