@@ -94,6 +94,8 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly state: Effect.Effect<StateSnapshot>
     /** The request log, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
+    /** The number of logged requests that match (default: all); `*` matches any run of characters. */
+    readonly countRequests: (filter?: RequestLog.RequestFilter) => Effect.Effect<number>
     /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
     /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
@@ -318,6 +320,7 @@ const make = (origin: string) =>
       seed,
       state: inside(seeding.state),
       requests: log.all,
+      countRequests: (filter = {}) => log.count(filter),
       reset: inside(seeding.reset),
       clock: inside(clock.read),
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),

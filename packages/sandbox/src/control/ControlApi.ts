@@ -12,7 +12,7 @@ import { errorResponse } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
-import { RequestPage, RequestQuery } from "../http/RequestLog.js"
+import { RequestCount, RequestPage, RequestQuery } from "../http/RequestLog.js"
 import { Change, Latitude } from "../Latitude.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
 import { ClockState } from "../VirtualClock.js"
@@ -38,7 +38,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   .add(
     HttpApiEndpoint.get("requests", "/requests")
       .setUrlParams(RequestQuery)
-      .addSuccess(RequestPage)
+      .addSuccess(Schema.Union(RequestPage, RequestCount))
       .addError(errorResponse("VALIDATION_ERROR"))
   )
   .add(
