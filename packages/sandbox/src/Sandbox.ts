@@ -6,7 +6,7 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import type { ValidationError } from "@plaza/domain/Errors"
+import type { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -112,6 +112,9 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
     /** The active faults. */
     readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+    /** Replaces an active fault; its counters start again. */
+    readonly replaceFault: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
+    readonly removeFault: (id: FaultId) => Effect.Effect<void, NotFound>
     readonly clearFaults: Effect.Effect<void>
   }
 >() {}
@@ -331,6 +334,8 @@ const make = (origin: string) =>
       // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
+      replaceFault: (id, fault) => Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid)),
+      removeFault: faults.remove,
       clearFaults: faults.clear,
       createAccount: (account) => inside(operations.createAccount(account)),
       setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),

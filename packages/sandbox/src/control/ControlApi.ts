@@ -59,6 +59,22 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       .addError(errorResponse("PAYLOAD_TOO_LARGE"))
   )
   .add(HttpApiEndpoint.get("listFaults", "/faults").addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) })))
+  .add(
+    HttpApiEndpoint.put("replaceFault", "/faults/:id")
+      .setPath(Schema.Struct({ id: FaultId }))
+      .setPayload(Fault)
+      .addSuccess(ActiveFault)
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("VALIDATION_ERROR"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("NOT_FOUND"))
+  )
+  .add(
+    HttpApiEndpoint.del("removeFault", "/faults/:id")
+      .setPath(Schema.Struct({ id: FaultId }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(errorResponse("NOT_FOUND"))
+  )
   .add(HttpApiEndpoint.del("clearFaults", "/faults").addSuccess(HttpApiSchema.NoContent))
   .add(
     HttpApiEndpoint.get("commits", "/commits")

@@ -42,6 +42,8 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("advanceClock", ({ payload }) => clock.advance(payload.millis))
       .handle("addFault", ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })))
       .handle("listFaults", () => Effect.map(faults.list, (data) => ({ data })))
+      .handle("replaceFault", ({ path, payload }) => faults.replace(path.id, payload))
+      .handle("removeFault", ({ path }) => faults.remove(path.id))
       .handle("clearFaults", () => faults.clear)
       .handle("commits", ({ urlParams }) => commits.read(urlParams))
       .handle("readLatitude", () => Effect.sync(() => latitude.value))

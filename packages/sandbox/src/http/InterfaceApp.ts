@@ -168,9 +168,9 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       })
     }
 
-    const hitOf = (method: string, path: string): Effect.Effect<Hit> => {
+    const hitOf = ({ headers, method }: ServerRequest, path: string): Effect.Effect<Hit> => {
       const isGateway = latitude.isGatewayRequest()
-      return Effect.map(faults.take(method, path), (hit) =>
+      return Effect.map(faults.take({ method, path, caller: admission.callerOf(headers) }), (hit) =>
         // An added fault takes precedence.
         isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
     }
@@ -183,7 +183,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       query: string
     ): Effect.Effect<FaultyResponse.FaultResult, RequestError> =>
       path.startsWith(`${basePath}/`)
-        ? Effect.flatMap(hitOf(request.method, path.slice(basePath.length)), (hit) =>
+        ? Effect.flatMap(hitOf(request, path.slice(basePath.length)), (hit) =>
           perform(new Exchange(request.source, {
             url: Router.urlOf(path, query),
             path: path.slice(basePath.length),
