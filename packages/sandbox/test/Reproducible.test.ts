@@ -54,7 +54,7 @@ const form = (content: string): FormData => {
   return form
 }
 
-const lists = fc.constantFrom("/me/posts", "/store/products", "/store/orders", "/conversations", "/conversations/conv_1/messages")
+const lists = fc.constantFrom("/me/posts", "/store/products", "/store/orders", "/conversations", "/conversations/conv_301/messages")
 const when = fc.constantFrom("before", "after")
 const rate = fc.constantFrom(0.3, 0.7)
 const fault = fc.oneof(
@@ -84,7 +84,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   text.map((content) => toInterface("POST", () => "/media", () => ({ form: form(content) }))),
   fc.nat({ max: 9 }).map((stock) => toInterface("PATCH", () => "/store/products/0042/stock", () => ({ json: { stock } }))),
   fc.constant(toInterface("POST", () => "/store/orders/500001/ship", () => ({ json: { carrier: "Post", trackingNumber: "1" } }))),
-  text.map((text) => toInterface("POST", () => "/conversations/conv_1/messages", () => ({ json: { text } }))),
+  text.map((text) => toInterface("POST", () => "/conversations/conv_301/messages", () => ({ json: { text } }))),
   text.map((text) => toInterface("POST", () => "/stories", () => ({ json: { text } }))),
   fc.constant(toInterface("GET", () => "/me", ({ key = "none" }) => ({ key }))),
   fc.constant(toInterface("POST", () => "/post")),
