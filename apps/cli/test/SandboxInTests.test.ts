@@ -52,7 +52,7 @@ describe("docs/sandbox-in-tests.md", () => {
       env: { ...process.env, PATH: `${folder}/bin${delimiter}${process.env["PATH"] ?? ""}`, PYTHONDONTWRITEBYTECODE: "1" }
     })
     const output = stdout + stderr
-    expect(status, output).toBe(0)
+    expect({ status, output }).toEqual({ status: 0, output })
     return output
   }
 
