@@ -6,8 +6,9 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import type { ValidationError } from "@plaza/domain/Errors"
+import type { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -94,6 +95,8 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly state: Effect.Effect<StateSnapshot>
     /** The request log, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
+    /** The number of logged requests that match (default: all); `*` matches any run of characters. */
+    readonly countRequests: (filter?: RequestLog.RequestFilter) => Effect.Effect<number>
     /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
     /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
@@ -110,6 +113,9 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
     /** The active faults. */
     readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+    /** Replaces an active fault; its counters start again. */
+    readonly replaceFault: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
+    readonly removeFault: (id: FaultId) => Effect.Effect<void, NotFound>
     readonly clearFaults: Effect.Effect<void>
   }
 >() {}
@@ -120,6 +126,11 @@ export interface Options {
   readonly data?: string
   /** The seed of new data (default: 1). An existing data file keeps its seed. */
   readonly seed?: number
+  /**
+   * Freezes the clock, at this time or with `true` at 2026-01-01T00:00:00Z: only `advanceClock` moves it. The same seed and the
+   * same requests then give the same responses; keys are derived from the seed (default: false, the caller's Clock).
+   */
+  readonly freezeClock?: boolean | DateTime.Utc
   /**
    * Fixtures in addition to the seeded data, or the path of a JSON or YAML file of fixtures. An existing data file keeps its
    * fixtures.
@@ -205,8 +216,11 @@ const readAssumptions = (path: string | undefined): Effect.Effect<AssumptionsFil
     ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
   )
 
-/** Rejects invalid hosts, which would never match. */
-const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, SandboxError> => {
+/** Rejects invalid hosts, which would never match, and a time that has no ISO 8601 form of four digits for the year. */
+const checkSettings = (allowed: ReadonlyArray<string>, frozenAt: DateTime.Utc | undefined): Effect.Effect<void, SandboxError> => {
+  if (frozenAt !== undefined && !VirtualClock.canFreezeAt(frozenAt)) {
+    return new SandboxError({ message: "the clock can't be frozen at this time: use one from 1970 to the year 9999" })
+  }
   const wrong = allowed.find((host) => !HostPolicy.isHost(host))
   return wrong === undefined
     ? Effect.void
@@ -258,18 +272,20 @@ const parts = (
     control = "loopback",
     data = ":memory:",
     fixtures,
+    freezeClock = false,
     host = defaultHost,
     latitude,
     seed
   }: ServerOptions
 ): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
   const local = HostPolicy.make(host, allowedHosts)
+  const frozenAt = freezeClock === true ? VirtualClock.defaultFrozenAt : freezeClock === false ? undefined : freezeClock
   const assumed = (file: AssumptionsFile.Content) =>
     merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
   const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
   return Effect.flatMap(readAssumptions(assumptionsFile),
     (file) =>
-      Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
+      Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), (recorded) =>
         Effect.context<Parts>().pipe(
           Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
           Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
@@ -277,14 +293,14 @@ const parts = (
           Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
           Effect.provideServiceEffect(Admission.Admission, Admission.make),
           Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
-          Effect.provideServiceEffect(Keys.Keys, Keys.make),
+          Effect.provideServiceEffect(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
           Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
           Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
           Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
           Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
           Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
           Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
-          Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make),
+          Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
           Effect.provideServiceEffect(Commits.Commits, Commits.make),
           Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
         )).pipe(
@@ -297,7 +313,8 @@ const parts = (
           (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
           // The folder is checked first, so that no data file is created if it is refused.
           Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
-          Effect.provideService(CurrentAssumptions, assumed(file))
+          Effect.provideService(CurrentAssumptions, assumed(file)),
+          VirtualClock.frozen(frozenAt)
         ))
 }
 
@@ -322,6 +339,7 @@ const make = (origin: string) =>
       seed,
       state: inside(seeding.state),
       requests: log.all,
+      countRequests: (filter = {}) => log.count(filter),
       reset: inside(seeding.reset),
       clock: inside(clock.read),
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
@@ -332,6 +350,8 @@ const make = (origin: string) =>
       // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
+      replaceFault: (id, fault) => Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid)),
+      removeFault: faults.remove,
       clearFaults: faults.clear,
       createAccount: (account) => inside(operations.createAccount(account)),
       setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),

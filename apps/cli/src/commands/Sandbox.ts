@@ -7,11 +7,13 @@ import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Config from "effect/Config"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { configProvider } from "../profiles/Connection.js"
-import { commonOptions, type Flags, outputOptions, text, wholeNumber, withOutput } from "./CommonOptions.js"
+import { commonOptions, type Flags, outputOptions, text, validated, wholeNumber, withOutput } from "./CommonOptions.js"
 import * as Input from "./Input.js"
 
 const defaultPort = 4010
@@ -31,6 +33,12 @@ const readLatitude = (given: string) =>
       onSuccess: (value) => ({ origin: given, value })
     })
 
+const parseTime = (written: string): Either.Either<DateTime.Utc, string> =>
+  Option.match(DateTime.make(written), {
+    onNone: () => Either.left(`--freeze-at must be a time such as 2026-03-01T12:00:00Z, not "${written}"`),
+    onSome: (time) => Either.right(DateTime.toUtc(time))
+  })
+
 const start = Command.make("start", {
   port: wholeNumber("port", { min: 0, max: 65_535, description: `The port; 0 for any free port (default: ${defaultPort}).` }).pipe(
     Options.withDefault(defaultPort)
@@ -44,6 +52,12 @@ const start = Command.make("start", {
   data: Options.optional(text("data", "FILE", "Keep the data in this file (default: in memory).")),
   seed: Options.optional(
     wholeNumber("seed", { min: 0, max: Number.MAX_SAFE_INTEGER, description: "The seed of accounts, products and the key (default: 1)." })
+  ),
+  freezeClock: Options.boolean("freeze-clock").pipe(Options.withDescription(
+    "Make responses reproducible: the clock stands at 2026-01-01T00:00:00Z until it is advanced, and keys are derived from the seed."
+  )),
+  freezeAt: Options.optional(
+    text("freeze-at", "TIME", "Freeze the clock at this time, such as 2026-03-01T12:00:00Z.").pipe(validated(parseTime))
   ),
   fixtures: Options.optional(text("fixtures", "FILE", "Load further initial data from this JSON or YAML file.")),
   assumptions: Options.optional(
@@ -59,7 +73,7 @@ const start = Command.make("start", {
   )),
   ...outputOptions
 },
-  ({ allowedHosts, assumptions, data, documentOnly, fixtures, host, latitude, port, seed, ...flags }) =>
+  ({ allowedHosts, assumptions, data, documentOnly, fixtures, freezeAt, freezeClock, host, latitude, port, seed, ...flags }) =>
     withOutput(flags, Effect.gen(function*() {
       yield* Program.untilStopped
       const latitudeValue = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
@@ -72,6 +86,7 @@ const start = Command.make("start", {
         ...(documentOnly ? { assumptions: false as const } : {}),
         ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
         ...(Option.isNone(data) ? {} : { data: data.value }),
+        ...(Option.isSome(freezeAt) ? { freezeClock: freezeAt.value } : freezeClock ? { freezeClock } : {}),
         ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
         ...(Option.isNone(seed) ? {} : { seed: seed.value })
       })
@@ -93,6 +108,7 @@ const start = Command.make("start", {
         "sandbox start",
         "sandbox start --port 0 --data shop.sqlite --json",
         "sandbox start --latitude 42",
+        "sandbox start --port 0 --json --freeze-clock",
         "sandbox start --host 0.0.0.0 --allow-host sandbox"
       ]
     })))
@@ -189,12 +205,26 @@ const add = Command.make("add", {
     yield* output.one({ id }, [["id", id]])
   }))).pipe(Command.withDescription(describe({
     summary: "Add a fault to a running sandbox.",
-    details: ["The kinds are delay, status, drop, cut, slow and garbage, each before or after the commit."],
+    details: [
+      "The kinds are delay, status, drop, cut, slow and garbage, each before or after the commit. A sequence has one of them for each call."
+    ],
     examples: [
       `sandbox faults add '{"kind":"status","when":"after","status":500,"method":"POST","path":"/posts"}'`,
-      `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`
+      `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`,
+      `sandbox faults add '{"kind":"status","when":"after","status":500,"every":10}'`
     ]
   })))
+
+const remove = Command.make("remove", {
+  id: Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the fault, such as fault_1.")),
+  ...commonOptions
+}, ({ id, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { removeFault } = yield* control(flags)
+    yield* removeFault(id)
+    const output = yield* Output
+    yield* output.done({ removed: id }, `The fault ${id} is removed.`)
+  }))).pipe(Command.withDescription(describe({ summary: "Remove one active fault.", examples: ["sandbox faults remove fault_1"] })))
 
 const clear = Command.make("clear", commonOptions, (flags) =>
   withOutput(flags, Effect.gen(function*() {
@@ -206,7 +236,7 @@ const clear = Command.make("clear", commonOptions, (flags) =>
 
 const faults = Command.make("faults").pipe(
   Command.withDescription(describe({ summary: "List, add and remove faults of a running sandbox.", examples: ["sandbox faults list"] })),
-  Command.withSubcommands([list, add, clear])
+  Command.withSubcommands([list, add, remove, clear])
 )
 
 export const sandbox = Command.make("sandbox").pipe(

@@ -10,6 +10,7 @@ import { Forbidden } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { AccessRequests } from "../access/AccessRequests.js"
+import type { AccountsRepo } from "../access/AccountsRepo.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import type { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
@@ -27,7 +28,7 @@ import type { Seeding } from "../seeding/Seeding.js"
 import type { VirtualClock } from "../VirtualClock.js"
 import * as ControlHandlers from "./ControlHandlers.js"
 import * as SeedingHandlers from "./SeedingHandlers.js"
-import { ControlRequest, middleware } from "./ServedControlApi.js"
+import { ControlRequest, middleware, nearMiss } from "./ServedControlApi.js"
 
 /**
  * The path prefix of the control API.
@@ -58,7 +59,7 @@ export const make = (
 ): Effect.Effect<
   Control["Type"],
   never,
-  AccessRequests | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
+  AccessRequests | AccountsRepo | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
 > =>
   Effect.gen(function*() {
     const { keyPrefixes } = yield* CurrentLatitude
@@ -88,17 +89,19 @@ export const make = (
       respond: (incoming, path, query) => {
         const request = new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits })
         const refusal = refusalOf(request)
-        return (refusal === undefined ? Router.run(endpoints.app(), request, path) : Effect.fail(refusal)).pipe(
-          Effect.catchAllCause((cause) =>
-            Effect.map(
-              Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
-              ({ error }) => Envelope.failure(error)
-            )
-          ),
-          // Faults never hit the control API.
-          Effect.catchTag("NotHandled", Effect.die),
-          Effect.map((response) => withoutKeys(response, request.operation))
-        )
+        return (refusal === undefined
+          ? Router.run(endpoints.app(), request, path, () => nearMiss(request.method, path))
+          : Effect.fail(refusal)).pipe(
+            Effect.catchAllCause((cause) =>
+              Effect.map(
+                Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
+                ({ error }) => Envelope.failure(error)
+              )
+            ),
+            // Faults never hit the control API.
+            Effect.catchTag("NotHandled", Effect.die),
+            Effect.map((response) => withoutKeys(response, request.operation))
+          )
       }
     }
   })

@@ -17,7 +17,7 @@ import { CurrentAssumptions } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Responses from "../latitude/Responses.js"
-import { Admission } from "./Admission.js"
+import { Admission, assumedOperations, documentedOperations } from "./Admission.js"
 import { Commits, type Write } from "./Commits.js"
 import * as Envelope from "./Envelope.js"
 import { Exchange, type NotHandled } from "./Exchange.js"
@@ -27,6 +27,7 @@ import { Faults, type Hit, isUnaffected, noFault } from "./Faults.js"
 import { pause } from "./FaultyAdmission.js"
 import type { ConnectionReset } from "./FaultyResponse.js"
 import * as FaultyResponse from "./FaultyResponse.js"
+import * as NearMiss from "./NearMiss.js"
 import type { Operation } from "./Operation.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
@@ -91,10 +92,13 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
     const faults = yield* Faults
     const latitude = yield* CurrentLatitude
     const log = yield* RequestLog
+    const nearMiss = NearMiss.make(undocumented ? [...documentedOperations, ...assumedOperations] : documentedOperations, basePath)
 
     const route = (exchange: Exchange): Effect.Effect<HttpServerResponse, unknown> =>
       Effect.catchIf(
-        Router.run(app(), exchange, exchange.path),
+        Router.run(app(), exchange, exchange.path, () =>
+          // Only a path outside of the base path has no URL; see `exchange`.
+          nearMiss(exchange.method, exchange.url === "" ? exchange.path : basePath + exchange.path)),
         (error) => error instanceof Router.Unroutable,
         ({ error }) => admission.refuse(exchange, error)
       )
@@ -168,9 +172,9 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       })
     }
 
-    const hitOf = (method: string, path: string): Effect.Effect<Hit> => {
+    const hitOf = ({ headers, method }: ServerRequest, path: string): Effect.Effect<Hit> => {
       const isGateway = latitude.isGatewayRequest()
-      return Effect.map(faults.take(method, path), (hit) =>
+      return Effect.map(faults.take({ method, path, caller: admission.callerOf(headers) }), (hit) =>
         // An added fault takes precedence.
         isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
     }
@@ -183,7 +187,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       query: string
     ): Effect.Effect<FaultyResponse.FaultResult, RequestError> =>
       path.startsWith(`${basePath}/`)
-        ? Effect.flatMap(hitOf(request.method, path.slice(basePath.length)), (hit) =>
+        ? Effect.flatMap(hitOf(request, path.slice(basePath.length)), (hit) =>
           perform(new Exchange(request.source, {
             url: Router.urlOf(path, query),
             path: path.slice(basePath.length),

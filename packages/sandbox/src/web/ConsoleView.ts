@@ -100,7 +100,9 @@ const faultRow = ({ fault, hits, id, remaining }: ActiveFault): Html => {
 <th scope="row">${id}</th>
 <td>${kind}</td>
 <td class="long">${method === "*" ? "any method" : method} ${path}</td>
-<td class="long">${Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`).join(", ")}</td>
+<td class="long">${
+    Object.entries(rest).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`).join(", ")
+  }</td>
 <td>${hits}</td>
 <td>${remaining ?? "unlimited"}</td>
 </tr>`

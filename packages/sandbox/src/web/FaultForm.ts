@@ -19,13 +19,20 @@ const options = (...values: ReadonlyArray<string>) => values.map((value) => [val
 
 const kindOf = (member: (typeof Fault.members)[number]): string => member.fields.kind.literals[0]
 
+/** The form has no list of outcomes: the control API adds sequences. */
+const members = Fault.members.filter((member) => kindOf(member) !== "sequence")
+
 /** @since 0.1.0 @category constants */
 export const fields: ReadonlyArray<Form.Field> = [
-  { name: "kind", label: "Kind", options: options(...Fault.members.map(kindOf)) },
+  { name: "kind", label: "Kind", options: options(...members.map(kindOf)) },
   { name: "when", label: "When", options: options("before", "after"), hint: "Before or after the handler runs." },
   { name: "method", label: "Method", options: [["", "any"], ...options("GET", "POST", "PATCH", "DELETE")] },
   { name: "path", label: "Path", hint: "For example /posts/*/like." },
-  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited if a rate is set)." },
+  { name: "key", label: "Key", hint: "Id of a key, such as k1 (default: any)." },
+  { name: "account", label: "Account", hint: "Id or username (default: any)." },
+  { name: "nth", label: "Nth call", type: "number", hint: "First matching call affected, from 1." },
+  { name: "every", label: "Every", type: "number", hint: "Affects every nth matching call (default: all calls)." },
+  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited with a rate or every)." },
   { name: "rate", label: "Rate", type: "number", hint: "Share of calls, from 0 to 1 (default: all calls)." },
   { name: "millis", label: "Duration", type: "number", hint: "Milliseconds of a delay or a slow response." },
   { name: "status", label: "Status", type: "number", hint: "Status of the response." },
@@ -44,7 +51,7 @@ export const fields: ReadonlyArray<Form.Field> = [
  * @category reading
  */
 export const read = (form: URLSearchParams): Either.Either<Fault, ValidationError> => {
-  const member = Fault.members.find((known) => kindOf(known) === form.get("kind"))
+  const member = members.find((known) => kindOf(known) === form.get("kind"))
   if (member === undefined) {
     return Either.left(Envelope.invalidField("kind", "is unknown"))
   }
