@@ -12,7 +12,7 @@ import { errorResponse } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
-import { RequestPage, RequestQuery } from "../http/RequestLog.js"
+import { RequestDetail, RequestPage, RequestQuery } from "../http/RequestLog.js"
 import { Change, Latitude } from "../Latitude.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
 import { ClockState } from "../VirtualClock.js"
@@ -40,6 +40,12 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       .setUrlParams(RequestQuery)
       .addSuccess(RequestPage)
       .addError(errorResponse("VALIDATION_ERROR"))
+  )
+  .add(
+    HttpApiEndpoint.get("request", "/requests/:id")
+      .setPath(Schema.Struct({ id: Schema.String }))
+      .addSuccess(RequestDetail)
+      .addError(errorResponse("NOT_FOUND"))
   )
   .add(
     HttpApiEndpoint.post("addFault", "/faults")

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
+import * as Envelope from "../http/Envelope.js"
 import { Faults } from "../http/Faults.js"
 import { RequestLog } from "../http/RequestLog.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
@@ -27,6 +28,11 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("reset", () => seeding.reset)
       .handle("state", () => seeding.state)
       .handle("requests", ({ urlParams }) => log.read(urlParams))
+      .handle("request", ({ path: { id } }) =>
+        Effect.flatMap(
+          log.detail(id),
+          (detail) => detail === undefined ? Effect.fail(Envelope.notFound("request", id)) : Effect.succeed(detail)
+        ))
       .handle("readClock", () => clock.read)
       .handle("advanceClock", ({ payload }) => clock.advance(payload.millis))
       .handle("addFault", ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })))

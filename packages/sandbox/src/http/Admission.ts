@@ -74,6 +74,7 @@ export const make: Effect.Effect<
     const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
     return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
       entry.accountId = caller?.accountId ?? null
+      entry.keyId = caller?.keyId ?? null
       return caller
     })
   }
