@@ -42,6 +42,7 @@ describe("the commands", () => {
       "sandbox seed",
       "sandbox faults list",
       "sandbox faults add",
+      "sandbox faults remove",
       "sandbox faults clear",
       "doctor",
       "completions"

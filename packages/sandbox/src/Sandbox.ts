@@ -6,7 +6,7 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import type { ValidationError } from "@plaza/domain/Errors"
+import type { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -94,6 +94,8 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly state: Effect.Effect<StateSnapshot>
     /** The request log, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
+    /** The number of logged requests that match (default: all); `*` matches any run of characters. */
+    readonly countRequests: (filter?: RequestLog.RequestFilter) => Effect.Effect<number>
     /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
     /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
@@ -110,6 +112,9 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
     /** The active faults. */
     readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+    /** Replaces an active fault; its counters start again. */
+    readonly replaceFault: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
+    readonly removeFault: (id: FaultId) => Effect.Effect<void, NotFound>
     readonly clearFaults: Effect.Effect<void>
   }
 >() {}
@@ -318,6 +323,7 @@ const make = (origin: string) =>
       seed,
       state: inside(seeding.state),
       requests: log.all,
+      countRequests: (filter = {}) => log.count(filter),
       reset: inside(seeding.reset),
       clock: inside(clock.read),
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
@@ -328,6 +334,8 @@ const make = (origin: string) =>
       // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
+      replaceFault: (id, fault) => Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid)),
+      removeFault: faults.remove,
       clearFaults: faults.clear,
       createAccount: (account) => inside(operations.createAccount(account)),
       setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),

@@ -19,7 +19,7 @@ layer(layerInProcess())("the control API", (it) => {
       assert.deepStrictEqual((yield* client.listFaults()).data.map((fault) => fault.id), [id])
       yield* client.clearFaults()
       yield* call("GET", "/me")
-      assert.deepStrictEqual((yield* client.requests({ urlParams: {} })).data, yield* sandbox.requests)
+      assert.deepStrictEqual(yield* client.requests({ urlParams: {} }), { data: yield* sandbox.requests, next: null })
       yield* client.reset()
       assert.deepStrictEqual(yield* sandbox.requests, [])
     }))

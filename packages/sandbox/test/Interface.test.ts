@@ -35,12 +35,15 @@ const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latit
     Layer.provide([
       Commits.layer,
       Layer.succeed(Admission, {
+        callerOf: () => Effect.succeed(undefined),
         admit: () => Effect.dieMessage("no route admits"),
         refuse: (_, refusal) => Effect.fail(refusal)
       }),
       Layer.succeed(Faults, {
         add: () => Effect.dieMessage("no fault is added"),
         list: Effect.succeed([]),
+        replace: () => Effect.dieMessage("no fault is replaced"),
+        remove: () => Effect.dieMessage("no fault is removed"),
         clear: Effect.void,
         take: stubs.take ?? (() => noFault)
       })

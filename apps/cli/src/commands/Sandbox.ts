@@ -187,12 +187,26 @@ const add = Command.make("add", {
     yield* output.one({ id }, [["id", id]])
   }))).pipe(Command.withDescription(describe({
     summary: "Add a fault to a running sandbox.",
-    details: ["The kinds are delay, status, drop, cut, slow and garbage, each before or after the commit."],
+    details: [
+      "The kinds are delay, status, drop, cut, slow and garbage, each before or after the commit. A sequence has one of them for each call."
+    ],
     examples: [
       `sandbox faults add '{"kind":"status","when":"after","status":500,"method":"POST","path":"/posts"}'`,
-      `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`
+      `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`,
+      `sandbox faults add '{"kind":"status","when":"after","status":500,"every":10}'`
     ]
   })))
+
+const remove = Command.make("remove", {
+  id: Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the fault, such as fault_1.")),
+  ...commonOptions
+}, ({ id, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { removeFault } = yield* control(flags)
+    yield* removeFault(id)
+    const output = yield* Output
+    yield* output.done({ removed: id }, `The fault ${id} is removed.`)
+  }))).pipe(Command.withDescription(describe({ summary: "Remove one active fault.", examples: ["sandbox faults remove fault_1"] })))
 
 const clear = Command.make("clear", commonOptions, (flags) =>
   withOutput(flags, Effect.gen(function*() {
@@ -204,7 +218,7 @@ const clear = Command.make("clear", commonOptions, (flags) =>
 
 const faults = Command.make("faults").pipe(
   Command.withDescription(describe({ summary: "List, add and remove faults of a running sandbox.", examples: ["sandbox faults list"] })),
-  Command.withSubcommands([list, add, clear])
+  Command.withSubcommands([list, add, remove, clear])
 )
 
 export const sandbox = Command.make("sandbox").pipe(

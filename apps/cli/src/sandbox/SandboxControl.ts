@@ -26,6 +26,7 @@ export interface Control {
   readonly listFaults: Effect.Effect<ReadonlyArray<ActiveFault>, ControlFailure>
   /** Adds a fault from its JSON. */
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
+  readonly removeFault: (id: string) => Effect.Effect<void, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
   /** Adds fixtures to the data. */
   readonly addFixtures: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
@@ -86,6 +87,7 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
       reset: call(client.reset()),
       listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
       addFault: (json) => Effect.flatMap(asFault(json), addFault),
+      removeFault: (id) => call(client.removeFault({ path: { id: FaultId.make(id) } })),
       clearFaults: call(client.clearFaults()),
       addFixtures: (fixtures) => call(client.seeding.addFixtures({ payload: fixtures }))
     }

@@ -10,6 +10,7 @@ import { Forbidden } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { AccessRequests } from "../access/AccessRequests.js"
+import type { AccountsRepo } from "../access/AccountsRepo.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import type { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
@@ -58,7 +59,7 @@ export const make = (
 ): Effect.Effect<
   Control["Type"],
   never,
-  AccessRequests | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
+  AccessRequests | AccountsRepo | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
 > =>
   Effect.gen(function*() {
     const { keyPrefixes } = yield* CurrentLatitude

@@ -12,7 +12,7 @@ import { errorResponse } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
-import { RequestDetail, RequestPage, RequestQuery } from "../http/RequestLog.js"
+import { RequestCount, RequestDetail, RequestPage, RequestQuery } from "../http/RequestLog.js"
 import { Change, Latitude } from "../Latitude.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
 import { ClockState } from "../VirtualClock.js"
@@ -38,7 +38,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   .add(
     HttpApiEndpoint.get("requests", "/requests")
       .setUrlParams(RequestQuery)
-      .addSuccess(RequestPage)
+      .addSuccess(Schema.Union(RequestPage, RequestCount))
       .addError(errorResponse("VALIDATION_ERROR"))
   )
   .add(
@@ -65,6 +65,22 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       .addError(errorResponse("PAYLOAD_TOO_LARGE"))
   )
   .add(HttpApiEndpoint.get("listFaults", "/faults").addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) })))
+  .add(
+    HttpApiEndpoint.put("replaceFault", "/faults/:id")
+      .setPath(Schema.Struct({ id: FaultId }))
+      .setPayload(Fault)
+      .addSuccess(ActiveFault)
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("VALIDATION_ERROR"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("NOT_FOUND"))
+  )
+  .add(
+    HttpApiEndpoint.del("removeFault", "/faults/:id")
+      .setPath(Schema.Struct({ id: FaultId }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(errorResponse("NOT_FOUND"))
+  )
   .add(HttpApiEndpoint.del("clearFaults", "/faults").addSuccess(HttpApiSchema.NoContent))
   .add(
     HttpApiEndpoint.get("commits", "/commits")

@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { AccountsRepo } from "../access/AccountsRepo.js"
 import { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
 import * as Envelope from "../http/Envelope.js"
@@ -17,6 +19,7 @@ import { ServedControlApi } from "./ServedControlApi.js"
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
   Effect.gen(function*() {
+    const accounts = yield* AccountsRepo
     const seeding = yield* Seeding
     const faults = yield* Faults
     const log = yield* RequestLog
@@ -27,7 +30,15 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("health", () => Effect.map(seeding.seed, (seed) => ({ status: "ok" as const, seed })))
       .handle("reset", () => seeding.reset)
       .handle("state", () => seeding.state)
-      .handle("requests", ({ urlParams }) => log.read(urlParams))
+      .handle("requests", ({ urlParams: { account, count, ...query } }) =>
+        Effect.gen(function*() {
+          // Records have the id of the account only.
+          const byUsername = account === undefined ? Option.none() : yield* accounts.findByUsername(account)
+          const filter = account === undefined
+            ? query
+            : { ...query, account: Option.match(byUsername, { onNone: () => account, onSome: ({ id }) => id }) }
+          return count === undefined ? yield* log.read(filter) : { count: yield* log.count(filter) }
+        }))
       .handle("request", ({ path: { id } }) =>
         Effect.flatMap(
           log.detail(id),
@@ -37,6 +48,8 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("advanceClock", ({ payload }) => clock.advance(payload.millis))
       .handle("addFault", ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })))
       .handle("listFaults", () => Effect.map(faults.list, (data) => ({ data })))
+      .handle("replaceFault", ({ path, payload }) => faults.replace(path.id, payload))
+      .handle("removeFault", ({ path }) => faults.remove(path.id))
       .handle("clearFaults", () => faults.clear)
       .handle("commits", ({ urlParams }) => commits.read(urlParams))
       .handle("readLatitude", () => Effect.sync(() => latitude.value))

@@ -19,6 +19,7 @@
  *
  * @since 0.1.0
  */
+import type { Headers } from "@effect/platform/Headers"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { NotFound, ValidationError } from "@plaza/domain/Errors"
@@ -49,6 +50,8 @@ import { type JsonLimits, readBody } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
 export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission, {
+  /** The owner of the key in these headers; undefined without a valid key. */
+  readonly callerOf: (headers: Headers) => Effect.Effect<Caller | undefined>
   /** Admits a request to its handler, or refuses it. Records its operation and account in the request log. */
   readonly admit: (exchange: Exchange, route: HttpRouter.RouteContext) => Effect.Effect<Caller, Refusal>
   /** Refuses a request that matches no operation, unless a fault hits it first. */
@@ -70,14 +73,17 @@ export const make: Effect.Effect<
   const files = yield* MediaFiles
   const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
 
-  const identify = ({ entry, headers }: Exchange) => {
+  const callerOf = (headers: Headers) => {
     const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
-    return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
+    return value === undefined ? Effect.succeed(undefined) : keys.find(value)
+  }
+
+  const identify = ({ entry, headers }: Exchange) =>
+    Effect.map(callerOf(headers), (caller) => {
       entry.accountId = caller?.accountId ?? null
       entry.keyId = caller?.keyId ?? null
       return caller
     })
-  }
 
   const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
     Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
@@ -125,6 +131,7 @@ export const make: Effect.Effect<
       : underFault(exchange, admit)
 
   return {
+    callerOf,
     admit: (exchange, { params, route }) => {
       const operation = operationOf(route)
       if (operation === undefined) {

@@ -3,13 +3,29 @@
  *
  * @since 0.1.0
  */
+import { NotFound } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Random from "effect/Random"
-import type { ActiveFault, Delay, Fault, ResponseFault } from "./Fault.js"
+import type { Caller } from "../access/Callers.js"
+import type { ActiveFault, Fault, Outcome, Pause, ResponseFault } from "./Fault.js"
 import { FaultId } from "./Fault.js"
 import * as Glob from "./Glob.js"
+import * as Latency from "./Latency.js"
+
+/**
+ * A call of the interface, before it is admitted.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Call {
+  readonly method: string
+  /** Without the base path and the query. */
+  readonly path: string
+  /** The owner of its key; undefined without a valid key. Runs only for faults with a `key` or an `account`. */
+  readonly caller: Effect.Effect<Caller | undefined>
+}
 
 /**
  * The faults that hit one call.
@@ -18,7 +34,7 @@ import * as Glob from "./Glob.js"
  * @category models
  */
 export interface Hit {
-  readonly delay: Delay | undefined
+  readonly delay: Pause | undefined
   readonly outcome: ResponseFault | undefined
   /** The ids of these faults, in the order they were added. */
   readonly ids: ReadonlyArray<FaultId>
@@ -29,34 +45,65 @@ export class Faults extends Context.Tag("@plaza/sandbox/Faults")<Faults, {
   readonly add: (fault: Fault) => Effect.Effect<FaultId>
   /** The faults that may still hit a call. */
   readonly list: Effect.Effect<ReadonlyArray<ActiveFault>>
+  /** Replaces an active fault, in its place and under its id. Its counters and its generator start again. */
+  readonly replace: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
+  /** Removes an active fault. */
+  readonly remove: (id: FaultId) => Effect.Effect<void, NotFound>
   readonly clear: Effect.Effect<void>
   /** Selects the faults that hit a call, and counts the hit. */
-  readonly take: (method: string, path: string) => Effect.Effect<Hit>
+  readonly take: (call: Call) => Effect.Effect<Hit>
 }>() {}
 
 interface Matcher {
   readonly id: FaultId
   readonly fault: Fault
-  readonly matches: (method: string, path: string) => boolean
-  /** The seeded generator of a fault with a rate. */
-  readonly chance: Option.Option<{ readonly rate: number; readonly random: Random.Random }>
+  readonly matches: (call: Call) => Effect.Effect<boolean>
+  /** Whether it hits the nth matching call, apart from its rate. */
+  readonly isDue: (nth: number) => boolean
+  /** Draws the rate and the latencies. */
+  readonly random: Random.Random
+  /** Matching calls so far. */
+  calls: number
   hits: number
   /** Infinity if unlimited. */
   remaining: number
 }
 
 const makeMatcher = (id: FaultId, fault: Fault, seed: number): Matcher => {
-  const { method = "*", path = "*", rate, times } = fault
+  const { account, every, key, method = "*", path = "*", rate, times } = fault
   const matchesPath = Glob.make(path)
+  const step = every ?? 1
+  const first = fault.nth ?? step
   return {
     id,
     fault,
-    matches: (actualMethod, actualPath) => (method === "*" || method === actualMethod) && matchesPath(actualPath).matches,
-    chance: rate === undefined ? Option.none() : Option.some({ rate, random: Random.make(`${seed} ${id}`) }),
+    matches: (call) =>
+      (method !== "*" && method !== call.method) || !matchesPath(call.path).matches
+        ? Effect.succeed(false)
+        : key === undefined && account === undefined
+        ? Effect.succeed(true)
+        : Effect.map(call.caller, (caller) =>
+          caller !== undefined && (key === undefined || key === caller.keyId) &&
+          (account === undefined || account === caller.accountId || account === caller.account.username)),
+    isDue: (nth) => nth >= first && (nth - first) % step === 0,
+    random: Random.make(`${seed} ${id}`),
+    calls: 0,
     hits: 0,
-    remaining: times ?? (rate === undefined ? 1 : Number.POSITIVE_INFINITY)
+    remaining: times ?? (
+      rate !== undefined || every !== undefined ? Number.POSITIVE_INFINITY : fault.kind === "sequence" ? fault.outcomes.length : 1
+    )
   }
 }
+
+const outcomeOf = ({ fault, hits }: Matcher): Outcome =>
+  fault.kind === "sequence" ? fault.outcomes[hits % fault.outcomes.length] ?? { kind: "pass" } : fault
+
+const toActive = ({ fault, hits, id, remaining }: Matcher): ActiveFault => ({
+  id,
+  fault,
+  hits,
+  remaining: Number.isFinite(remaining) ? remaining : null
+})
 
 /**
  * The result for a call that no fault hits.
@@ -69,10 +116,13 @@ export const noFault: Effect.Effect<Hit> = Effect.succeed({ delay: undefined, ou
 /** @since 0.1.0 @category checks */
 export const isUnaffected = ({ delay, outcome }: Hit): boolean => delay === undefined && outcome === undefined
 
-const isDrawn = ({ chance }: Matcher): Effect.Effect<boolean> =>
-  Option.match(chance, {
-    onNone: () => Effect.succeed(true),
-    onSome: ({ random, rate }) => Effect.map(random.next, (drawn) => drawn < rate)
+const isDrawn = ({ fault: { rate }, random }: Matcher): Effect.Effect<boolean> =>
+  rate === undefined ? Effect.succeed(true) : Effect.map(random.next, (drawn) => drawn < rate)
+
+const unknown = (id: FaultId) =>
+  new NotFound({
+    message: `no active fault has the id "${id}": a fault ends when its times are used up, and GET /sandbox/faults lists the others`,
+    details: { resource: "fault", id }
   })
 
 /** @since 0.1.0 @category constructors */
@@ -80,6 +130,11 @@ export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
   Effect.sync(() => {
     let matchers: ReadonlyArray<Matcher> = []
     let added = 0
+    const find = (id: FaultId): Effect.Effect<Matcher, NotFound> =>
+      Effect.suspend(() => {
+        const matcher = matchers.find((known) => known.id === id)
+        return matcher === undefined ? Effect.fail(unknown(id)) : Effect.succeed(matcher)
+      })
     return {
       add: (fault) =>
         Effect.sync(() => {
@@ -87,40 +142,48 @@ export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
           matchers = [...matchers, matcher]
           return matcher.id
         }),
-      list: Effect.sync(() =>
-        matchers.map(({ fault, hits, id, remaining }) => ({
-          id,
-          fault,
-          hits,
-          remaining: Number.isFinite(remaining) ? remaining : null
-        }))
-      ),
+      list: Effect.sync(() => matchers.map(toActive)),
+      replace: (id, fault) =>
+        Effect.map(find(id), (earlier) => {
+          const matcher = makeMatcher(id, fault, seed)
+          matchers = matchers.map((known) => known === earlier ? matcher : known)
+          return toActive(matcher)
+        }),
+      remove: (id) =>
+        Effect.map(find(id), (earlier) => {
+          matchers = matchers.filter((known) => known !== earlier)
+        }),
       clear: Effect.sync(() => {
         matchers = []
         added = 0
       }),
-      take: (method, path) =>
+      take: (call) =>
         matchers.length === 0 ? noFault : Effect.gen(function*() {
-          let delay: Delay | undefined
-          let outcome: ResponseFault | undefined
+          let delay: Pause | undefined
+          let response: ResponseFault | undefined
           const ids: Array<FaultId> = []
           for (const matcher of matchers) {
-            const { fault } = matcher
-            const earlier = fault.kind === "delay" ? delay : outcome
-            if (earlier !== undefined || !matcher.matches(method, path) || !(yield* isDrawn(matcher))) {
+            if (!(yield* matcher.matches(call)) || !matcher.isDue(++matcher.calls)) {
               continue
             }
-            if (fault.kind === "delay") {
-              delay = fault
-            } else {
-              outcome = fault
+            const outcome = outcomeOf(matcher)
+            const earlier = outcome.kind === "delay" ? delay : response
+            if (earlier !== undefined || !(yield* isDrawn(matcher))) {
+              continue
+            }
+            if (outcome.kind === "delay") {
+              delay = { when: outcome.when, millis: yield* Latency.draw(outcome.millis, matcher.random) }
+            } else if (outcome.kind !== "pass") {
+              response = outcome
             }
             matcher.hits++
             matcher.remaining--
-            ids.push(matcher.id)
+            if (outcome.kind !== "pass") {
+              ids.push(matcher.id)
+            }
           }
           matchers = matchers.filter(({ remaining }) => remaining > 0)
-          return { delay, outcome, ids }
+          return { delay, outcome: response, ids }
         })
     }
   })

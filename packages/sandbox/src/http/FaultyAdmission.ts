@@ -15,7 +15,7 @@ import { LateCommits } from "../latitude/LateCommits.js"
 import * as DefectLog from "./DefectLog.js"
 import type { Exchange, Refusal } from "./Exchange.js"
 import { NotHandled } from "./Exchange.js"
-import type { Delay, ResponseFault } from "./Fault.js"
+import type { Pause, ResponseFault } from "./Fault.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
 
@@ -25,7 +25,7 @@ import * as Rule from "./Rule.js"
  * @since 0.1.0
  * @category combinators
  */
-export const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
+export const pause = (delay: Pause | undefined, when: Pause["when"]): Effect.Effect<void> =>
   delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
 
 const isBeforeHandler = (fault: ResponseFault): boolean => fault.kind !== "garbage" && fault.when === "before"

@@ -22,7 +22,7 @@ import { Commits, type Write } from "./Commits.js"
 import * as Envelope from "./Envelope.js"
 import { Exchange, type NotHandled } from "./Exchange.js"
 import * as Failures from "./Failures.js"
-import type { Fault, ResponseFault } from "./Fault.js"
+import type { ResponseFault } from "./Fault.js"
 import { Faults, type Hit, isUnaffected, noFault } from "./Faults.js"
 import { pause } from "./FaultyAdmission.js"
 import type { ConnectionReset } from "./FaultyResponse.js"
@@ -56,7 +56,7 @@ const gatewayFault = ({ gatewayStatus, gatewayStatusWhen }: Latitude): ResponseF
 })
 
 /** Shared by all requests that no fault hits. */
-const noFaults: ReadonlyArray<Fault> = []
+const noFaults: Messages.Original["faults"] = []
 
 const idOf = (response: HttpServerResponse): string | null => {
   const body = Envelope.jsonOf(response)
@@ -172,9 +172,9 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       })
     }
 
-    const hitOf = (method: string, path: string): Effect.Effect<Hit> => {
+    const hitOf = ({ headers, method }: ServerRequest, path: string): Effect.Effect<Hit> => {
       const isGateway = latitude.isGatewayRequest()
-      return Effect.map(faults.take(method, path), (hit) =>
+      return Effect.map(faults.take({ method, path, caller: admission.callerOf(headers) }), (hit) =>
         // An added fault takes precedence.
         isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
     }
@@ -185,7 +185,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       const relative = isKnown ? path.slice(basePath.length) : path
       // No route has an empty URL.
       const url = isKnown ? Router.urlOf(path, query) : ""
-      return Effect.map(isKnown ? hitOf(request.method, relative) : noFault,
+      return Effect.map(isKnown ? hitOf(request, relative) : noFault,
         (hit) => new Exchange(request.source, { url, path: relative, entry, hit, handlers, admit: admission.admit, commit: commitLate }))
     }
 
@@ -203,7 +203,9 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         upload: file,
         response,
         streamed,
-        faults: isUnaffected(exchange.hit) ? noFaults : [delay, outcome].filter((fault) => fault !== undefined),
+        faults: isUnaffected(exchange.hit)
+          ? noFaults
+          : [...(delay === undefined ? [] : [{ kind: "delay", ...delay }]), ...(outcome === undefined ? [] : [outcome])],
         latitude: latitude.value
       })
     }

@@ -11,10 +11,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { allowedValues } from "../AllowedValues.js"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { optional } from "../OptionalField.js"
 import { FaultId } from "./Fault.js"
+import * as Glob from "./Glob.js"
 import * as KeyMask from "./KeyMask.js"
 import * as Messages from "./RequestMessages.js"
 import type { Decision } from "./Rule.js"
@@ -122,12 +124,26 @@ const maxPage = Page.maxItems
 export const RequestQuery = Schema.Struct({
   /** Lists from the request after this id. `req_0` and ids of an earlier run list from the oldest. */
   after: optional(Schema.String.pipe(Schema.pattern(/^req_\d{1,15}$/))),
-  /** Lists only requests of this operation. */
+  /** The method in capitals; `*` matches any run of characters, here and in the other filters. */
+  method: optional(Schema.String),
+  /** The path as it was sent, without `/open/v1` and the query. */
+  path: optional(Schema.String),
+  /** The operation, such as `createPost`. */
   operation: optional(Schema.String),
-  /** Lists only requests that this rule decided. */
+  /** The rule that decided it. */
   rule: optional(Schema.String),
+  /** The status of the service's own response, such as `200` or `4*`. A request that a fault kept from the service has none. */
+  status: optional(Schema.String),
+  /** The status that the caller received. */
+  deliveredStatus: optional(Schema.String),
+  /** The account of the key; over HTTP also its username. */
+  account: optional(Schema.String),
+  /** A fault that hit it. */
+  fault: optional(Schema.String),
   /** Maximum number of requests (default: 1,000). A page holds fewer if they are large. */
-  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxPage)))
+  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxPage))),
+  /** Returns the number of matching requests instead of a page. `after` and `limit` have no effect on it. */
+  count: optional(allowedValues(Schema.Literal("", "true")))
 }).annotations({ identifier: "RequestQuery", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type RequestQuery = typeof RequestQuery.Type
@@ -161,6 +177,22 @@ export const RequestDetail = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface RequestDetail extends Schema.Schema.Type<typeof RequestDetail> {}
 
+/**
+ * The number of requests that match.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RequestCount = Schema.Struct({ count: Schema.NonNegativeInt }).annotations({ identifier: "RequestCount" })
+
+/**
+ * The filters of a {@link RequestQuery}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type RequestFilter = Omit<RequestQuery, "after" | "limit" | "count">
+
 /** @since 0.1.0 @category services */
 export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<RequestLog, {
   /** Opens the record of a request. */
@@ -179,13 +211,35 @@ export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<Request
   readonly all: Effect.Effect<ReadonlyArray<RequestRecord>>
   /** A copy of one page, oldest first. */
   readonly read: (query: RequestQuery) => Effect.Effect<RequestPage>
+  /** The number of kept requests that match. */
+  readonly count: (filter: RequestFilter) => Effect.Effect<number>
   readonly clear: Effect.Effect<void>
 }>() {}
 
 const prefix = "req_"
 
-const matches = ({ operation, rule }: RequestQuery) => (entry: Entry): boolean =>
-  (operation === undefined || entry.operation === operation) && (rule === undefined || entry.rule === rule)
+const matches = (filter: RequestFilter): (entry: Entry) => boolean => {
+  const { account, deliveredStatus, fault, method, operation, path, rule, status } = filter
+  /** Whether a pattern matches one of the values. */
+  const test = (pattern: string | undefined, valuesOf: (entry: Entry) => ReadonlyArray<string | number | null>) => {
+    if (pattern === undefined) {
+      return []
+    }
+    const glob = Glob.make(pattern)
+    return [(entry: Entry) => valuesOf(entry).some((value) => value !== null && glob(String(value)).matches)]
+  }
+  const tests = [
+    ...test(account, ({ accountId }) => [accountId]),
+    ...test(deliveredStatus, (entry) => [entry.deliveredStatus]),
+    ...test(fault, ({ faults }) => faults),
+    ...test(method, (entry) => [entry.method]),
+    ...test(operation, (entry) => [entry.operation]),
+    ...test(path, (entry) => [entry.path]),
+    ...test(rule, (entry) => [entry.rule]),
+    ...test(status, (entry) => [entry.status])
+  ]
+  return (entry) => tests.every((isMatch) => isMatch(entry))
+}
 
 /** Cuts a text that is too long. It copies the rest, because a substring keeps the whole text in memory. */
 const cut = (entry: Pick<Entry, "truncated">, text: string, most: number): string => {
@@ -286,6 +340,7 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
         )
         return { data: data.map(toRecord), next: last?.id ?? null }
       }),
+    count: (filter) => Effect.sync(() => kept().filter(matches(filter)).length),
     clear: Effect.sync(() => {
       entries = []
       first = 0

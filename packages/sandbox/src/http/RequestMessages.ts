@@ -8,7 +8,6 @@ import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Latitude from "../Latitude.js"
 import * as Envelope from "./Envelope.js"
-import { Fault } from "./Fault.js"
 import type { KeyMask } from "./KeyMask.js"
 
 /**
@@ -58,8 +57,8 @@ export const RequestMessages = Schema.Struct({
   request: Schema.Struct({ headers: Headers, body: RecordedBody }),
   /** What the caller received; null if it received nothing. */
   response: Schema.NullOr(Schema.Struct({ status: Schema.Int, headers: Headers, body: RecordedBody })),
-  /** The faults that hit the request, as they were added. */
-  appliedFaults: Schema.Array(Fault),
+  /** What the faults that hit the request did, with drawn values such as the milliseconds of a delay. */
+  appliedFaults: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
   /** The fields of the latitude that differed from the default, by name. */
   latitude: Schema.Record({ key: Schema.String, value: Schema.Unknown })
 }).annotations({ identifier: "RequestMessages" })
@@ -93,7 +92,7 @@ export interface Original {
   readonly response: HttpServerResponse | undefined
   /** The body of a response that is sent as a stream. */
   readonly streamed: Uint8Array | undefined
-  readonly faults: ReadonlyArray<Fault>
+  readonly faults: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly latitude: Latitude.Latitude
 }
 

@@ -45,7 +45,7 @@ export const start = (products: number, limit: number) =>
       control.requests({ urlParams: { after: last } })
     ).pipe(
       Effect.orDie,
-      Effect.map(({ data }) => data)
+      Effect.map((page) => "data" in page ? page.data : [])
     )
 
     return {
