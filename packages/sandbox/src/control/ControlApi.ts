@@ -17,6 +17,7 @@ import { Change, Latitude } from "../Latitude.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
 import { ClockState } from "../VirtualClock.js"
 import { SeedingGroup } from "./SeedingApi.js"
+import { SnapshotsGroup } from "./SnapshotsApi.js"
 import { StateSnapshot } from "./StateSnapshot.js"
 
 /** @since 0.1.0 @category models */
@@ -114,4 +115,4 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
  * @since 0.1.0
  * @category api
  */
-export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup).add(SeedingGroup) {}
+export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup).add(SeedingGroup).add(SnapshotsGroup) {}
