@@ -45,7 +45,7 @@ h1 + .lead { color: var(--soft); margin-bottom: 1rem; max-width: 52rem; }
 h2 { font-size: 1.0625rem; line-height: 1.35; margin: 0 0 .75rem; }
 h3 { font-size: .9375rem; margin: 1.25rem 0 .4rem; }
 h4 { font-size: .875rem; margin: 1rem 0 .25rem; color: var(--soft); }
-main > h2 { margin-top: 2.25rem; font-size: 1.2rem; }
+main > h2, .sidebar > div > h2 { margin-top: 2.25rem; font-size: 1.2rem; }
 section > h3:first-child, section > h4:first-child { margin-top: 0; }
 p { margin: 0 0 .75rem; }
 .soft { color: var(--soft); }
