@@ -22,6 +22,7 @@ export const style = `
   }
 }
 * { box-sizing: border-box; }
+[hidden] { display: none !important; }
 html { scroll-padding-top: 1rem; }
 body { margin: 0; background: var(--page); color: var(--text); font: .9375rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
 a { color: var(--accent); text-underline-offset: .15em; text-decoration-thickness: 1px; }
@@ -100,7 +101,7 @@ td .actions { flex-wrap: nowrap; }
 .inline { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: 0; }
 td .inline { flex-wrap: nowrap; }
 .inline input[type=number] { width: 6.5rem; }
-.inline select { width: auto; }
+.inline select { width: auto; max-width: 100%; }
 code, pre, .mono, .copyable input { font-family: var(--mono); font-size: .8125rem; }
 h3 code, h1 code { font-size: .9em; }
 pre { overflow-x: auto; margin: 0 0 .75rem; padding: .6rem .75rem; background: var(--inset); border: 1px solid var(--line); border-radius: 6px; line-height: 1.5; }
@@ -142,7 +143,7 @@ article h3 { margin-top: 0; }
 table.log { table-layout: auto; }
 table.log td, table.log th { padding-top: .25rem; padding-bottom: .25rem; }
 table.log .path { overflow-wrap: anywhere; min-width: 12rem; font-weight: 400; }
-table.log a { text-decoration: none; } table.log a:hover { text-decoration: underline; }
+table.log th a:not(:hover) { text-decoration: none; }
 .filters {
   position: sticky; top: 0; z-index: 2; background: var(--page); border-bottom: 1px solid var(--line); padding: .6rem 0; margin: 0 0 .75rem;
   display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end;
