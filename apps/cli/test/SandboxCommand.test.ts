@@ -116,6 +116,31 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       )
     }))
 
+  it.scoped("freezes its clock, at a time of its own or at a given one", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
+      const clockOf = (...argv: ReadonlyArray<string>) =>
+        Effect.gen(function*() {
+          const running = yield* start(["sandbox", "start", "--port", "0", "--json", ...argv], { cwd })
+          const address: unknown = JSON.parse(yield* written(running, /\n/))
+          return yield* Effect.promise(() =>
+            fetch(`${isAddress(address) ? address.controlUrl : ""}/clock`).then((answer) => answer.json() as Promise<unknown>)
+          )
+        })
+      expect(yield* clockOf("--freeze-clock")).toEqual({ now: "2026-01-01T00:00:00.000Z", aheadMillis: 0, frozen: true })
+      expect(yield* clockOf("--freeze-at", "2030-05-06T07:08:09+02:00")).toEqual({
+        now: "2030-05-06T05:08:09.000Z",
+        aheadMillis: 0,
+        frozen: true
+      })
+      for (const time of ["noon", "1969-01-01"]) {
+        const wrong = yield* run(["sandbox", "start", "--port", "0", "--freeze-at", time], { cwd })
+        expect(wrong).toMatchObject({ code: 2, stdout: "" })
+        expect(wrong.stderr).toMatch(/^plaza: .*\n$/)
+      }
+    }))
+
   it.scoped("listens on the address it is given, and answers for the hosts that are allowed only", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

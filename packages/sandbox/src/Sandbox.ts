@@ -8,6 +8,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
 import type { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -135,6 +136,11 @@ export interface Options {
   /** The seed of new data (default: 1). An existing data file keeps its seed. */
   readonly seed?: number
   /**
+   * Freezes the clock, at this time or with `true` at 2026-01-01T00:00:00Z: only `advanceClock` moves it. The same seed and the
+   * same requests then give the same responses; keys are derived from the seed (default: false, the caller's Clock).
+   */
+  readonly freezeClock?: boolean | DateTime.Utc
+  /**
    * Fixtures in addition to the seeded data, or the path of a JSON or YAML file of fixtures. An existing data file keeps its
    * fixtures.
    */
@@ -217,8 +223,11 @@ const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assump
     ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
   )
 
-/** Rejects invalid hosts, which would never match. */
-const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, SandboxError> => {
+/** Rejects invalid hosts, which would never match, and a time that has no ISO 8601 form of four digits for the year. */
+const checkSettings = (allowed: ReadonlyArray<string>, frozenAt: DateTime.Utc | undefined): Effect.Effect<void, SandboxError> => {
+  if (frozenAt !== undefined && !VirtualClock.canFreezeAt(frozenAt)) {
+    return new SandboxError({ message: "the clock can't be frozen at this time: use one from 1970 to the year 9999" })
+  }
   const wrong = allowed.find((host) => !HostPolicy.isHost(host))
   return wrong === undefined
     ? Effect.void
@@ -270,18 +279,20 @@ const parts = (
     control = "loopback",
     data = ":memory:",
     fixtures,
+    freezeClock = false,
     host = defaultHost,
     latitude,
     seed
   }: ServerOptions
 ): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
   const local = HostPolicy.make(host, allowedHosts)
+  const frozenAt = freezeClock === true ? VirtualClock.defaultFrozenAt : freezeClock === false ? undefined : freezeClock
   const assumed = Effect.map(
     readAssumptions(assumptionsFile),
     (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions)
   )
   const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
-  return Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
+  return Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), (recorded) =>
     Effect.context<Parts>().pipe(
       Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
       Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
@@ -290,14 +301,14 @@ const parts = (
       Effect.provideServiceEffect(Admission.Admission, Admission.make),
       Effect.provideServiceEffect(Snapshots.Snapshots, Snapshots.make),
       Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
-      Effect.provideServiceEffect(Keys.Keys, Keys.make),
+      Effect.provideServiceEffect(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
       Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
       Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
       Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
       Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
       Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
       Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
-      Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make),
+      Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
       Effect.provideServiceEffect(Commits.Commits, Commits.make),
       Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
     )).pipe(
@@ -309,7 +320,8 @@ const parts = (
       (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
       // The folder is checked first, so that no data file is created if it is refused.
       Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
-      Effect.provideServiceEffect(CurrentAssumptions, assumed)
+      Effect.provideServiceEffect(CurrentAssumptions, assumed),
+      VirtualClock.frozen(frozenAt)
     )
 }
 

@@ -6,10 +6,12 @@ import { PlazaApi } from "@plaza/domain"
 import { Predicate } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { path, render } from "../scripts/openapi.js"
+import { control, sandbox } from "../scripts/openapi.js"
+import { ControlApi } from "../src/control/ControlApi.js"
+import { RequestQuery } from "../src/http/RequestLog.js"
 import { openApi } from "../src/OpenApiDocument.js"
 
-const text = readFileSync(path, "utf8")
+const text = readFileSync(sandbox.path, "utf8")
 const documented = OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" })
 
 const operationsOf = (file: OpenApi.OpenAPISpec) =>
@@ -26,7 +28,7 @@ describe("the OpenAPI document of the sandbox", () => {
   const contract = operationsOf(documented)
 
   it("is generated from the contract and the assumptions", () => {
-    expect(text, "openapi.json is out of date: run `pnpm --filter @plaza/sandbox openapi` and commit it").toBe(render())
+    expect(text, "openapi.json is out of date: run `pnpm --filter @plaza/sandbox openapi` and commit it").toBe(sandbox.text)
   })
 
   it("contains every operation of the contract unchanged", () => {
@@ -72,5 +74,23 @@ describe("the OpenAPI document of the sandbox", () => {
 
   it("contains no trace of the framework", () => {
     expect(text).not.toMatch(/HttpApi|"Issue"|PropertyKey|effect|\/schemas\/unknown|@plaza/i)
+  })
+})
+
+describe("the OpenAPI document of the control API", () => {
+  const text = readFileSync(control.path, "utf8")
+
+  it("is generated from the contract of the control API", () => {
+    expect(text, "control-openapi.json is out of date: run `pnpm --filter @plaza/sandbox openapi` and commit it").toBe(control.text)
+  })
+
+  it("has every filter of the request log as a parameter", () => {
+    const { paths } = OpenApi.fromApi(ControlApi)
+    const parameters = paths["/sandbox/requests"]?.get?.parameters.map(({ in: place, name, required }) => `${place} ${name} ${required}`)
+    expect(parameters).toEqual(Object.keys(RequestQuery.fields).map((name) => `query ${name} false`))
+  })
+
+  it("contains no trace of the framework", () => {
+    expect(text).not.toMatch(/HttpApi|"Issue"|PropertyKey|@effect|\/schemas\/unknown|@plaza/i)
   })
 })

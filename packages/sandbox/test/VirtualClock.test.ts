@@ -35,7 +35,8 @@ describe("the virtual clock", () => {
       assert.strictEqual(yield* createdAt, "1970-01-03T00:00:00.000Z")
       assert.deepStrictEqual((yield* control("GET", "/clock")).json, {
         now: "1970-01-03T00:00:00.000Z",
-        aheadMillis: Duration.toMillis("2 days")
+        aheadMillis: Duration.toMillis("2 days"),
+        frozen: false
       })
       assert.strictEqual(DateTime.formatIso((yield* requests)[0]?.at ?? assert.fail("nothing was logged")), "1970-01-03T00:00:00.000Z")
     }).pipe(Effect.provide(layerSocket())))
@@ -84,9 +85,9 @@ describe("the virtual clock", () => {
 
   it.effect("is read and advanced over HTTP as well", () =>
     Effect.gen(function*() {
-      const before = { now: "1970-01-01T00:00:00.000Z", aheadMillis: 0 }
+      const before = { now: "1970-01-01T00:00:00.000Z", aheadMillis: 0, frozen: false }
       assert.deepStrictEqual((yield* control("GET", "/clock")).json, before)
-      const after = { now: "1970-01-01T00:01:00.000Z", aheadMillis: 60_000 }
+      const after = { now: "1970-01-01T00:01:00.000Z", aheadMillis: 60_000, frozen: false }
       assert.deepStrictEqual((yield* control("POST", "/clock", { json: { millis: 60_000 } })).json, after)
       assert.deepStrictEqual((yield* control("GET", "/clock")).json, after)
       for (const json of [{ millis: -1 }, { millis: 0 }, { millis: 1.5 }, { millis: "60000" }, {}]) {

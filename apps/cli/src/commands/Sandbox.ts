@@ -9,10 +9,11 @@ import * as Program from "@plaza/cli-kit/Program"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { configProvider } from "../profiles/Connection.js"
-import { commonOptions, type Flags, outputOptions, text, wholeNumber, withOutput } from "./CommonOptions.js"
+import { commonOptions, type Flags, outputOptions, text, validated, wholeNumber, withOutput } from "./CommonOptions.js"
 import * as Input from "./Input.js"
 
 const defaultPort = 4010
@@ -32,6 +33,12 @@ const readLatitude = (given: string) =>
       onSuccess: (value) => ({ origin: given, value })
     })
 
+const parseTime = (written: string): Either.Either<DateTime.Utc, string> =>
+  Option.match(DateTime.make(written), {
+    onNone: () => Either.left(`--freeze-at must be a time such as 2026-03-01T12:00:00Z, not "${written}"`),
+    onSome: (time) => Either.right(DateTime.toUtc(time))
+  })
+
 const start = Command.make("start", {
   port: wholeNumber("port", { min: 0, max: 65_535, description: `The port; 0 for any free port (default: ${defaultPort}).` }).pipe(
     Options.withDefault(defaultPort)
@@ -46,6 +53,12 @@ const start = Command.make("start", {
   seed: Options.optional(
     wholeNumber("seed", { min: 0, max: Number.MAX_SAFE_INTEGER, description: "The seed of accounts, products and the key (default: 1)." })
   ),
+  freezeClock: Options.boolean("freeze-clock").pipe(Options.withDescription(
+    "Make responses reproducible: the clock stands at 2026-01-01T00:00:00Z until it is advanced, and keys are derived from the seed."
+  )),
+  freezeAt: Options.optional(
+    text("freeze-at", "TIME", "Freeze the clock at this time, such as 2026-03-01T12:00:00Z.").pipe(validated(parseTime))
+  ),
   fixtures: Options.optional(text("fixtures", "FILE", "Load further initial data from this JSON or YAML file.")),
   assumptions: Options.optional(text("assumptions", "FILE", "Load assumptions that differ from the defaults from this JSON file.")),
   documentOnly: Options.boolean("document-only").pipe(
@@ -58,7 +71,7 @@ const start = Command.make("start", {
   )),
   ...outputOptions
 },
-  ({ allowedHosts, assumptions, data, documentOnly, fixtures, host, latitude, port, seed, ...flags }) =>
+  ({ allowedHosts, assumptions, data, documentOnly, fixtures, freezeAt, freezeClock, host, latitude, port, seed, ...flags }) =>
     withOutput(flags, Effect.gen(function*() {
       yield* Program.untilStopped
       const latitudeValue = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
@@ -71,6 +84,7 @@ const start = Command.make("start", {
         ...(documentOnly ? { assumptions: false as const } : {}),
         ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
         ...(Option.isNone(data) ? {} : { data: data.value }),
+        ...(Option.isSome(freezeAt) ? { freezeClock: freezeAt.value } : freezeClock ? { freezeClock } : {}),
         ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
         ...(Option.isNone(seed) ? {} : { seed: seed.value })
       })
@@ -92,6 +106,7 @@ const start = Command.make("start", {
         "sandbox start",
         "sandbox start --port 0 --data shop.sqlite --json",
         "sandbox start --latitude 42",
+        "sandbox start --port 0 --json --freeze-clock",
         "sandbox start --host 0.0.0.0 --allow-host sandbox"
       ]
     })))

@@ -2,6 +2,7 @@
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
@@ -36,6 +37,8 @@ export const serve = ({ latitude, ...settings }: {
   /** The path of a file. */
   readonly fixtures?: string
   readonly seed?: number
+  /** Freezes the clock, at this time or at the default one. */
+  readonly freezeClock?: true | DateTime.Utc
   /** Serves only what the interface's document shows. */
   readonly assumptions?: false
   /** A change of the latitude as plain data, and where it comes from. */

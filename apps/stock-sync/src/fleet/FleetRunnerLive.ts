@@ -335,8 +335,8 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
             member.owned = owned
             untaken.delete(member)
             const at = dueAt.get(owned.id)
-            // An earlier runner prepared the ledger, and left nothing in flight and no problem that only a request shows.
-            member.opening = owned.epoch > 1 && at === undefined && member.problem === null ? "again" : "afterTakeover"
+            // An earlier runner prepared the ledger and bound it, and left nothing in flight and no problem that only a request shows.
+            member.opening = Option.isSome(owned.boundTo) && at === undefined && member.problem === null ? "again" : "afterTakeover"
             member.carried = undefined
             const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
             member.nextPoll = yield* PollPhase.next(owned.id, Duration.min(member.interval, longest))

@@ -1,6 +1,7 @@
 /** What all responses of the status pages have in common: security headers, allowed methods and allowed hosts. */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Settings } from "@plaza/client"
 import * as Effect from "effect/Effect"
 
 /** A page may load its own style, script and icon only, and may not be framed. */
@@ -29,11 +30,7 @@ export const readiness = (reasons: ReadonlyArray<unknown>): HttpServerResponse.H
  * Whether a `Host` is a name of this machine. Prevents DNS rebinding: another site's name may resolve to this machine, and its pages could
  * then read the status page.
  */
-const isLoopback = (host: string): boolean => {
-  if (!URL.canParse(`http://${host}`)) return false
-  const { hostname } = new URL(`http://${host}`)
-  return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname)
-}
+const isLoopback = (host: string): boolean => URL.canParse(`http://${host}`) && Settings.isLoopback(new URL(`http://${host}`).hostname)
 
 export interface Policy {
   /** Accept only requests whose `Host` is a name of this machine. */

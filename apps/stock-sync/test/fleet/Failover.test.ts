@@ -60,6 +60,7 @@ describe("a fleet of three runners that are killed, suspended, restarted and cut
           different: [],
           left: [],
           failing: [],
+          unrecorded: [],
           outOfOrder: [],
           overAllowance: [],
           stale: [],

@@ -135,6 +135,19 @@ describe("runners of one database", () => {
       yield* eventually(one.state, ({ accounts }) => accounts.owned === 0)
     })), 120_000)
 
+  // Two runners that start together take the same accounts over one after the other, before either has read them.
+  it.live("prepare the ledger of an account that was taken over before without being started", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("twice", 2, 5)
+      yield* world.database.sql`UPDATE fleet_account SET epoch = 1 WHERE id LIKE 'twice-%'`
+      yield* start
+      yield* sent(ids, 5)
+      const recorded = world.database.sql<{ readonly rows: number }>`
+        SELECT row_count AS rows FROM ledger_snapshot JOIN fleet_account ON number = account WHERE id LIKE 'twice-%'`
+      expect((yield* recorded).map(({ rows }) => Number(rows))).toEqual([2, 2])
+      yield* Effect.forEach(ids, world.accounts.remove)
+    })), 120_000)
+
   it.live("report what keeps an account from working, until it is changed", () =>
     quiet(Effect.gen(function*() {
       const [id = ""] = yield* add("bad", 1, 5)

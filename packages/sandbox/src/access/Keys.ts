@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { createHash, hash } from "node:crypto"
+import { hash } from "node:crypto"
 import { checkText } from "../areas/Validation.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
@@ -23,7 +23,7 @@ import { Sql } from "../storage/Sql.js"
 import { AccountsRepo } from "./AccountsRepo.js"
 import type { Caller } from "./Callers.js"
 import * as Callers from "./Callers.js"
-import { alphabet, next, prefix } from "./KeySecrets.js"
+import { derived, next, prefix } from "./KeySecrets.js"
 import type { Key } from "./KeysRepo.js"
 import { KeysRepo } from "./KeysRepo.js"
 
@@ -82,10 +82,7 @@ const hashOf = (value: string): string => hash("sha256", value)
  * @since 0.1.0
  * @category keys
  */
-export const seeded = (seed: number): Redacted.Redacted => {
-  const bytes = createHash("sha512").update(`ready key of sandbox ${seed}`).digest().subarray(0, keySecretLength)
-  return Redacted.make(prefix + Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join(""))
-}
+export const seeded = (seed: number): Redacted.Redacted => derived(`ready key of sandbox ${seed}`)
 
 /**
  * The row of a new, active key.
@@ -100,78 +97,86 @@ export const row = ({ value, ...key }: Omit<Key, "lastFour" | "state"> & { reado
   state: "active" as const
 })
 
-/** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Keys["Type"], never, Sql | AccountsRepo | KeysRepo | CurrentAssumptions | CurrentLatitude> = Effect.gen(
-  function*() {
-    const { withTransaction } = yield* Sql
-    const repo = yield* KeysRepo
-    const accounts = yield* AccountsRepo
-    const callers = yield* Callers.make
-    const assumed = yield* CurrentAssumptions
-    const latitude = yield* CurrentLatitude
-    const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
+/**
+ * Creates keys by the generator of the operating system, or from a seed: then the same calls create the same keys.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  seed?: number
+): Effect.Effect<Keys["Type"], never, Sql | AccountsRepo | KeysRepo | CurrentAssumptions | CurrentLatitude> =>
+  Effect.gen(
+    function*() {
+      const { withTransaction } = yield* Sql
+      const repo = yield* KeysRepo
+      const accounts = yield* AccountsRepo
+      const callers = yield* Callers.make
+      const assumed = yield* CurrentAssumptions
+      const latitude = yield* CurrentLatitude
+      const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 
-    const check = (name: string, scopes: ReadonlyArray<string>) =>
-      Effect.zipRight(
-        checkText("name", name, assumed.maxKeyNameLength),
-        Effect.forEach(scopes, (scope, index) =>
-          scopeNames.includes(scope)
-            ? Effect.void
-            : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
-      )
+      const check = (name: string, scopes: ReadonlyArray<string>) =>
+        Effect.zipRight(
+          checkText("name", name, assumed.maxKeyNameLength),
+          Effect.forEach(scopes, (scope, index) =>
+            scopeNames.includes(scope)
+              ? Effect.void
+              : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
+        )
 
-    /** Keys are stored with the default prefix; any prefix in use is valid. */
-    const hashOfAnyPrefix = (value: string): string | undefined => {
-      const secret = value.slice(-keySecretLength)
-      return latitude.keyPrefixes.has(value.slice(0, -keySecretLength)) ? hashOf(prefix + secret) : undefined
+      /** Keys are stored with the default prefix; any prefix in use is valid. */
+      const hashOfAnyPrefix = (value: string): string | undefined => {
+        const secret = value.slice(-keySecretLength)
+        return latitude.keyPrefixes.has(value.slice(0, -keySecretLength)) ? hashOf(prefix + secret) : undefined
+      }
+
+      return {
+        // Looked up by hash, so the duration reveals nothing of other keys.
+        find: (value) => {
+          const hash = hashOfAnyPrefix(value)
+          return hash === undefined ? Effect.succeed(undefined) : callers.find(hash)
+        },
+
+        create: (accountId, options = {}) =>
+          Effect.gen(function*() {
+            const account = yield* accounts.find(accountId)
+            if (Option.isNone(account)) {
+              return yield* Envelope.notFound("account", accountId)
+            }
+            if (account.value.access !== "granted") {
+              return yield* new Conflict({ message: "keys can be created only while developer access is granted" })
+            }
+            if (!ApiKey.canCreateKey((yield* repo.ofAccount(accountId)).map(({ state }) => state))) {
+              return yield* new Conflict({ message: `an account holds at most ${maxActiveKeys} active keys: revoke one first` })
+            }
+            const id = `k${yield* repo.nextSeq()}`
+            const { name = id, scopes = scopeNames } = options
+            yield* check(name, scopes)
+            const value = seed === undefined ? yield* next : derived(`key ${id} of sandbox ${seed}`)
+            yield* repo.insert(row({ id, accountId: account.value.id, name, value, scopes, createdAt: yield* DateTime.now }))
+            return { id, apiKey: withPrefix(value, latitude.value.keyPrefix) }
+          }).pipe(withTransaction),
+
+        list: (accountId) =>
+          Effect.map(repo.ofAccount(accountId), (keys) =>
+            keys.map(({ createdAt, id, lastFour, name, scopes, state }) => ({
+              id,
+              name,
+              masked: `${latitude.value.keyPrefix}…${lastFour}`,
+              scopes,
+              state,
+              createdAt
+            }))),
+
+        revoke: (keyId) =>
+          Effect.gen(function*() {
+            const key = yield* repo.find(keyId)
+            if (Option.isNone(key)) {
+              return yield* Envelope.notFound("key", keyId)
+            }
+            yield* repo.setState(keyId, ApiKey.revoke(key.value.state))
+          }).pipe(withTransaction)
+      }
     }
-
-    return {
-      // Looked up by hash, so the duration reveals nothing of other keys.
-      find: (value) => {
-        const hash = hashOfAnyPrefix(value)
-        return hash === undefined ? Effect.succeed(undefined) : callers.find(hash)
-      },
-
-      create: (accountId, options = {}) =>
-        Effect.gen(function*() {
-          const account = yield* accounts.find(accountId)
-          if (Option.isNone(account)) {
-            return yield* Envelope.notFound("account", accountId)
-          }
-          if (account.value.access !== "granted") {
-            return yield* new Conflict({ message: "keys can be created only while developer access is granted" })
-          }
-          if (!ApiKey.canCreateKey((yield* repo.ofAccount(accountId)).map(({ state }) => state))) {
-            return yield* new Conflict({ message: `an account holds at most ${maxActiveKeys} active keys: revoke one first` })
-          }
-          const id = `k${yield* repo.nextSeq()}`
-          const { name = id, scopes = scopeNames } = options
-          yield* check(name, scopes)
-          const value = yield* next
-          yield* repo.insert(row({ id, accountId: account.value.id, name, value, scopes, createdAt: yield* DateTime.now }))
-          return { id, apiKey: withPrefix(value, latitude.value.keyPrefix) }
-        }).pipe(withTransaction),
-
-      list: (accountId) =>
-        Effect.map(repo.ofAccount(accountId), (keys) =>
-          keys.map(({ createdAt, id, lastFour, name, scopes, state }) => ({
-            id,
-            name,
-            masked: `${latitude.value.keyPrefix}…${lastFour}`,
-            scopes,
-            state,
-            createdAt
-          }))),
-
-      revoke: (keyId) =>
-        Effect.gen(function*() {
-          const key = yield* repo.find(keyId)
-          if (Option.isNone(key)) {
-            return yield* Envelope.notFound("key", keyId)
-          }
-          yield* repo.setState(keyId, ApiKey.revoke(key.value.state))
-        }).pipe(withTransaction)
-    }
-  }
-)
+  )

@@ -29,7 +29,7 @@ import type { Snapshots } from "../storage/Snapshots.js"
 import type { VirtualClock } from "../VirtualClock.js"
 import * as ControlHandlers from "./ControlHandlers.js"
 import * as SeedingHandlers from "./SeedingHandlers.js"
-import { ControlRequest, middleware } from "./ServedControlApi.js"
+import { ControlRequest, middleware, nearMiss } from "./ServedControlApi.js"
 import * as SnapshotsHandlers from "./SnapshotsHandlers.js"
 
 /**
@@ -100,17 +100,19 @@ export const make = (
       respond: (incoming, path, query) => {
         const request = new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits })
         const refusal = refusalOf(request)
-        return (refusal === undefined ? Router.run(endpoints.app(), request, path) : Effect.fail(refusal)).pipe(
-          Effect.catchAllCause((cause) =>
-            Effect.map(
-              Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
-              ({ error }) => Envelope.failure(error)
-            )
-          ),
-          // Faults never hit the control API.
-          Effect.catchTag("NotHandled", Effect.die),
-          Effect.map((response) => withoutKeys(response, request.operation))
-        )
+        return (refusal === undefined
+          ? Router.run(endpoints.app(), request, path, () => nearMiss(request.method, path))
+          : Effect.fail(refusal)).pipe(
+            Effect.catchAllCause((cause) =>
+              Effect.map(
+                Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
+                ({ error }) => Envelope.failure(error)
+              )
+            ),
+            // Faults never hit the control API.
+            Effect.catchTag("NotHandled", Effect.die),
+            Effect.map((response) => withoutKeys(response, request.operation))
+          )
       }
     }
   })

@@ -3,23 +3,33 @@
  *
  * @since 0.1.0
  */
+import * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountsRepo } from "../access/AccountsRepo.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
 import * as Envelope from "../http/Envelope.js"
 import { Faults } from "../http/Faults.js"
 import { RequestLog } from "../http/RequestLog.js"
+import { basePath } from "../http/ServedApi.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { openApi } from "../OpenApiDocument.js"
+import * as Postman from "../Postman.js"
 import { Seeding } from "../seeding/Seeding.js"
 import { VirtualClock } from "../VirtualClock.js"
+import { ControlApi } from "./ControlApi.js"
 import { ServedControlApi } from "./ServedControlApi.js"
+
+/** In process, a request may have no Host. */
+const defaultHost = "127.0.0.1:4010"
 
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
   Effect.gen(function*() {
     const accounts = yield* AccountsRepo
+    const { undocumented } = yield* CurrentAssumptions
     const seeding = yield* Seeding
     const faults = yield* Faults
     const log = yield* RequestLog
@@ -53,5 +63,8 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("clearFaults", () => faults.clear)
       .handle("commits", ({ urlParams }) => commits.read(urlParams))
       .handle("readLatitude", () => Effect.sync(() => latitude.value))
+      .handle("openApi", () => Effect.sync(() => ({ ...OpenApi.fromApi(ControlApi) })))
+      .handle("postman", ({ request }) =>
+        Effect.sync(() => Postman.collection(openApi({ undocumented }), `http://${request.headers["host"] ?? defaultHost}${basePath}`)))
       .handle("setLatitude", ({ payload }) => latitude.change(payload))
   }))

@@ -6,6 +6,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { errorResponse } from "@plaza/domain/Errors"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as PathSegment from "@plaza/domain/PathSegment"
@@ -13,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { AccessRequest } from "../access/AccessRequests.js"
 import { Fixtures } from "../seeding/Fixtures.js"
 import * as Models from "../seeding/SeedingModels.js"
+import { described } from "./Described.js"
 
 /** Encodes the segment here, because a derived client puts parameters into the path unchanged. */
 const Id = Schema.transform(Schema.String, PathSegment.inPath(Schema.String), {
@@ -37,60 +39,97 @@ const CreatedKey = Schema.Struct({ id: Schema.String, apiKey: Schema.Redacted(Sc
  */
 export class SeedingGroup extends HttpApiGroup.make("seeding")
   .add(
-    HttpApiEndpoint.post("createAccount", "/accounts")
+    HttpApiEndpoint.post("createAccount", "/accounts").annotateContext(
+      described("Create an account", "Creates an account, by default with photo, cover and granted access.")
+    )
       .setPayload(Models.NewAccount)
       .addSuccess(Schema.Struct({ id: ProfileId, username: Username }))
   )
   .add(
-    HttpApiEndpoint.patch("setProfile", "/accounts/:id")
+    HttpApiEndpoint.patch("setProfile", "/accounts/:id").annotateContext(
+      described("Change a profile", "Changes photo, cover and availability of an account.")
+    )
       .setPath(byId)
       .setPayload(Models.ProfileChange)
       .addSuccess(HttpApiSchema.NoContent)
   )
   .add(
-    HttpApiEndpoint.post("setAccess", "/accounts/:id/access")
+    HttpApiEndpoint.post("setAccess", "/accounts/:id/access").annotateContext(
+      described("Change developer access",
+        "Grants, suspends, revokes or restores the developer access of an account, as the operator does.")
+    )
       .setPath(byId)
       .setPayload(Models.AccessChange)
       .addSuccess(HttpApiSchema.NoContent)
   )
   .add(
-    HttpApiEndpoint.post("requestAccess", "/accounts/:id/access-requests")
+    HttpApiEndpoint.post("requestAccess", "/accounts/:id/access-requests").annotateContext(
+      described("Request developer access", "Requests developer access for an account.")
+    )
       .setPath(byId)
       .setPayload(Models.NewAccessRequest)
       .addSuccess(AccessRequest)
   )
-  .add(HttpApiEndpoint.get("listAccessRequests", "/access-requests").addSuccess(listOf(AccessRequest)))
   .add(
-    HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision")
+    HttpApiEndpoint.get("listAccessRequests", "/access-requests").annotateContext(
+      described("List access requests", "Returns all access requests, newest first.")
+    ).addSuccess(listOf(AccessRequest))
+  )
+  .add(
+    HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision").annotateContext(
+      described("Decide on an access request", "Approves or declines a pending access request, as the operator does.")
+    )
       .setPath(byId)
       .setPayload(Models.AccessDecision)
       .addSuccess(AccessRequest)
   )
   .add(
-    HttpApiEndpoint.post("createKey", "/accounts/:id/keys")
+    HttpApiEndpoint.post("createKey", "/accounts/:id/keys").annotateContext(
+      described("Create a key", "Creates a key of an account. Only this response has its value.")
+    )
       .setPath(byId)
       .setPayload(Models.NewKey)
       .addSuccess(CreatedKey)
   )
   .add(
-    HttpApiEndpoint.post("revokeKey", "/keys/:id/revoke")
+    HttpApiEndpoint.post("revokeKey", "/keys/:id/revoke").annotateContext(described("Revoke a key", "Revokes a key by its id."))
       .setPath(byId)
       .addSuccess(HttpApiSchema.NoContent)
   )
   .add(
-    HttpApiEndpoint.patch("setRelation", "/relations")
+    HttpApiEndpoint.patch("setRelation", "/relations").annotateContext(
+      described("Change a relation", "Changes the relation of one account to another. Omitted fields keep their value.")
+    )
       .setPayload(Models.RelationChange)
       .addSuccess(HttpApiSchema.NoContent)
   )
-  .add(HttpApiEndpoint.post("createPost", "/posts").setPayload(Models.NewPost).addSuccess(created(PostId)))
-  .add(HttpApiEndpoint.put("setProduct", "/products").setPayload(Models.NewProduct).addSuccess(created(ProductId)))
-  .add(HttpApiEndpoint.put("setOrder", "/orders").setPayload(Models.NewOrder).addSuccess(created(OrderId)))
   .add(
-    HttpApiEndpoint.post("createConversation", "/conversations")
+    HttpApiEndpoint.post("createPost", "/posts").annotateContext(
+      described("Create a post of any account", "Creates a post of any account, at any time.")
+    ).setPayload(Models.NewPost).addSuccess(created(PostId))
+  )
+  .add(
+    HttpApiEndpoint.put("setProduct", "/products").annotateContext(
+      described("Create or replace a product", "Creates a product of a store, or replaces the one with this id.")
+    ).setPayload(Models.NewProduct).addSuccess(created(ProductId))
+  )
+  .add(
+    HttpApiEndpoint.put("setOrder", "/orders").annotateContext(
+      described("Create or replace an order", "Creates an order of a store, or replaces the one with this id.")
+    ).setPayload(Models.NewOrder).addSuccess(created(OrderId))
+  )
+  .add(
+    HttpApiEndpoint.post("createConversation", "/conversations").annotateContext(
+      described("Create a conversation", "Creates a conversation of two accounts.")
+    )
       .setPayload(Models.NewConversation)
       .addSuccess(created(ConversationId))
   )
-  .add(HttpApiEndpoint.post("addFixtures", "/fixtures").setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent))
+  .add(
+    HttpApiEndpoint.post("addFixtures", "/fixtures").annotateContext(
+      described("Add fixtures", "Adds fixtures to the data: all of them or, if one fails, none.")
+    ).setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent)
+  )
   .addError(errorResponse("FORBIDDEN"))
   .addError(errorResponse("INTERNAL_ERROR"))
   .addError(errorResponse("INVALID_JSON"))
@@ -99,4 +138,5 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
   .addError(errorResponse("NOT_FOUND"))
   .addError(errorResponse("CONFLICT"))
   .prefix("/sandbox")
+  .annotate(OpenApi.Description, "Creates accounts, keys, relations and content")
 {}

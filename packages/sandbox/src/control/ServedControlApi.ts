@@ -12,6 +12,7 @@ import { errorResponse } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as NearMiss from "../http/NearMiss.js"
 import { byRoute, operationsOf } from "../http/Operation.js"
 import { served } from "../http/ServedApi.js"
 import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.js"
@@ -52,7 +53,17 @@ export class ServedControlApi extends HttpApi.make("sandbox")
   .add(served(SnapshotsGroup.middleware(ReadsBody), "ignore"))
 {}
 
-const operationOf = byRoute(operationsOf(ServedControlApi))
+const operations = operationsOf(ServedControlApi)
+
+const operationOf = byRoute(operations)
+
+/**
+ * Explains an unknown route of the control API.
+ *
+ * @since 0.1.0
+ * @category routing
+ */
+export const nearMiss = NearMiss.make(operations, "")
 
 /** @since 0.1.0 @category middleware */
 export const middleware: Context.Context<ReadsBody> = Context.make(

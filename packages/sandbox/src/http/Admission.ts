@@ -58,7 +58,13 @@ export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission
   readonly refuse: (exchange: Exchange, refusal: NotFound | ValidationError) => Effect.Effect<never, Refusal>
 }>() {}
 
-const operationOf = byRoute([...operationsOf(PlazaApiWithStories), ...operationsOf(AssumedApi)], basePath)
+/** @since 0.1.0 @category constants */
+export const documentedOperations: ReadonlyArray<Operation> = operationsOf(PlazaApiWithStories)
+
+/** @since 0.1.0 @category constants */
+export const assumedOperations: ReadonlyArray<Operation> = operationsOf(AssumedApi)
+
+const operationOf = byRoute([...documentedOperations, ...assumedOperations], basePath)
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<

@@ -68,7 +68,7 @@ export const CommitQuery = Schema.Struct({
   operation: optional(Schema.String),
   /** Maximum number of commits (default: 1,000). A page holds fewer if they are large. */
   limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, Page.maxItems)))
-}).annotations({ identifier: "CommitQuery", parseOptions: { onExcessProperty: "error" } })
+}).annotations({ parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type CommitQuery = typeof CommitQuery.Type
 

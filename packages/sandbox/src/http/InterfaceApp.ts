@@ -17,7 +17,7 @@ import { CurrentAssumptions } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Responses from "../latitude/Responses.js"
-import { Admission } from "./Admission.js"
+import { Admission, assumedOperations, documentedOperations } from "./Admission.js"
 import { Commits, type Write } from "./Commits.js"
 import * as Envelope from "./Envelope.js"
 import { Exchange, type NotHandled } from "./Exchange.js"
@@ -27,6 +27,7 @@ import { Faults, type Hit, isUnaffected, noFault } from "./Faults.js"
 import { pause } from "./FaultyAdmission.js"
 import type { ConnectionReset } from "./FaultyResponse.js"
 import * as FaultyResponse from "./FaultyResponse.js"
+import * as NearMiss from "./NearMiss.js"
 import type { Operation } from "./Operation.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
@@ -95,10 +96,13 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
     const faults = yield* Faults
     const latitude = yield* CurrentLatitude
     const log = yield* RequestLog
+    const nearMiss = NearMiss.make(undocumented ? [...documentedOperations, ...assumedOperations] : documentedOperations, basePath)
 
     const route = (exchange: Exchange): Effect.Effect<HttpServerResponse, unknown> =>
       Effect.catchIf(
-        Router.run(app(), exchange, exchange.path),
+        Router.run(app(), exchange, exchange.path, () =>
+          // Only a path outside of the base path has no URL; see `exchange`.
+          nearMiss(exchange.method, exchange.url === "" ? exchange.path : basePath + exchange.path)),
         (error) => error instanceof Router.Unroutable,
         ({ error }) => admission.refuse(exchange, error)
       )

@@ -144,7 +144,8 @@ export const RequestQuery = Schema.Struct({
   limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxPage))),
   /** Returns the number of matching requests instead of a page. `after` and `limit` have no effect on it. */
   count: optional(allowedValues(Schema.Literal("", "true")))
-}).annotations({ identifier: "RequestQuery", parseOptions: { onExcessProperty: "error" } })
+  // Without an identifier: OpenAPI would have no parameters.
+}).annotations({ parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type RequestQuery = typeof RequestQuery.Type
 

@@ -49,8 +49,8 @@ const isWellFormed = (path: string): boolean => {
  */
 export const urlOf = (path: string, query: string): string => `${path.replace(/[;#]/g, encodeURIComponent)}?${query}`
 
-const unknown = (method: string, path: string) =>
-  new Unroutable({ error: new NotFound({ message: `there is no endpoint ${method} ${path}` }) })
+const unknown = (method: string, path: string, question: string) =>
+  new Unroutable({ error: new NotFound({ message: `there is no endpoint ${method} ${path}${question}` }) })
 
 /**
  * Runs the operation that a request means. Its failures are the operation's, beside `RouteNotFound`.
@@ -86,12 +86,13 @@ export const make = <Middleware>(
   }).pipe(Effect.scoped, Effect.runSync)
 
 /**
- * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}.
+ * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}. `question`
+ * is appended to the refusal of an unknown route; see `NearMiss`.
  *
  * @since 0.1.0
  * @category routing
  */
-export const run = (app: App, request: ServerRequest, path: string): Effect.Effect<HttpServerResponse, unknown> => {
+export const run = (app: App, request: ServerRequest, path: string, question: () => string): Effect.Effect<HttpServerResponse, unknown> => {
   if (path.includes("%") && !isWellFormed(path)) {
     return new Unroutable({
       error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
@@ -99,10 +100,10 @@ export const run = (app: App, request: ServerRequest, path: string): Effect.Effe
   }
   // The router handles HEAD as GET, and matches an empty segment with a parameter.
   if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
-    return unknown(request.method, path)
+    return unknown(request.method, path, question())
   }
   return Effect.mapError(
     app(request),
-    (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
+    (error) => error instanceof RouteNotFound ? unknown(request.method, path, question()) : error
   )
 }

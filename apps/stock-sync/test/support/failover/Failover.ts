@@ -292,6 +292,7 @@ export const run = (options: Options) =>
     const settled = yield* settle
     const failing = settled ? [] : yield* fleet.problems
     const left = settled ? [] : yield* fleet.left
+    const unrecorded = yield* fleet.unrecorded
     yield* Effect.forEach(machines, stopOn)
 
     const takeovers = yield* fleet.takeovers
@@ -328,6 +329,7 @@ export const run = (options: Options) =>
       different: differing(),
       left,
       failing,
+      unrecorded,
       outOfOrder: ofAccount.flatMap(({ arrivals, id }) =>
         feeds.get(id)?.outOfOrder(arrivals.flatMap(({ at, set }) => set === undefined ? [] : [{ ...set, at, isLate: false }])).map((
           write

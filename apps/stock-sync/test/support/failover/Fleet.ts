@@ -104,6 +104,14 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
     const left = Effect.orDie(sql.unsafe(`SELECT fleet_account.id AS account, product.* FROM plaza_fleet.ledger_product AS product
       JOIN plaza_fleet.fleet_account ON number = product.account WHERE state <> 'settled' LIMIT 20`))
 
+    const unrecorded = Effect.orDie(
+      Effect.map(
+        sql<{ id: string }>`SELECT fleet_account.id FROM plaza_fleet.fleet_account
+          LEFT JOIN plaza_fleet.ledger_snapshot ON number = account WHERE taken_at IS NULL`,
+        (rows) => rows.map(({ id }) => id)
+      )
+    )
+
     let started = 0
     return {
       database: url,
@@ -125,6 +133,8 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
       unsettled: Effect.map(unsettled, ({ count }) => count),
       left,
       /** What the runners report of accounts. */
-      problems
+      problems,
+      /** Accounts without a recorded snapshot. The guard could hold none of theirs. */
+      unrecorded
     }
   }).pipe(Effect.provide(Reactivity.layer))
