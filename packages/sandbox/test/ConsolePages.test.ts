@@ -2,6 +2,7 @@
  * The pages of the console and the home page without a browser: requests, state, faults, behaviour and snapshots.
  */
 import { assert, layer } from "@effect/vitest"
+import { HarValidator } from "@har-sdk/validator"
 import { Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted, Schema, TestClock } from "effect"
 import { call, layerInProcess } from "./support.js"
@@ -415,34 +416,17 @@ layer(layerInProcess())("the page of snapshots", (it) => {
     }))
 })
 
-const NameValue = Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String }))
-const Size = Schema.Int.pipe(Schema.greaterThanOrEqualTo(-1))
-const message = { httpVersion: Schema.String, cookies: Schema.Array(Schema.Unknown), headers: NameValue, headersSize: Size, bodySize: Size }
-
-/** The required fields of HAR 1.2 and their types. */
+/** The fields of an archive that the test reads. */
 const HttpArchive = Schema.Struct({
   log: Schema.Struct({
-    version: Schema.Literal("1.2"),
-    creator: Schema.Struct({ name: Schema.String, version: Schema.String }),
     entries: Schema.Array(Schema.Struct({
-      startedDateTime: Schema.String.pipe(Schema.pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)),
-      time: Schema.NonNegative,
       request: Schema.Struct({
-        ...message,
         method: Schema.String,
         url: Schema.String,
-        queryString: NameValue,
-        postData: Schema.optional(Schema.Struct({ mimeType: Schema.String, text: Schema.String }))
+        queryString: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+        postData: Schema.optional(Schema.Struct({ text: Schema.String }))
       }),
-      response: Schema.Struct({
-        ...message,
-        status: Schema.Int,
-        statusText: Schema.String,
-        redirectURL: Schema.String,
-        content: Schema.Struct({ size: Schema.NonNegativeInt, mimeType: Schema.String, text: Schema.optional(Schema.String) })
-      }),
-      cache: Schema.Struct({}),
-      timings: Schema.Struct({ send: Schema.NonNegative, wait: Schema.NonNegative, receive: Schema.NonNegative })
+      response: Schema.Struct({ status: Schema.Int })
     }))
   })
 })
@@ -461,6 +445,8 @@ layer(layerInProcess())("the export of requests", (it) => {
       yield* Effect.ignore(call("GET", "/me"))
       const har = yield* request("GET", "/console/requests.har")
       assert.include(har.headers["content-disposition"] ?? "", "attachment")
+      // The validator takes any value: the type of its parameter is what it checks.
+      assert.deepStrictEqual(yield* Effect.promise(() => new HarValidator().verify(har.json as never)), [])
       const { log: { entries } } = Schema.decodeUnknownSync(HttpArchive)(har.json)
       assert.deepStrictEqual(entries.map(({ request, response }) => [request.method, response.status]), [
         ["GET", 200],

@@ -327,7 +327,7 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
         const original = messages.find(id)
         return entry === undefined
           ? undefined
-          : { ...toRecord(entry), messages: original === undefined ? null : Messages.read(original, mask) }
+          : Object.assign(toRecord(entry), { messages: original === undefined ? null : Messages.read(original, mask) })
       }),
     original: (id) => Effect.sync(() => messages.find(id)),
     all: Effect.sync(() => kept().map(toRecord)),

@@ -57,11 +57,13 @@ const seedField: Form.Field = {
   hint: "The same seed always draws the same latitude."
 }
 
-const clock = ({ aheadMillis, now }: ClockState, submission: Form.Submission): Html =>
+const clock = ({ aheadMillis, frozen, now }: ClockState, submission: Form.Submission): Html =>
   html`<section aria-labelledby="clock">
 <h2 id="clock">Clock</h2>
-<p id="live-clock">${Page.timestamp(now)}, ${
-    aheadMillis === 0 ? "the same as the system clock" : `${Duration.format(Duration.millis(aheadMillis))} ahead of the system clock`
+<p>${Page.timestamp(now)}, ${
+    aheadMillis === 0
+      ? frozen ? "frozen" : "the same as the system clock"
+      : `${Duration.format(Duration.millis(aheadMillis))} ahead of ${frozen ? "the time at which it was frozen" : "the system clock"}`
   }.</p>
 <form method="post" action="${path}">
 <input type="hidden" name="do" value="advance">

@@ -94,20 +94,17 @@ const fieldsOf = (kind: Kind): ReadonlyArray<Form.Field> => {
     .map((field) => ({ ...field, required: Schema.isSchema(Object.entries(known).find(([name]) => name === field.name)?.[1]) }))
 }
 
+const distributions: Readonly<Record<string, (first: number, second: number) => object>> = {
+  uniform: (min, max) => ({ distribution: "uniform", min, max }),
+  normal: (mean, deviation) => ({ distribution: "normal", mean, deviation }),
+  logNormal: (median, p99) => ({ distribution: "logNormal", median, p99 })
+}
+
 const latencyOf = (form: URLSearchParams): unknown => {
   const first = Number(form.get("millis"))
-  const second = Number(form.get("spread"))
-  const distribution = form.get("distribution")
-  switch (distribution) {
-    case "uniform":
-      return { distribution, min: first, max: second }
-    case "normal":
-      return { distribution, mean: first, deviation: second }
-    case "logNormal":
-      return { distribution, median: first, p99: second }
-    default:
-      return first
-  }
+  const name = form.get("distribution") ?? ""
+  const make = Object.hasOwn(distributions, name) ? distributions[name] : undefined
+  return make === undefined ? first : make(first, Number(form.get("spread")))
 }
 
 /** The value of JSON text; undefined, which no schema accepts here, if it is none. */
