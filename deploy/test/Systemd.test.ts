@@ -49,6 +49,15 @@ const entries = (text: string): ReadonlyArray<readonly [string, string]> =>
 
 const seconds = (text: string | undefined): number => Number(/^(\d+)$/.exec(text ?? "")?.[1])
 
+/** For how many seconds starts may fail before systemd gives the unit up, with its defaults for missing values. */
+const longestOutage = (values: ReadonlyMap<string, string>): number => {
+  if (values.get("Restart") !== "on-failure") return 0
+  const value = (name: string, missing: string) => seconds(values.get(name) ?? missing)
+  const interval = value("StartLimitIntervalSec", "10")
+  const refusedAt = value("StartLimitBurst", "5") * value("RestartSec", "0")
+  return interval === 0 || refusedAt >= interval ? Number.POSITIVE_INFINITY : refusedAt
+}
+
 const problems = (name: string, text: string): ReadonlyArray<string> => {
   const lines = entries(text)
   const values = new Map(lines)
@@ -66,8 +75,8 @@ const problems = (name: string, text: string): ReadonlyArray<string> => {
       check(credentials.some((credential) => value === `%d/${credential}`), `${variable} names no credential`)
     ),
     ...check(isOneshot || seconds(values.get("TimeoutStopSec")) > Duration.toSeconds(longestStop), "the stop timeout is too short"),
-    ...check(isOneshot || (values.get("Restart") === "on-failure" && values.has("RestartSec") && values.has("StartLimitBurst")),
-      "a failing start is repeated for ever or never")
+    ...check(isOneshot || longestOutage(values) >= Duration.toSeconds("1 day"), "an outage of the database ends the restarts"),
+    ...check(isOneshot || seconds(values.get("RestartSec")) >= 10, "a failing start is repeated without a pause")
   ]
 }
 
@@ -103,7 +112,9 @@ describe("the systemd units", () => {
     ["TimeoutStopSec=30", "TimeoutStopSec=10", "stop timeout"],
     ["LoadCredential=plaza-key", "LoadCredential=key", "names no credential"],
     ["Environment=PLAZA_API_KEY_FILE=", "Environment=PLAZA_API_KEY=", "PLAZA_API_KEY is not a variable that a deployment sets"],
-    ["Restart=on-failure", "Restart=no", "a failing start"]
+    ["Restart=on-failure", "Restart=no", "ends the restarts"],
+    ["StartLimitIntervalSec=0", "StartLimitIntervalSec=3600\nStartLimitBurst=60", "ends the restarts"],
+    ["RestartSec=30", "RestartSec=1", "without a pause"]
   ])("with %j replaced by %j are refused", (from, to, problem) => {
     const name = "plaza-stock-sync@.service"
     expect(problems(name, changed(read(`systemd/${name}`), from, to)).join("\n")).toContain(problem)

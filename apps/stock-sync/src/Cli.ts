@@ -4,6 +4,7 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as CliOptions from "@effect/cli/Options"
+import * as Arguments from "@plaza/cli-kit/Arguments"
 import * as CommandLine from "@plaza/cli-kit/CommandLine"
 import * as Help from "@plaza/cli-kit/Help"
 import * as Output from "@plaza/cli-kit/Output"
@@ -21,6 +22,7 @@ import * as SnapshotSettings from "./config/SnapshotSettings.js"
 import * as SourceSettings from "./config/SourceSettings.js"
 import * as SyncSettings from "./config/SyncSettings.js"
 import { variableOf } from "./config/Wording.js"
+import { exitCodes } from "./ExitCodes.js"
 import * as AccountOptionNames from "./fleet/AccountOptionNames.js"
 import * as OpenLedger from "./ledger/Open.js"
 import { name, version } from "./version.js"
@@ -460,3 +462,11 @@ export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
 export const run = CommandLine.run(root, options)
+
+/** How the program reports a failure. */
+export const reporting = (argv: ReadonlyArray<string>): Program.Options => ({
+  name,
+  json: Arguments.has(argv, "--json"),
+  exitCodes,
+  remediation: { key: "Set PLAZA_API_KEY or PLAZA_API_KEY_FILE to a key of this account, and start plaza-stock-sync again." }
+})

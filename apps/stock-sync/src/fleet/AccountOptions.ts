@@ -46,7 +46,7 @@ export interface ClientDefaults {
 }
 
 /** What a worker needs to run an account. */
-export interface ResolvedAccount {
+interface ResolvedAccount {
   readonly id: string
   /** For the layers of the client. The base URL has no trailing slash. */
   readonly client: ClientDefaults & {

@@ -203,7 +203,11 @@ const make = Effect.gen(function*() {
         if (missing !== undefined) return yield* accountNotFound(missing)
         const changed = known.filter((row) => row.paused !== paused).map(({ id }) => id)
         if (changed.length > 0) {
-          yield* run(sql`UPDATE fleet_account SET paused = ${paused}, revision = nextval('fleet_revision') WHERE id IN ${sql.in(changed)}`)
+          // Nobody looks whether a paused account still has its problem.
+          yield* run(
+            sql`UPDATE fleet_account SET paused = ${paused}, revision = nextval('fleet_revision'), problem = NULL, problem_at = NULL
+            WHERE id IN ${sql.in(changed)}`
+          )
         }
         return changed
       })),

@@ -34,7 +34,7 @@ export class FleetRoster extends Context.Tag("@plaza/stock-sync/fleet/FleetRoste
   readonly ids: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<string>, FleetDatabaseError>
   /** Sets the shards of accounts that have none. Counts as a change, so that the runner of the shard sees the account. */
   readonly assign: (accounts: ReadonlyArray<{ readonly id: string; readonly shard: number }>) => Effect.Effect<void, FleetDatabaseError>
-  /** Records problems, unless another runner has taken the account over. */
+  /** Records problems, except for accounts that another runner has taken over or an operator has paused. */
   readonly recordProblems: (problems: ReadonlyArray<Problem>) => Effect.Effect<void, FleetDatabaseError>
 }>() {}
 
@@ -79,7 +79,7 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
           Effect.asVoid(run(sql`
             UPDATE fleet_account SET problem = one.problem, problem_at = CASE WHEN one.problem IS NULL THEN NULL ELSE ${now}::bigint END
             FROM jsonb_to_recordset(${JSON.stringify(problems)}::jsonb) AS one (id text, epoch bigint, problem text)
-            WHERE fleet_account.id = one.id AND fleet_account.epoch = one.epoch`)))
+            WHERE fleet_account.id = one.id AND fleet_account.epoch = one.epoch AND (one.problem IS NULL OR NOT fleet_account.paused)`)))
     }
   })
 )

@@ -48,6 +48,8 @@ export interface AccountActivity {
   readonly takenOver: boolean
   /** The account has a running worker. */
   readonly active: boolean
+  /** What to do with a new key of the account, as the end of a sentence. */
+  readonly setKey: string
   /** The status of the running worker, or of the last one; undefined before the first. */
   readonly status: SyncStatus.State | undefined
   /** The rate limit of a worker that may send. */

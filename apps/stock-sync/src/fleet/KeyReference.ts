@@ -10,6 +10,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as LedgerCommands from "../ledger/LedgerCommands.js"
 import { InvalidAccount } from "./FleetError.js"
 import * as FleetSecret from "./FleetSecret.js"
 
@@ -60,6 +61,18 @@ export const FromText: Schema.Schema<KeyReference, string> = Schema.transform(Sc
 
 /** For listings: a sealed key shows only that it is sealed. */
 export const display = (reference: KeyReference): string => reference._tag === "Sealed" ? "sealed" : encode(reference)
+
+/** What to do with a new key of an account, as the end of a sentence. */
+export const setKey = (account: string, reference: KeyReference): string => {
+  switch (reference._tag) {
+    case "Env":
+      return `set ${reference.name} to it for each runner, and restart the runners`
+    case "File":
+      return `write it to ${reference.path} for each runner, and run "${LedgerCommands.updateKey(account, encode(reference))}"`
+    case "Sealed":
+      return `and set it with "${LedgerCommands.updateKey(account, "-")}"`
+  }
+}
 
 const invalidity = (account: string) => (message: string) => new InvalidAccount({ id: account, message: `account ${account}: ${message}` })
 

@@ -31,7 +31,7 @@ export class Ownership extends Context.Tag("@plaza/stock-sync/fleet/Ownership")<
 }>() {}
 
 /** What a test decides. */
-export interface TestOwnership {
+interface TestOwnership {
   /** The owned shards with their terms. Every account is in shard 1, 2 or 3, by the length of its id. */
   readonly owned: Ref.Ref<ReadonlyMap<number, Term>>
   /** Whether the leases are fresh (default: always). */

@@ -37,7 +37,7 @@ export const check = (secret: Secret): Effect.Effect<void, UsageError | FleetDat
   })
 
 /** What sealing anew did. */
-export interface Resealed {
+interface Resealed {
   /** Accounts with a secret that was sealed anew. */
   readonly resealed: number
   /** Accounts with a secret that no given secret opens. */

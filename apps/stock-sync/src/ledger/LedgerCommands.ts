@@ -41,9 +41,9 @@ const argument = (text: string): string =>
 
 const idOf = (account: string): string => `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
 
-/** What to do with a new key of an account of a fleet. */
-export const setKey = (account: string): string =>
-  `and set it with "plaza-stock-sync fleet accounts update --key - ${idOf(account)}", or in the variable or file of the account's key`
+/** Sets the key of an account of a fleet to a reference, or to the key on standard input (`-`). */
+export const updateKey = (account: string, reference: string): string =>
+  `plaza-stock-sync fleet accounts update --key ${argument(reference)} ${idOf(account)}`
 
 /** For an account of a fleet. Options stand before the id, because an id that begins with a dash ends them. */
 export const ofFleet = (account: string): Commands => {
@@ -53,7 +53,7 @@ export const ofFleet = (account: string): Commands => {
     statusJson: `plaza-stock-sync fleet status --json ${id}`,
     retry: `plaza-stock-sync fleet accounts retry ${id}`,
     confirm: (snapshot) => `plaza-stock-sync fleet accounts confirm ${id} ${snapshot}`,
-    adopt: `set its key again with \`plaza-stock-sync fleet accounts update --key REFERENCE ${id}\``,
+    adopt: `set its key again with \`${updateKey(account, "REFERENCE")}\``,
     separate: "add the other store as an account of its own"
   }
 }

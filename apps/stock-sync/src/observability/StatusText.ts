@@ -48,6 +48,22 @@ const remedies = (setKey: string): Readonly<Record<string, string>> => ({
 
 const setVariable = "put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program"
 
+/** What an operator has to do about the state of an account, in sentences; empty if nothing. */
+const accountRemedy = (state: AccountState, setKey: string): string => {
+  switch (state._tag) {
+    case "Paused":
+      return remedies(setKey)[state.failure.code ?? ""] ?? `Correct what the message names. ${resumes}`
+    case "Trouble":
+      return `Check the network and the status of the service. ${resumes}`
+    case "Quota":
+    case "Running":
+    case "Starting":
+      return ""
+  }
+}
+
+const sourceRemedy = "Correct the source. It is read again without a restart."
+
 /** `setKey` says how to set another key. */
 export const account = (state: AccountState, setKey = setVariable): StateText => {
   switch (state._tag) {
@@ -62,7 +78,7 @@ export const account = (state: AccountState, setKey = setVariable): StateText =>
         description: `The service refuses all requests since ${moment(state.since)}: ${
           failure(state.failure)
         }. Changes wait in the ledger. Next check at ${moment(state.nextProbe)}.`,
-        action: remedies(setKey)[state.failure.code ?? ""] ?? `Correct what the message names. ${resumes}`
+        action: accountRemedy(state, setKey)
       }
     case "Quota":
       return {
@@ -80,7 +96,7 @@ export const account = (state: AccountState, setKey = setVariable): StateText =>
         description: `All requests fail since ${moment(state.since)}. Last failure: ${
           failure(state.failure)
         }. Changes wait in the ledger. Next attempt at ${moment(state.nextTry)}.`,
-        action: `Check the network of this machine and the status of the service. ${resumes}`
+        action: accountRemedy(state, setKey)
       }
   }
 }
@@ -100,12 +116,25 @@ export const source = ({ source: { failing, held: heldSnapshot, readAt } }: Stat
       tone: "bad",
       label: "Unreadable",
       description: `Since ${moment(failing.since)}: ${failing.failure.message}. The stock of the previous snapshot stays in effect.`,
-      action: "Correct the source. It is read again without a restart."
+      action: sourceRemedy
     }
   }
   return readAt === undefined
     ? { tone: "note", label: "Not read yet", description: "The first read is in progress.", action: "" }
     : { tone: "good", label: "Accepted", description: `Last read at ${moment(readAt)}.`, action: "" }
+}
+
+/**
+ * Why the service or the source keeps an account from being up to date, and what to do, without a full stop at the end; undefined if nothing
+ * does. It has no times, so that it stays the same until something else is wrong.
+ */
+export const problem = ({ account: state, source: { failing } }: State, setKey: string): string | undefined => {
+  const found = state._tag === "Paused" || state._tag === "Trouble" || state._tag === "Quota"
+    ? [failure(state.failure), accountRemedy(state, setKey)]
+    : failing !== undefined
+    ? [failing.failure.message, sourceRemedy]
+    : undefined
+  return found?.map((text) => text.replace(/\.$/, "")).filter((text) => text !== "").join(". ")
 }
 
 export const ledger = ({ ledger: state }: State): StateText => {

@@ -1,4 +1,7 @@
-/** `fleet migrate` and `fleet accounts`: the built program against a real Postgres. Every run and every table is searched for secrets. */
+/**
+ * `fleet migrate` and `fleet accounts` against a real Postgres, with the built program where they read standard input or run at the same
+ * time. Every output and every table is searched for secrets.
+ */
 import { afterAll, describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect } from "effect"
@@ -7,6 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import * as Command from "../support/command.js"
 import { eventually } from "../support/eventually.js"
 import { query } from "../support/fleetStatus.js"
 import * as Program from "../support/program.js"
@@ -37,6 +41,7 @@ const dump = (url: string) =>
   })
 
 interface RunOptions {
+  /** Starts the built program with this standard input. */
   readonly input?: string
   readonly env?: Readonly<Record<string, string>>
 }
@@ -56,17 +61,16 @@ const withFleet = <A, E>(use: (fleet: Fleet) => Effect.Effect<A, E>) =>
     const name = `commands_${databases++}`
     yield* query(server, `CREATE DATABASE ${name}`)
     const url = server.replace(/\/postgres$/, `/${name}`)
-    const run: Fleet["run"] = (args, { env = {}, input } = {}) =>
-      Effect.tap(
-        Program.run(["fleet", ...args], {
-          cwd: folder,
-          env: { STOCK_SYNC_FLEET_DATABASE: url, STOCK_SYNC_FLEET_SECRET: secret, ...env },
-          ...(input === undefined ? {} : { input })
-        }),
+    const run: Fleet["run"] = (args, { env, input } = {}) => {
+      const variables = { STOCK_SYNC_FLEET_DATABASE: url, STOCK_SYNC_FLEET_SECRET: secret, ...env }
+      const command = ["fleet", ...args]
+      return Effect.tap(
+        input === undefined ? Command.run(command, variables) : Program.run(command, { cwd: folder, env: variables, input }),
         ({ stderr, stdout }) => {
           for (const text of hidden) expect(`${stdout}${stderr}`).not.toContain(text)
         }
       )
+    }
     const json: Fleet["json"] = (args, options) =>
       Effect.map(run([...args, "--json"], options), ({ status, stderr, stdout }) => {
         expect([status, stderr]).toEqual([0, ""])
@@ -84,13 +88,20 @@ const failure = (ended: Program.Ended) => [ended.status, ended.stderr.replace(/\
 
 const csv = (...rows: ReadonlyArray<string>) => `${rows.join("\n")}\n`
 
+/** Writes the file of an import, and returns its path. Without rows it is empty. */
+const written = (...rows: ReadonlyArray<string>): string => {
+  const file = join(folder, "accounts.csv")
+  writeFileSync(file, rows.length === 0 ? "" : csv(...rows))
+  return file
+}
+
 describe("fleet migrate", () => {
   it.live("prepares the database once, also if it runs several times at the same time",
     () =>
       withFleet(({ json, run }) =>
         Effect.gen(function*() {
           expect(failure(yield* run(["accounts", "list"]))).toEqual([2, expect.stringContaining("run plaza-stock-sync fleet migrate")])
-          const runs = yield* Effect.all(Array.from({ length: 3 }, () => json(["migrate"])), { concurrency: "unbounded" })
+          const runs = yield* Effect.all(Array.from({ length: 3 }, () => json(["migrate"], { input: "" })), { concurrency: "unbounded" })
           const migrations = runs.flatMap((result) => (result as { readonly migrations: ReadonlyArray<string> }).migrations)
           expect(migrations).toHaveLength(FleetMigrations.version)
           expect(yield* json(["migrate"])).toEqual({ migrations: [], resealed: 0, unopened: { count: 0, accounts: [] } })
@@ -103,21 +114,21 @@ describe("fleet migrate", () => {
       withFleet(({ json, run, url }) =>
         Effect.gen(function*() {
           yield* json(["migrate"])
-          const file = csv(
+          const file = written(
             "id,baseUrl,key,source,query,source-authorization",
             `a,${baseUrl},${key},postgres://sync:${password}@db.example/shop,SELECT 1,Bearer ${password}`,
             `b,${baseUrl},env:KEY,b.csv,,`
           )
-          yield* json(["accounts", "import", "-"], { input: file })
+          yield* json(["accounts", "import", file])
           const other = { STOCK_SYNC_FLEET_SECRET: "another secret of the fleet" }
           const wrong = [2, expect.stringContaining("is not the secret that sealed the keys of this fleet")]
           expect(failure(yield* run(["migrate"], { env: other }))).toEqual(wrong)
-          expect(failure(yield* run(["accounts", "import", "-"], { input: file, env: other }))).toEqual(wrong)
+          expect(failure(yield* run(["accounts", "import", file], { env: other }))).toEqual(wrong)
           const both = { STOCK_SYNC_FLEET_SECRET: `another secret of the fleet,${secret}` }
           expect(yield* json(["migrate"], { env: both })).toEqual({ migrations: [], resealed: 1, unopened: { count: 0, accounts: [] } })
           expect(yield* json(["migrate"], { env: both })).toMatchObject({ resealed: 0 })
           // What is sealed stays the same secret: nothing changes by importing it again.
-          expect(yield* json(["accounts", "import", "-"], { input: file, env: other })).toEqual({ added: 0, updated: 0, unchanged: 2 })
+          expect(yield* json(["accounts", "import", file], { env: other })).toEqual({ added: 0, updated: 0, unchanged: 2 })
           yield* query(url, "UPDATE plaza_fleet.fleet_account SET key = 'sealed:v1:00000000:AAAA' WHERE id = 'b'")
           const damaged = yield* run(["migrate"], { env: other })
           expect(failure(damaged)).toEqual([0, expect.stringContaining("opens what is sealed for 1 account (b): add the secret")])
@@ -189,7 +200,7 @@ describe("fleet accounts", () => {
         const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string, RunOptions?]> = [
           [["accounts", "add", "a", ...valid], "fleet accounts add requires --base-url"],
           [add("--key", "env:KEY"), "fleet accounts add requires --source"],
-          [add("--source", "a.csv"), "no key was given"],
+          [add("--source", "a.csv"), "no key was given", { input: "" }],
           [add("--source", "a.csv"), "requires STOCK_SYNC_FLEET_SECRET", { input: key, env: { STOCK_SYNC_FLEET_SECRET: "" } }],
           [add("--source", "a.csv", "--key", key), "--key must not be the key itself"],
           [add("--source", `mysql://a:${password}@db/shop`, "--key", "env:KEY"), "--source must not have a password"],
@@ -202,7 +213,7 @@ describe("fleet accounts", () => {
           [["accounts", "pause"], "requires the argument ID"],
           [add(...valid), "STOCK_SYNC_FLEET_SECRET is too short", { env: { STOCK_SYNC_FLEET_SECRET: "short" } }],
           [add(...valid), "the fleet has no database", { env: { STOCK_SYNC_FLEET_DATABASE: "" } }],
-          [add(...valid), "did you mean STOCK_SYNC_FLEET_SECRET", { env: { STOCK_SYNC_FLEET_SECRT: "x" } }]
+          [add(...valid), "did you mean STOCK_SYNC_FLEET_SECRET", { input: "", env: { STOCK_SYNC_FLEET_SECRT: "x" } }]
         ]
         for (const [args, message, options] of cases) {
           expect([args.join(" "), ...failure(yield* run(args, options))]).toEqual([args.join(" "), 2, expect.stringContaining(message)])
@@ -220,10 +231,9 @@ describe("fleet accounts import", () => {
       withFleet(({ accounts, json, run }) =>
         Effect.gen(function*() {
           yield* json(["migrate"])
-          const file = join(folder, "accounts.csv")
           const header = "\uFEFFid;BaseUrl;key;source;stock-column;poll"
-          writeFileSync(file,
-            csv("sep=;", header, `a;${baseUrl};${key};a.csv;qty;`, `b;${baseUrl};env:B;b.csv;;30s`, `"c;1";${baseUrl};env:C;c.csv;;`))
+          const file = written("sep=;", header, `a;${baseUrl};${key};a.csv;qty;`, `b;${baseUrl};env:B;b.csv;;30s`,
+            `"c;1";${baseUrl};env:C;c.csv;;`)
           expect((yield* run(["accounts", "import", file])).stdout).toBe("3 accounts added, 0 updated, 0 unchanged.\n")
           expect(yield* accounts).toEqual([
             expect.objectContaining({ id: "a", key: "sealed", options: { "stock-column": "qty" } }),
@@ -231,7 +241,7 @@ describe("fleet accounts import", () => {
             expect.objectContaining({ id: "c;1", options: {} })
           ])
           yield* json(["accounts", "pause", "b"])
-          writeFileSync(file, csv(header, `a;${baseUrl};${key};a.csv;qty;`, `b;${baseUrl};env:B2;b.csv;;`, `d;${baseUrl};env:D;d.csv;;`))
+          written(header, `a;${baseUrl};${key};a.csv;qty;`, `b;${baseUrl};env:B2;b.csv;;`, `d;${baseUrl};env:D;d.csv;;`)
           expect(yield* json(["accounts", "import", file])).toEqual({ added: 1, updated: 1, unchanged: 1 })
           expect(yield* accounts).toEqual([
             expect.objectContaining({ id: "a", key: "sealed" }),
@@ -274,13 +284,14 @@ describe("fleet accounts import", () => {
           expect(asJson).toMatchObject({
             error: { tag: "UsageError", details: { rows: [{ line: 3 }, { line: 4 }, { line: 5 }, { line: 6 }, { line: 7 }] } }
           })
-          const many = yield* run(["accounts", "import", "-"], {
-            input: csv("id,baseUrl,key,source", ...Array.from({ length: 150 }, (_, index) => `s-${index},nowhere,env:K,s.csv`))
-          })
-          expect(many.stderr.match(/^standard input, line \d+: account s-/gm)).toHaveLength(100)
+          const many = yield* run([
+            "accounts",
+            "import",
+            written("id,baseUrl,key,source", ...Array.from({ length: 150 }, (_, index) => `s-${index},nowhere,env:K,s.csv`))
+          ])
+          expect(many.stderr.match(/^\S+accounts\.csv, line \d+: account s-/gm)).toHaveLength(100)
           expect(many.stderr.replace(/\s+/g, " ")).toContain("150 of its 150 rows are invalid; nothing was stored")
-          const plain = yield* run(["accounts", "import", "-"], {
-            input: csv("id,baseUrl,key,source", `a,${baseUrl},${key},a.csv`),
+          const plain = yield* run(["accounts", "import", written("id,baseUrl,key,source", `a,${baseUrl},${key},a.csv`)], {
             env: { STOCK_SYNC_FLEET_SECRET: "" }
           })
           expect(failure(plain)).toEqual([2, expect.stringContaining("a key in the clear requires STOCK_SYNC_FLEET_SECRET")])
@@ -292,7 +303,7 @@ describe("fleet accounts import", () => {
             ["", "it is empty"]
           ] as const
           for (const [header, message] of headers) {
-            const ended = yield* run(["accounts", "import", "-"], { input: header === "" ? "" : csv(header) })
+            const ended = yield* run(["accounts", "import", header === "" ? written() : written(header)])
             expect([header, ...failure(ended)]).toEqual([header, 2, expect.stringContaining(message)])
           }
           expect(failure(yield* run(["accounts", "import", "missing.csv"]))).toEqual([2, expect.stringContaining("does not exist")])
@@ -305,9 +316,8 @@ describe("fleet accounts import", () => {
       withFleet(({ json, url }) =>
         Effect.gen(function*() {
           yield* json(["migrate"])
-          const file = join(folder, "many.csv")
           const rows = Array.from({ length: 10_000 }, (_, index) => `shop-${index},${baseUrl},${key}${index},/data/${index}.csv,qty`)
-          writeFileSync(file, csv("id,baseUrl,key,source,stock-column", ...rows))
+          const file = written("id,baseUrl,key,source,stock-column", ...rows)
           expect(yield* json(["accounts", "import", file])).toEqual({ added: 10_000, updated: 0, unchanged: 0 })
           const revisions = "SELECT sum(revision) AS sum, min(key) AS key FROM plaza_fleet.fleet_account"
           const before = yield* query(url, revisions)
@@ -323,7 +333,7 @@ describe("the ledger of an account", () => {
       withFleet(({ json, run, url }) =>
         Effect.gen(function*() {
           yield* json(["migrate"])
-          yield* json(["accounts", "import", "-"], { input: csv("id,baseUrl,key,source", `a b,${baseUrl},env:KEY,a.csv`) })
+          yield* json(["accounts", "import", written("id,baseUrl,key,source", `a b,${baseUrl},env:KEY,a.csv`)])
           const in_ = (table: string) => `${FleetDatabase.schema}.${table}`
           const number = `(SELECT number FROM ${in_("fleet_account")})`
           const revision = Effect.map(

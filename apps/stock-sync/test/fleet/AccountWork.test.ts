@@ -26,7 +26,7 @@ const inAccountState = (account: SyncStatus.AccountState): AccountActivity => ({
 })
 
 describe("the live state of an account", () => {
-  const described = (activity: AccountActivity) => AccountWork.owned(activity, "and set it", now)
+  const described = (activity: AccountActivity) => AccountWork.owned(activity, now)
 
   it.each<readonly [string, AccountActivity, string, string]>([
     ["nothing is due", idle, "Idle", "Nothing is due."],

@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:net"
 import { type AccountSettings, FleetAccounts, layer } from "../../src/fleet/FleetAccounts.js"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import * as FleetRoster from "../../src/fleet/FleetRoster.js"
 import { messageOf } from "../../src/ledger/PostgresErrors.js"
 import { shared } from "../support/shared.js"
 
@@ -102,6 +103,25 @@ describe("accounts", () => {
       expect(after.revision).toBeGreaterThan(before.revision)
       expect(yield* ids(accounts)).toEqual(["a", "b", "c"])
     })))
+
+  it.effect("that are paused have no problem, also if their runner records one that it found before", () =>
+    inFleet(
+      Effect.gen(function*() {
+        const accounts = yield* FleetAccounts
+        const { recordProblems } = yield* FleetRoster.FleetRoster
+        const problems = Effect.map(Stream.runCollect(accounts.all), (all) => Chunk.toReadonlyArray(all).map(({ problem }) => problem))
+        const found = ["a", "b"].map((id) => ({ id, epoch: 0, problem: "INVALID_API_KEY: revoked" }))
+        yield* accounts.putAll(Stream.make(account("a"), account("b")))
+        yield* recordProblems(found)
+        expect(yield* problems).toEqual(found.map(({ problem }) => problem))
+        yield* accounts.setPaused(["a"], true)
+        yield* recordProblems(found)
+        expect(yield* problems).toEqual([null, "INVALID_API_KEY: revoked"])
+        yield* accounts.setPaused(["a"], false)
+        yield* recordProblems(found.map((row) => ({ ...row, problem: null })))
+        expect(yield* problems).toEqual([null, null])
+      }).pipe(Effect.provide(FleetRoster.layer))
+    ))
 
   it.effect("are read page by page, in the order of their ids byte by byte", () =>
     inFleet(Effect.gen(function*() {

@@ -130,4 +130,15 @@ describe("a reference to a key", () => {
         expect(error.message).not.toContain("sk_in_the_clear")
       }
     }))
+
+  it.each([
+    [{ _tag: "Env", name: "SHOP_KEY" }, "set SHOP_KEY to it for each runner, and restart the runners"],
+    [
+      { _tag: "File", path: "/run/my key" },
+      "write it to /run/my key for each runner, and run \"plaza-stock-sync fleet accounts update --key 'file:/run/my key' -- -shop\""
+    ],
+    [{ _tag: "Sealed", text: "v1:00000000:AAAA" }, "and set it with \"plaza-stock-sync fleet accounts update --key - -- -shop\""]
+  ] as const)("says what to do with a new key: %j", (reference, says) => {
+    expect(KeyReference.setKey("-shop", reference)).toBe(says)
+  })
 })

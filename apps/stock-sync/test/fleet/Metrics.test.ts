@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { readFileSync } from "node:fs"
+import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
 import * as EventLogger from "../../src/observability/EventLogger.js"
 import * as Metrics from "../../src/observability/Metrics.js"
 import * as SyncStatus from "../../src/sync/SyncStatus.js"
@@ -60,6 +61,7 @@ describe("the metrics of a runner", () => {
         expect(value("fleet_accounts{state=\"failing\"}")).toBe(1)
         expect(value("fleet_runners")).toBe(2)
         expect(value("fleet_shards")).toBe(300)
+        expect(value("fleet_configured_shards")).toBe(OwnershipCluster.shards)
         expect(value("fleet_runner_accounts{state=\"owned\"}")).toBe(0)
         expect(value("ready")).toBe(1)
         expect(value("fleet_loop_age_seconds")).toBeGreaterThanOrEqual(0)

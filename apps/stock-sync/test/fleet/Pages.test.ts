@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, Schema } from "effect"
 import type { AccountActivity } from "../../src/fleet/FleetRunner.js"
+import * as KeyReference from "../../src/fleet/KeyReference.js"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
 import * as FleetText from "../../src/fleet/operations/FleetText.js"
 import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
@@ -123,7 +124,8 @@ describe("the live state on the page of an account", () => {
         account: { _tag: "Paused", since: utc(0), failure: { ...failure, message: "<i>revoked" }, nextProbe: utc(60_000) },
         errors: [{ ...failure, message: "<i>revoked" }]
       }
-      const [alpha = "", refused = ""] = yield* pages({ alpha: idle, [name]: { ...idle, active: true, status } }, "alpha", name)
+      const setKey = KeyReference.setKey(name, { _tag: "Sealed", text: "v1" })
+      const [alpha = "", refused = ""] = yield* pages({ alpha: idle, [name]: { ...idle, active: true, setKey, status } }, "alpha", name)
       expect(textOf(alpha)).toMatch(
         /Worker Idle Nothing is due. Source last read – Source read next \d{4}-\S+ \S+ UTC Next product due – Requests of this runner 0 confirmed/
       )

@@ -1,6 +1,6 @@
 /**
- * The commands of a fleet with the built program, each by a user that has exactly the rights of docs/fleet.md, "Rights of the database
- * user". Timers are real.
+ * The commands of a fleet, each by a user that has exactly the rights of docs/fleet.md, "Rights of the database user". The runner, and what
+ * reads standard input, is the built program. Timers are real.
  */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
@@ -10,6 +10,7 @@ import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
+import * as Command from "../support/command.js"
 import { eventually } from "../support/eventually.js"
 import * as Program from "../support/program.js"
 import { shared } from "../support/shared.js"
@@ -57,18 +58,15 @@ const database = (name: string) =>
 
 const secret = "the secret of this fleet"
 
-interface RunOptions {
-  readonly cwd?: string
-  readonly input?: string
-  readonly env?: Readonly<Record<string, string>>
+const run = (url: string, args: ReadonlyArray<string>, input?: string) => {
+  const env = { STOCK_SYNC_FLEET_DATABASE: url, STOCK_SYNC_FLEET_SECRET: secret }
+  const command = ["fleet", ...args]
+  return input === undefined ? Command.run(command, env) : Program.run(command, { cwd: "/", env, input })
 }
 
-const run = (url: string, args: ReadonlyArray<string>, { cwd = "/", env = {}, ...options }: RunOptions = {}) =>
-  Program.run(["fleet", ...args], { ...options, cwd, env: { STOCK_SYNC_FLEET_DATABASE: url, STOCK_SYNC_FLEET_SECRET: secret, ...env } })
-
 /** The JSON of a command that succeeds. */
-const json = (url: string, args: ReadonlyArray<string>, options?: RunOptions) =>
-  Effect.map(run(url, [...args, "--json"], options), ({ status, stderr, stdout }) => {
+const json = (url: string, args: ReadonlyArray<string>, input?: string) =>
+  Effect.map(run(url, [...args, "--json"], input), ({ status, stderr, stdout }) => {
     expect([args.join(" "), status, stderr]).toEqual([args.join(" "), 0, ""])
     return stdout
   })
@@ -116,9 +114,7 @@ describe("users with exactly the documented rights", () => {
       )
         .toContain("doesn't let this user")
       yield* granted(ofAccounts)
-      yield* json(operator, ["accounts", "import", "-"], {
-        input: `id,baseUrl,key,source,poll\nshop,${sandbox.baseUrl},${key},shop.csv,1s\n`
-      })
+      yield* json(operator, ["accounts", "import", "-"], `id,baseUrl,key,source,poll\nshop,${sandbox.baseUrl},${key},shop.csv,1s\n`)
       yield* json(operator, ["accounts", "add", "other", "--base-url", sandbox.baseUrl, "--source", "other.csv", "--key", "env:KEY"])
 
       yield* files.writeFileString(`${cwd}/shop.csv`, csv(5))
@@ -145,7 +141,7 @@ describe("users with exactly the documented rights", () => {
       yield* json(operator, ["accounts", "confirm", "shop", String(heldSnapshots[0]?.snapshot)])
       yield* eventually(status, ({ accounts }) => accounts.held === 0)
       yield* json(operator, ["accounts", "retry", "shop"])
-      yield* json(operator, ["accounts", "update", "shop", "--key", "-", "--poll", "2s"], { input: key })
+      yield* json(operator, ["accounts", "update", "shop", "--key", "-", "--poll", "2s"], key)
       yield* json(operator, ["accounts", "pause", "shop"])
       yield* json(operator, ["accounts", "resume", "shop"])
       yield* json(operator, ["accounts", "list"])

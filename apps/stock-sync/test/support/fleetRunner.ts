@@ -97,7 +97,7 @@ const make = Effect.gen(function*() {
       reached(() =>
         problems.forEach(({ epoch, id, problem }) => {
           const account = accounts.get(id)
-          if (account?.row.epoch === epoch) account.row = { ...account.row, problem }
+          if (account?.row.epoch === epoch && !(account.row.paused && problem !== null)) account.row = { ...account.row, problem }
         })
       )
   }
@@ -214,6 +214,10 @@ const make = Effect.gen(function*() {
         })
       }).pipe(Effect.orDie),
     change,
+    /** As `fleet accounts pause` does. */
+    pause: (id: string) => change(id, { paused: true, problem: null }),
+    /** The variables of the runners, with the key of each account as `KEY_ID`. */
+    variables: keys,
     remove: (id: string) => Effect.sync(() => accounts.delete(id)),
     account: (id: string) => Effect.sync(() => get(id)),
     problem: (id: string) => Effect.sync(() => get(id).row.problem),

@@ -33,6 +33,7 @@ export const idleUntil = (nextPoll: MonotonicClock.MonotonicMillis): AccountActi
   paused: false,
   takenOver: true,
   active: false,
+  setKey: "and set it",
   status: { ...SyncStatus.initial(utc(0)), account: { _tag: "Running", since: utc(0) } },
   rateLimit: undefined,
   nextPoll,

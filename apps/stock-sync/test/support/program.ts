@@ -35,6 +35,13 @@ export interface RunOptions {
   readonly program?: string
 }
 
+/** No output has the key or the trace of a stack. */
+export const checkOutput = ({ stderr, stdout }: Ended, env: Readonly<Record<string, string>>): void => {
+  const key = env["PLAZA_API_KEY"]
+  if (key !== undefined && key.includes("_")) expect(`${stdout}${stderr}`).not.toContain(key.slice(key.indexOf("_")))
+  expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at .+:\d+:\d+/)
+}
+
 /** Starts the program; what is still running at the end of the scope is killed. */
 export const start = (
   args: ReadonlyArray<string>,
@@ -52,10 +59,9 @@ export const start = (
       child.stdin.end(input)
       const ended = new Promise<Ended>((resolve) => {
         child.once("close", (code, signal) => {
-          const key = env["PLAZA_API_KEY"]
-          if (key !== undefined && key.includes("_")) expect(`${stdout}${stderr}`).not.toContain(key.slice(key.indexOf("_")))
-          expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at .+:\d+:\d+/)
-          resolve({ status: code ?? signal, stdout, stderr })
+          const ended = { status: code ?? signal, stdout, stderr }
+          checkOutput(ended, env)
+          resolve(ended)
         })
       })
       return {

@@ -23,7 +23,7 @@ import * as AppliedDigest from "./AppliedDigest.js"
 import * as LedgerSchema from "./LedgerSchema.js"
 import type { LedgerSessions, SnapshotSession, Target } from "./LedgerSessions.js"
 
-export interface AccountTarget extends Target {
+interface AccountTarget extends Target {
   readonly id: string
 }
 

@@ -34,10 +34,10 @@ const sending = ({ rateLimit }: AccountActivity): StateText => {
     : text("good", "Working", "The worker reads the source or prepares the next request.")
 }
 
-const running = (activity: AccountActivity, setKey: string): StateText => {
+const running = (activity: AccountActivity): StateText => {
   const account = activity.status?.account
   if (account === undefined || account._tag === "Running") return sending(activity)
-  const described = StatusText.account(account, setKey)
+  const described = StatusText.account(account, activity.setKey)
   return account._tag === "Paused" ? { ...described, label: "Paused by an error" } : described
 }
 
@@ -50,14 +50,14 @@ const dormant = ({ nextDue, nextPoll, retryAt }: AccountActivity, now: Now): Sta
     : text("good", "Idle", "Nothing is due.")
 }
 
-/** What the runner does for an account that it owns. `setKey` says how to set another key. */
-export const owned = (activity: AccountActivity, setKey: string, now: Now): StateText =>
+/** What the runner does for an account that it owns. */
+export const owned = (activity: AccountActivity, now: Now): StateText =>
   activity.paused
     ? text("note", "Paused", "An operator paused the account. The source is not read, and nothing is sent.")
     : !activity.takenOver
     ? text("note", "Starting", "The runner takes the account over.")
     : activity.active
-    ? running(activity, setKey)
+    ? running(activity)
     : dormant(activity, now)
 
 /** Who works on an account that this runner does not own. */

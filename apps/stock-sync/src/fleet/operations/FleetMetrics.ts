@@ -14,6 +14,8 @@ const gauge = (name: string, description: string) => Metric.gauge(named(name), {
 /** By `state`. */
 export const runnerAccounts = gauge("runner_accounts", "Accounts of this runner by state; an account may be in several states")
 export const shards = gauge("shards", "Shards that this runner owns")
+/** The same on every runner. */
+export const configuredShards = gauge("configured_shards", "Shards of the whole fleet, owned or not")
 export const loopAge = gauge("loop_age_seconds", "Time since the runner's loop last ended a turn")
 export const databaseAge = gauge("database_age_seconds", "Time since the runner's loop last reached the database")
 /** Absent until the runner has owned a shard. */

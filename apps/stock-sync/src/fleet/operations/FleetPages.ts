@@ -206,7 +206,7 @@ ${
     )
   }${pages(query, page)}</section>`
 
-export interface FleetView {
+interface FleetView {
   readonly now: DateTime.Utc
   readonly runner: ThisRunner
   readonly query: FleetStatus.AccountQuery
@@ -270,7 +270,7 @@ const next = (at: MonotonicClock.MonotonicMillis, now: AccountWork.Now): Piece =
   return date === undefined ? Sections.none : at <= now.monotonic ? "now" : Sections.time(date)
 }
 
-const ownWork = (id: string, activity: AccountActivity, now: AccountWork.Now): Html => {
+const ownWork = (activity: AccountActivity, now: AccountWork.Now): Html => {
   const { active, nextDue, nextPoll, paused, status } = activity
   const entries: ReadonlyArray<readonly [string, Piece]> = [
     ["Source last read", status?.source.readAt === undefined ? Sections.none : Sections.time(status.source.readAt)],
@@ -279,7 +279,7 @@ const ownWork = (id: string, activity: AccountActivity, now: AccountWork.Now): H
     ...(active ? [] : [["Next product due", paused ? Sections.none : next(nextDue, now)] as const]),
     ...(status === undefined ? [] : [["Requests of this runner", Sections.requests(status.sends)] as const])
   ]
-  return html`${Sections.state("Worker", AccountWork.owned(activity, LedgerCommands.setKey(id), now))}
+  return html`${Sections.state("Worker", AccountWork.owned(activity, now))}
 <dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
@@ -289,7 +289,7 @@ const work = ({ account }: AccountReport, { name }: ThisRunner, activity: Option
 <div id="work-now" data-live>${
     Option.match(activity, {
       onNone: () => html`<p>${AccountWork.elsewhere(account, name)}</p>`,
-      onSome: (own) => ownWork(account.id, own, now)
+      onSome: (own) => ownWork(own, now)
     })
   }</div></section>
 <div id="work-errors" data-live>${
@@ -299,7 +299,7 @@ const work = ({ account }: AccountReport, { name }: ThisRunner, activity: Option
     })
   }</div>`
 
-export interface AccountView {
+interface AccountView {
   readonly now: AccountWork.Now
   readonly runner: ThisRunner
   readonly report: AccountReport

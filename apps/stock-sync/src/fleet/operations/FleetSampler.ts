@@ -17,6 +17,7 @@ import * as MonotonicClock from "../../sync/MonotonicClock.js"
 import { version } from "../../version.js"
 import { FleetDatabase } from "../FleetDatabase.js"
 import type { FleetRunner } from "../FleetRunner.js"
+import * as OwnershipCluster from "../OwnershipCluster.js"
 import * as FleetMetrics from "./FleetMetrics.js"
 import * as FleetReadiness from "./FleetReadiness.js"
 import * as FleetStatus from "./FleetStatus.js"
@@ -49,6 +50,7 @@ const refresh = Effect.gen(function*() {
   yield* Metric.set(Metrics.ready, reasons.length === 0 ? 1 : 0)
   yield* Metric.set(Metric.tagged(Metrics.build, "version", version), 1)
   yield* Metric.set(FleetMetrics.shards, shards)
+  yield* Metric.set(FleetMetrics.configuredShards, OwnershipCluster.shards)
   if (leaseRenewedAt !== undefined) yield* Metric.set(FleetMetrics.leaseAge, seconds(now - leaseRenewedAt))
   yield* Metric.set(FleetMetrics.loopAge, seconds(now - loop.lastTurnAt))
   yield* Metric.set(FleetMetrics.databaseAge, seconds(now - loop.lastReachedAt))

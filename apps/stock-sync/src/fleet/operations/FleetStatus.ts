@@ -79,7 +79,7 @@ const AccountCounts = Schema.Struct({
   /** Accounts with a held snapshot, in any state. */
   held: Schema.Int
 })
-export type AccountCounts = typeof AccountCounts.Type
+type AccountCounts = typeof AccountCounts.Type
 
 const accountCountRows = LedgerRows.first(AccountCounts)
 
@@ -195,7 +195,7 @@ export const backlog = (runner: Option.Option<string>, worst: number): Read<Flee
 
 const unsettled = ["sending", "doubtful", "quarantined"] as const
 const stateRows = LedgerRows.all(Schema.Struct({ state: Schema.Literal(...unsettled), n: Schema.Int }))
-export type UnsettledCounts = Readonly<Record<(typeof unsettled)[number], number>>
+type UnsettledCounts = Readonly<Record<(typeof unsettled)[number], number>>
 
 /** Products of the accounts of a runner, or of all accounts, in the states that few products have. */
 export const unsettledCounts = (runner: Option.Option<string>): Read<UnsettledCounts> =>
@@ -308,7 +308,7 @@ const ListedAccount = Schema.Struct({
   waiting: Schema.Int,
   soldOut: Schema.Int
 })
-export type ListedAccount = typeof ListedAccount.Type
+type ListedAccount = typeof ListedAccount.Type
 
 export interface AccountPage {
   /** At most {@link pageSize}, by id. */

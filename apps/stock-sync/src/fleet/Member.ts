@@ -1,0 +1,91 @@
+/** What a runner knows about one account of its shards: its settings, its plan, its worker if it has one, and its problem. */
+import { Durations } from "@plaza/client"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Fiber from "effect/Fiber"
+import * as StatusText from "../observability/StatusText.js"
+import type * as MonotonicClock from "../sync/MonotonicClock.js"
+import type * as SyncStatus from "../sync/SyncStatus.js"
+import type * as AccountWorker from "./AccountWorker.js"
+import { type AccountSettings, type FleetAccount, settingsOf } from "./FleetAccounts.js"
+import * as KeyReference from "./KeyReference.js"
+import type { OwnedAccount } from "./ledger/FleetLedger.js"
+import type { Term } from "./Ownership.js"
+
+export interface Member extends AccountWorker.AccountRecord {
+  readonly id: string
+  readonly shard: number
+  readonly term: Term
+  readonly paused: boolean
+  revision: number
+  /** It was added, changed or resumed while this runner owned its shard. The service is asked about its key, because a problem may be left. */
+  readonly isChanged: boolean
+  /** Undefined until this runner has taken the account over, and after it has lost it. */
+  owned: OwnedAccount | undefined
+  worker: Fiber.RuntimeFiber<void> | undefined
+  /** Failed activations in a row. */
+  failures: number
+  /** No activation before this time. */
+  retryAt: MonotonicClock.MonotonicMillis
+  /** Why the account is not up to date; null if nothing is known that keeps it from being so. */
+  problem: string | null
+  /** The problem that the database has. */
+  recorded: string | null
+}
+
+/** A time before every other. */
+export const longAgo: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
+/** A time after every other. */
+export const never: MonotonicClock.MonotonicMillis = Number.POSITIVE_INFINITY
+
+const defaultInterval = Duration.minutes(1)
+
+/** How often the source of an account is read. An invalid setting is reported when the account is activated. */
+const pollInterval = (options: AccountSettings["options"]): Duration.Duration =>
+  Either.getOrElse(Durations.parsePositiveText(options["poll"] ?? ""), () => defaultInterval)
+
+/** An account that is not taken over yet. */
+export const make = (account: FleetAccount, shard: number, term: Term, isChanged: boolean): Member => ({
+  id: account.id,
+  shard,
+  term,
+  paused: account.paused,
+  revision: account.revision,
+  isChanged,
+  settings: settingsOf(account),
+  owned: undefined,
+  opening: "afterTakeover",
+  carried: undefined,
+  polling: undefined,
+  source: undefined,
+  status: undefined,
+  rateLimit: undefined,
+  worker: undefined,
+  interval: pollInterval(account.options),
+  nextPoll: never,
+  pollAskedAt: longAgo,
+  nextDue: never,
+  failures: 0,
+  retryAt: longAgo,
+  problem: account.problem,
+  recorded: account.problem
+})
+
+/** Whether an account of the database has the settings that this runner works with. */
+export const isUnchanged = (member: Member, account: FleetAccount): boolean =>
+  member.paused === account.paused && JSON.stringify(settingsOf(account)) === JSON.stringify(settingsOf(member.settings))
+
+export const setKey = ({ id, settings }: Member): string => KeyReference.setKey(id, settings.key)
+
+/** Sets the problem that the status of a worker shows. */
+export const setProblemOf = (member: Member, status: SyncStatus.State): Effect.Effect<void> =>
+  setProblem(member, StatusText.problem(status, setKey(member)) ?? null)
+
+export const setProblem = (member: Member, problem: string | null): Effect.Effect<void> => {
+  const { id, problem: before } = member
+  member.problem = problem
+  if (problem === before) return Effect.void
+  if (problem === null) return Effect.annotateLogs(Effect.logInfo("account.recovered"), { account: id })
+  return before === null ? Effect.annotateLogs(Effect.logWarning("account.failed"), { account: id, detail: problem }) : Effect.void
+}
