@@ -200,7 +200,7 @@ layer(layerInProcess())("the state browser", (it) => {
       const stock = yield* change({ do: "stock", id: "CAP/RED L", stock: "77", of: "products", text: "cap", page: "0" })
       assert.deepStrictEqual([stock.status, stock.headers["location"]], [303, "/console/state?of=products&text=cap"])
       const product = (yield* sandbox.state).products.find(({ id }) => id === "CAP/RED L")
-      assert.deepInclude(product, { accountId: "1001", stock: 77 })
+      assert.deepStrictEqual([String(product?.accountId), product?.stock], ["1001", 77])
       assert.notStrictEqual(product?.name, "CAP/RED L")
       const order = Effect.map(sandbox.state, ({ orders }) => orders.find(({ id }) => id === "500001")?.shipment)
       yield* change({ do: "ship", id: "500001", carrier: "DHL", trackingNumber: "1", of: "orders" })
@@ -287,7 +287,8 @@ layer(layerInProcess())("the page of faults", (it) => {
         assert.include(edited, value)
       }
       assert.strictEqual(yield* statusOf(faults, { do: "replace", id: "fault_2", kind: "drop", when: "before" }), 303)
-      assert.deepInclude((yield* sandbox.faults)[1], { id: "fault_2", fault: { kind: "drop", when: "before" } })
+      const changed = (yield* sandbox.faults)[1]
+      assert.deepStrictEqual([String(changed?.id), { ...changed?.fault }], ["fault_2", { kind: "drop", when: "before" }])
       assert.strictEqual(yield* statusOf(faults, { do: "remove", id: "fault_2" }), 303)
       assert.notInclude((yield* sandbox.faults).map(({ id }) => String(id)), "fault_2")
       assert.strictEqual(yield* statusOf(faults, { do: "remove", id: "fault_2" }), 404)

@@ -161,7 +161,7 @@ form + p, form + form { margin-top: .75rem; }
 .cards a { font-weight: 600; } .cards a::after { content: ""; position: absolute; inset: 0; }
 .cards p { margin: .15rem 0 0; color: var(--soft); font-size: .875rem; }
 .presets { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .75rem; }
-.preset { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; align-items: start; }
+.preset { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; align-items: start; grid-template-rows: auto 1fr; }
 .preset h3 { margin: 0; } .preset p { margin: 0; grid-column: 1; } .preset form { grid-area: 1 / 2 / span 2; }
 .steps { padding-left: 1.25rem; margin: 0 0 .75rem; } .steps li { margin-bottom: .5rem; }
 .sidebar { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2rem; align-items: start; }
@@ -175,14 +175,14 @@ dialog::backdrop { background: rgb(0 0 0 / .45); }
 #announcements:not(:empty) { background: var(--text); color: var(--page); border-radius: 6px; padding: .5rem 1rem; }
 @media (max-width: 56rem) { .sidebar { grid-template-columns: minmax(0, 1fr); gap: 1rem; } .sidebar > nav { position: static; max-height: 16rem; border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; background: var(--card); } }
 @media (max-width: 40rem) {
-  main, footer, .bar { padding: 0 .75rem; }
+  main, footer, .bar { padding-left: .75rem; padding-right: .75rem; }
   section { padding: .85rem; }
   header .bar { padding-top: .25rem; } header .name { padding: .3rem 0; } header nav a { padding: .35rem 0; }
   .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: .5rem; }
   .filters { position: static; } .filters .field, .filters .field.wide { flex: 1 1 8rem; } .filters .actions { margin-left: 0; }
   .columns { gap: .75rem; }
   header .bar nav ul { gap: 0 .9rem; } header nav a { font-size: .875rem; }
-  nav.tabs ul { flex-wrap: nowrap; overflow-x: auto; gap: 0 1rem; } nav.tabs a { white-space: nowrap; margin-bottom: 0; }
+  nav.tabs ul { flex-wrap: nowrap; overflow-x: auto; gap: 0 .8rem; } nav.tabs a { white-space: nowrap; margin-bottom: 0; font-size: .8125rem; }
   table.stack thead { position: absolute; left: -999em; }
   table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; }
   table.stack tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } table.stack tr:last-child { border-bottom: 0; }
