@@ -306,6 +306,22 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(yield* sandbox.faults).toEqual([])
     }))
 
+  it.effect("sandbox snapshot saves, lists, restores and removes the data of a running sandbox", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const before = yield* state
+      const saved = yield* plaza("sandbox", "snapshot", "save", "start", "--json")
+      const [snapshot] = yield* sandbox.snapshots
+      expect(saved).toEqual(done(`{"saved":"start","rows":${snapshot?.rows ?? 0}}\n`))
+      yield* plaza("stock", "set", "0042", "4321")
+      expect((yield* plaza("sandbox", "snapshot", "list")).stdout).toMatch(/^start\t\d{4}-.*Z\t\d+\n$/)
+      expect(yield* plaza("sandbox", "snapshot", "restore", "start")).toEqual(done("Restored the snapshot start.\n"))
+      expect(yield* state).toEqual(before)
+      expect(yield* plaza("sandbox", "snapshot", "remove", "start")).toEqual(done("Removed the snapshot start.\n"))
+      expect((yield* plaza("sandbox", "snapshot", "restore", "start")).code).toBe(3)
+      expect((yield* plaza("sandbox", "snapshot", "save", "two words")).code).toBe(2)
+    }))
+
   it.effect("sandbox reset restores the initial data of a running sandbox", () =>
     Effect.gen(function*() {
       yield* plaza("stock", "set", "0042", "123456")

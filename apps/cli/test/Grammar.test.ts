@@ -44,6 +44,10 @@ describe("the commands", () => {
       "sandbox faults add",
       "sandbox faults remove",
       "sandbox faults clear",
+      "sandbox snapshot save",
+      "sandbox snapshot restore",
+      "sandbox snapshot list",
+      "sandbox snapshot remove",
       "verify",
       "doctor",
       "completions"

@@ -65,6 +65,8 @@ import * as Seeding from "./seeding/Seeding.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import * as Pagination from "./storage/Pagination.js"
+import type { Snapshot } from "./storage/Snapshots.js"
+import * as Snapshots from "./storage/Snapshots.js"
 import { Sql } from "./storage/Sql.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
@@ -99,6 +101,13 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     readonly countRequests: (filter?: RequestLog.RequestFilter) => Effect.Effect<number>
     /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
+    /** The snapshots, oldest first. */
+    readonly snapshots: Effect.Effect<ReadonlyArray<Snapshot>>
+    /** Saves all data under a name. Replaces a snapshot of the same name. A reset keeps snapshots. */
+    readonly saveSnapshot: (name: string) => Effect.Effect<Snapshot, ValidationError>
+    /** Replaces all data by a snapshot, the offset of the clock included. Keeps the logs, faults and latitude. */
+    readonly restoreSnapshot: (name: string) => Effect.Effect<void, NotFound>
+    readonly removeSnapshot: (name: string) => Effect.Effect<void, NotFound>
     /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
     readonly clock: Effect.Effect<ClockState>
     /** Advances the sandbox's clock by whole milliseconds, in addition to the caller's Clock. */
@@ -205,6 +214,7 @@ type Parts =
   | Commits.Commits
   | CurrentLatitude.CurrentLatitude
   | Seeding.Seeding
+  | Snapshots.Snapshots
   | Faults.Faults
   | RequestLog.RequestLog
   | VirtualClock.VirtualClock
@@ -292,6 +302,7 @@ const parts = (
           Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
           Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
           Effect.provideServiceEffect(Admission.Admission, Admission.make),
+          Effect.provideServiceEffect(Snapshots.Snapshots, Snapshots.make),
           Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
           Effect.provideServiceEffect(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
           Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
@@ -321,6 +332,7 @@ const parts = (
 const make = (origin: string) =>
   Effect.gen(function*() {
     const seeding = yield* Seeding.Seeding
+    const snapshots = yield* Snapshots.Snapshots
     const faults = yield* Faults.Faults
     const log = yield* RequestLog.RequestLog
     const clock = yield* VirtualClock.VirtualClock
@@ -341,6 +353,10 @@ const make = (origin: string) =>
       requests: log.all,
       countRequests: (filter = {}) => log.count(filter),
       reset: inside(seeding.reset),
+      snapshots: snapshots.list,
+      saveSnapshot: (name) => inside(snapshots.save(name)),
+      restoreSnapshot: (name) => inside(snapshots.restore(name)),
+      removeSnapshot: (name) => inside(snapshots.remove(name)),
       clock: inside(clock.read),
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
       commits: commits.all,

@@ -37,6 +37,8 @@ export class VirtualClock extends Context.Tag("@plaza/sandbox/VirtualClock")<Vir
   readonly advance: (millis: number) => Effect.Effect<ClockState, ValidationError>
   /** Returns to the caller's Clock, or to the time it was frozen at. The stored offset is deleted with the other rows. */
   readonly reset: Effect.Effect<void>
+  /** Reads the stored offset again, after a snapshot replaced it. */
+  readonly reload: Effect.Effect<void>
 }>() {}
 
 /** ISO 8601 has another form for years of more than four digits. */
@@ -100,7 +102,8 @@ export const canFreezeAt = (time: DateTime.Utc): boolean => {
 export const make = (frozenAt?: DateTime.Utc): Effect.Effect<VirtualClock["Type"], never, MetaRepo> =>
   Effect.gen(function*() {
     const meta = yield* MetaRepo
-    let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
+    const stored = Effect.map(meta.find(key), (offset) => Number(Option.getOrElse(offset, () => "0")))
+    let ahead = yield* stored
     /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
     const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
     const clockFor = (base: Clock.Clock): Clock.Clock => {
@@ -131,6 +134,9 @@ export const make = (frozenAt?: DateTime.Utc): Effect.Effect<VirtualClock["Type"
         }),
       reset: Effect.sync(() => {
         ahead = 0
+      }),
+      reload: Effect.map(stored, (offset) => {
+        ahead = offset
       })
     }
   })

@@ -58,7 +58,7 @@ layer(layerInProcess())("the control API", (it) => {
       yield* sandbox.reset
       yield* call("PATCH", "/store/products/CAP%2FRED%20L/stock?a=b", { json: { stock: 4 } })
       const [record] = yield* sandbox.requests
-      const { at: _, id: __, ...rest } = record ?? assert.fail("nothing was logged")
+      const { at: _, durationMillis: ___, id: __, ...rest } = record ?? assert.fail("nothing was logged")
       assert.deepStrictEqual(rest, {
         method: "PATCH",
         path: "/store/products/CAP%2FRED%20L/stock",
@@ -66,6 +66,7 @@ layer(layerInProcess())("the control API", (it) => {
         operation: "setStock",
         params: { id: "CAP/RED L" },
         accountId: "1001",
+        keyId: "k1",
         status: 200,
         rule: "store.setStock",
         reason: "accepted",

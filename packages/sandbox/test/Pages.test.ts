@@ -3,7 +3,7 @@
  * response and nowhere else.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Fault, Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
 import { openApi } from "../src/OpenApiDocument.js"
@@ -17,11 +17,17 @@ const pages = [
   "/settings/developers",
   "/operator",
   "/console",
+  "/console/state",
+  "/console/faults",
+  "/console/behaviour",
+  "/console/snapshots",
+  "/console/requests.har",
   "/reference",
   "/openapi.json",
   "/assets/plaza.css",
   "/assets/plaza.js",
-  "/assets/icon.svg"
+  "/assets/icon.svg",
+  "/favicon.ico"
 ]
 
 const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bot" }
@@ -44,7 +50,9 @@ layer(layerInProcess())("every page", (it) => {
 
   it.effect("responds to HEAD, and refuses other methods", () =>
     Effect.gen(function*() {
-      assert.strictEqual((yield* request("HEAD", "/operator")).status, 200)
+      for (const path of pages) {
+        assert.strictEqual((yield* request("HEAD", path, as("1001"))).status, 200, path)
+      }
       const put = yield* request("PUT", "/operator")
       assert.deepStrictEqual([put.status, put.headers["allow"]], [405, "GET, POST"])
       const post = yield* submit("/reference", {})
@@ -58,6 +66,23 @@ layer(layerInProcess())("every page", (it) => {
       }
     }))
 
+  it.effect("is a page for a person who opens a wrong path, and suggests the right one", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
+      for (const [path, meant] of [["/operator/", "/operator"], ["/Console", "/console"], ["/nowhere", undefined]] as const) {
+        const { headers, status, text } = yield* request("GET", path, html)
+        assert.deepStrictEqual([status, headers["content-type"]], [404, "text/html; charset=utf-8"], path)
+        assert.strictEqual(text.includes("Did you mean"), meant !== undefined, path)
+        assert.include(text, meant === undefined ? "There is no page" : `href="${meant}"`)
+        assert.include(headers["content-security-policy"] ?? "", "default-src 'none'")
+      }
+      assert.deepStrictEqual(yield* sandbox.requests, [])
+      assert.strictEqual(refusal(yield* request("GET", "/open/v1/nowhere", html)), "404 NOT_FOUND")
+      assert.strictEqual(refusal(yield* request("POST", "/nowhere", html)), "404 NOT_FOUND")
+    }))
+
   it.effect("is not logged or counted as a request of the interface", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
@@ -68,10 +93,21 @@ layer(layerInProcess())("every page", (it) => {
   it.effect("shows only known success messages", () =>
     Effect.gen(function*() {
       for (const [word, told] of [["approve", true], ["constructor", false], ["<b>", false]] as const) {
-        const { text } = yield* request("GET", `/operator?done=${encodeURIComponent(word)}`)
-        assert.strictEqual(text.includes(`role="status"`), told, word)
+        const { text } = yield* request("GET", "/operator", { cookie: `plaza_done=${word}` })
+        assert.strictEqual(text.includes(`class="message good"`), told, word)
         assert.notInclude(text, "<b>")
       }
+    }))
+
+  it.effect("shows a success message once", () =>
+    Effect.gen(function*() {
+      const { headers, status } = yield* submit("/console/snapshots", { do: "save", name: "once" })
+      assert.deepStrictEqual([status, headers["location"]], [303, "/console/snapshots"])
+      const cookie = (headers["set-cookie"] ?? "").split(";")[0] ?? ""
+      const shown = yield* request("GET", "/console/snapshots", { cookie })
+      assert.include(shown.text, "Snapshot saved.")
+      assert.match(shown.headers["set-cookie"] ?? "", /^plaza_done=; .*Max-Age=0$/)
+      assert.notInclude((yield* request("GET", "/console/snapshots")).text, "Snapshot saved.")
     }))
 })
 
@@ -91,7 +127,7 @@ layer(layerInProcess())("a form", (it) => {
           { "sec-fetch-site": "none" }
         ]
       ) {
-        for (const path of [developers, "/operator", "/console", "/sign-in"]) {
+        for (const path of [developers, "/operator", "/console/faults", "/console/request", "/sign-in", "/"]) {
           assert.strictEqual((yield* submit(path, form, { ...as(id), ...foreign })).status, 403, JSON.stringify(foreign))
         }
       }
@@ -145,6 +181,14 @@ layer(layerInProcess())("signing in", (it) => {
       assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "" })).status, 400)
       assert.strictEqual((yield* submit("/sign-in", { do: "choose", known: "nobody" })).status, 400)
     }))
+
+  it.effect("ends with signing out", () =>
+    Effect.gen(function*() {
+      assert.include((yield* request("GET", developers, as("1001"))).text, "Sign out")
+      const { headers, status } = yield* submit("/sign-in", { do: "out" }, as("1001"))
+      assert.deepStrictEqual([status, headers["location"]], [303, "/sign-in"])
+      assert.match(headers["set-cookie"] ?? "", /^plaza_account=; .*Max-Age=0$/)
+    }))
 })
 
 layer(layerInProcess())("the Developers page", (it) => {
@@ -165,7 +209,7 @@ layer(layerInProcess())("the Developers page", (it) => {
         assert.include(reply.text, `aria-invalid="true"`)
         assert.include(reply.text, "useCase" in change ? "Bot" : "Kept input")
       }
-      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=requested`)
+      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], developers)
       assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
     }))
 
@@ -180,14 +224,27 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.include((yield* request("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, { ...key, scopes: "posts:burn" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k" }, as(id))).status, 400)
-      assert.strictEqual((yield* submit(developers, key, as(id))).status, 200)
+      assert.strictEqual((yield* submit(developers, key, as(id))).status, 303)
       yield* sandbox.setAccess(id, "suspend")
       assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
       const made = (yield* sandbox.state).keys.find(({ accountId }) => accountId === id)
       assert.deepInclude(made, { name: "k", scopes: ["posts:write"] })
-      const revoked = yield* submit(developers, { do: "revoke", key: made?.id ?? "" }, as(id))
-      assert.strictEqual(revoked.headers["location"], `${developers}?done=revoked`)
+      const revoke = { do: "revoke", key: made?.id ?? "", subject: "k" }
+      const question = yield* submit(developers, revoke, as(id))
+      assert.strictEqual(question.status, 200)
+      assert.include(question.text, "Revoke this key?")
+      assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "active" })
+      const revoked = yield* submit(developers, { ...revoke, confirmed: "yes" }, as(id))
+      assert.strictEqual(revoked.headers["location"], developers)
       assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "revoked" })
+    }))
+
+  it.effect("creates a key with all scopes by one choice", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount()
+      assert.strictEqual((yield* submit(developers, { do: "create", name: "all", all: "yes" }, as(id))).status, 303)
+      assert.lengthOf((yield* sandbox.state).keys.find(({ accountId }) => accountId === id)?.scopes ?? [], 13)
     }))
 
   it.effect("shows the calls that each scope allows", () =>
@@ -206,7 +263,7 @@ layer(layerInProcess())("the Developers page", (it) => {
       yield* Effect.replicateEffect(sandbox.createKey(id), 5)
       assert.include((yield* request("GET", developers, as(id))).text, "5 of at most 5 keys are active")
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k", scopes: "posts:write" }, as(id))).status, 409)
-      assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1" }, as(id))).status, 404)
+      assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1", confirmed: "yes" }, as(id))).status, 404)
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }))
 
@@ -216,11 +273,18 @@ layer(layerInProcess())("the Developers page", (it) => {
       const { id } = yield* sandbox.createAccount()
       const made = yield* submit(developers, [["do", "create"], ["name", "once"], ["scopes", "posts:write"], ["scopes", "profile:read"]],
         as(id))
-      const value = /key_[A-Za-z0-9]{40}/.exec(made.text)?.[0] ?? assert.fail("no key is shown")
+      const location = made.headers["location"] ?? ""
+      assert.strictEqual(made.status, 303)
+      // Another account can't see it, and does not use up the only view.
+      assert.notMatch((yield* request("GET", location, as("1001"))).text, /key_[A-Za-z0-9]{40}/)
+      const { headers, text } = yield* request("GET", location, as(id))
+      const value = /key_[A-Za-z0-9]{40}/.exec(text)?.[0] ?? assert.fail("no key is shown")
       assert.strictEqual((yield* call("GET", "/me", { key: value })).status, 200)
-      assert.notInclude(JSON.stringify(made.headers), value)
+      assert.notInclude(JSON.stringify([made.headers, headers]), value)
+      assert.notInclude((yield* request("GET", location, as(id))).text, value)
+      assert.lengthOf((yield* sandbox.state).keys.filter(({ accountId }) => accountId === id), 1)
       const secret = value.slice(4, -4)
-      for (const path of pages) {
+      for (const path of [...pages, ...(yield* sandbox.requests).map((record) => `/console/request?id=${record.id}`)]) {
         assert.notInclude((yield* request("GET", path, as(id))).text, secret, path)
       }
       assert.notInclude((yield* control("GET", "/state")).text + (yield* control("GET", "/requests")).text, secret)
@@ -236,11 +300,16 @@ layer(layerInProcess())("the operator's page", (it) => {
       const { id } = yield* sandbox.createAccount({ access: "none", username: "applicant" })
       const { id: requestId } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
       assert.include((yield* request("GET", "/operator")).text, "The applicant&#39;s bot")
-      const decide = (decision: string) => submit("/operator", { do: "decide", request: requestId, decision })
+      const decide = (decision: string, confirmed = "yes") => submit("/operator", { do: "decide", request: requestId, decision, confirmed })
       assert.strictEqual((yield* decide("burn")).status, 400)
-      assert.strictEqual((yield* decide("approve")).headers["location"], "/operator?done=approve")
+      assert.include((yield* decide("decline", "")).text, "Decline this request?")
+      assert.strictEqual((yield* decide("approve", "")).headers["location"], "/operator")
       assert.strictEqual((yield* decide("decline")).status, 409)
-      const transition = (name: string) => submit("/operator", { do: "transition", account: id, transition: name })
+      const transition = (name: string, confirmed = "yes") =>
+        submit("/operator", { do: "transition", account: id, transition: name, confirmed, subject: "<applicant>" })
+      const question = yield* transition("revoke", "")
+      assert.include(question.text, "<strong>&lt;applicant&gt;</strong>")
+      assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "granted" })
       for (const [name, status] of [["suspend", 303], ["suspend", 409], ["restore", 303], ["revoke", 303], ["burn", 400]] as const) {
         assert.strictEqual((yield* transition(name)).status, status, name)
       }
@@ -273,83 +342,6 @@ layer(layerInProcess())("the operator's page", (it) => {
     }))
 })
 
-layer(layerInProcess())("the console", (it) => {
-  it.effect("shows each decision with its rule", () =>
-    Effect.gen(function*() {
-      yield* call("GET", "/users/nobody")
-      yield* call("GET", "/me", { key: null })
-      const { text } = yield* request("GET", "/console")
-      for (const shown of ["/users/nobody", "profiles.unknown", "404", "admission.key", "401"]) {
-        assert.include(text, shown)
-      }
-    }))
-
-  it.effect("adds every kind of fault, clears them, and names missing fields", () =>
-    Effect.gen(function*() {
-      const sandbox = yield* Sandbox.Sandbox
-      const fault = (inputs: Readonly<Record<string, string>>) => submit("/console", { do: "fault", when: "before", ...inputs })
-      for (
-        const inputs of [
-          { kind: "delay", millis: "1.5" },
-          { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
-          { kind: "status", status: "302", location: "https://elsewhere.test/" },
-          { kind: "drop", when: "after", rate: "0.25" },
-          { kind: "cut", status: "200", code: "LATER", message: "m" },
-          { kind: "slow", millis: "20" },
-          { kind: "garbage", body: "<html>", contentType: "text/html" }
-        ]
-      ) {
-        assert.strictEqual((yield* fault(inputs)).status, 303, inputs.kind)
-      }
-      assert.deepStrictEqual((yield* sandbox.faults).map(({ fault }) => fault), [
-        { kind: "delay", when: "before", millis: 1.5 },
-        { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3 },
-        { kind: "status", when: "before", status: 302, location: "https://elsewhere.test/" },
-        { kind: "drop", when: "after", rate: 0.25 },
-        { kind: "cut", when: "before", status: 200, code: "LATER", message: "m" },
-        { kind: "slow", when: "before", millis: 20 },
-        { kind: "garbage", body: "<html>", contentType: "text/html" }
-      ])
-      const { text } = yield* request("GET", "/console")
-      // Sequences are added by the control API only.
-      for (const name of new Set(Fault.members.flatMap(({ fields }) => "outcomes" in fields ? [] : Object.keys(fields)))) {
-        assert.include(text, ` name="${name}"`)
-      }
-      for (const { fault } of yield* sandbox.faults) {
-        assert.include(text, `<td>${fault.kind}</td>`)
-      }
-      for (
-        const [inputs, said] of [
-          [{ kind: "delay" }, "Duration is missing or invalid"],
-          [{ kind: "status", status: "99" }, "Status is missing or invalid"],
-          [{ kind: "drop", times: "x" }, "Times is missing or invalid"],
-          [{ kind: "toString" }, "Kind is unknown"]
-        ] as const
-      ) {
-        const reply = yield* fault(inputs)
-        assert.strictEqual(reply.status, 400)
-        assert.include(reply.text, said)
-      }
-      assert.strictEqual((yield* submit("/console", { do: "clear" })).status, 303)
-      assert.deepStrictEqual(yield* sandbox.faults, [])
-    }))
-
-  it.effect("advances the clock, never sets it back, and resets", () =>
-    Effect.gen(function*() {
-      const sandbox = yield* Sandbox.Sandbox
-      const advance = (forward: string, unit: string) => submit("/console", { do: "advance", forward, unit })
-      assert.strictEqual((yield* advance("2", "days")).status, 303)
-      assert.strictEqual((yield* sandbox.clock).aheadMillis, 2 * 24 * 3_600_000)
-      for (
-        const [forward, unit] of [["-1", "days"], ["0", "days"], ["", "days"], ["x", "hours"], ["1", "years"], ["9999999", "days"]] as const
-      ) {
-        assert.strictEqual((yield* advance(forward, unit)).status, 400, forward)
-      }
-      assert.strictEqual((yield* submit("/console", { do: "reset" })).status, 303)
-      assert.strictEqual((yield* sandbox.clock).aheadMillis, 0)
-    }))
-})
-
 describe("the reference", () => {
   for (const undocumented of [true, false]) {
     layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with assumed operations" : "of the document alone", (it) => {
@@ -370,7 +362,7 @@ describe("the reference", () => {
             assert.include(text, `id="schema-${name}"`)
           }
           const assumed = JSON.stringify(document).split(`"x-plaza-assumed":true`).length
-          assert.strictEqual(text.split(">assumed<").length, assumed)
+          assert.strictEqual(text.split(">assumed operation<").length, assumed)
         }))
     })
   }

@@ -50,12 +50,14 @@ const makes = async (page: Page, url: string) => {
   await page.getByLabel("Name", { exact: true }).fill("Stock integration")
   await page.getByLabel("profile:read").check()
   await page.getByRole("button", { name: "Create key" }).click()
-  return page.getByLabel("Value of the new key").inputValue()
+  return page.getByRole("textbox", { name: "the value of the new key" }).inputValue()
 }
 
+/** Revokes the key, and confirms in the dialog or, without scripts, on a page. */
 const revokes = async (page: Page) => {
-  await page.locator("summary", { hasText: "Revoke" }).click()
-  await page.getByRole("button", { name: "Revoke Stock integration permanently" }).click()
+  await page.getByRole("button", { name: "Revoke Stock integration" }).click()
+  await page.getByText("Revoke this key?").waitFor()
+  await page.getByRole("button", { name: "Revoke key" }).click()
   await page.getByRole("status").getByText("Key revoked").waitFor()
 }
 
@@ -71,7 +73,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await approves(page, url, "whole-story")
           const value = await makes(page, url)
           assert.match(value, /^key_[A-Za-z0-9]{40}$/)
-          await page.getByRole("button", { name: "Copy" }).click()
+          await page.getByRole("button", { name: "Copy the value of the new key" }).click()
           await page.getByRole("status").getByText("Copied.").waitFor()
           assert.strictEqual(await page.evaluate(() => navigator.clipboard.readText()), value)
           return value
@@ -104,6 +106,14 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         yield* steps(async (url) => {
           await page.goto(`${url}/console`)
           assert.isTrue(await page.getByText("profiles.getMe").first().isVisible())
+          await page.getByLabel("Text").fill("no such request")
+          await page.getByRole("button", { name: "Filter" }).click()
+          await page.getByText("No request matches the filter.").waitFor()
+          await page.goto(`${url}/console/faults`)
+          await page.getByLabel("Kind").selectOption("delay")
+          await page.getByRole("button", { name: "Show its fields" }).click()
+          assert.isTrue(await page.getByLabel("Milliseconds").isVisible())
+          assert.isFalse(await page.getByLabel("Status").isVisible())
           await page.goto(`${url}/settings/developers`)
           await revokes(page)
         })
@@ -127,6 +137,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           for (
             const [stop, text] of [
               ["Switch account", ""],
+              ["Sign out", ""],
               ["useCase", asked.useCase.split("\n")[0] ?? ""],
               ["website", asked.website],
               ["botName", asked.botName],
@@ -175,24 +186,29 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
       }))
 
-    it.scoped("an added fault hits the next call, and the clock advances", () =>
+    it.scoped("a fault is added and removed, and the clock advances", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const page = yield* Browser.visit()
         const before = yield* sandbox.clock
         yield* steps(async (url) => {
-          await page.goto(`${url}/console`)
+          await page.goto(`${url}/console/faults`)
+          await page.getByLabel("Kind").selectOption("slow")
+          await page.getByLabel("Milliseconds").waitFor()
           await page.getByLabel("Kind").selectOption("status")
+          await page.getByLabel("Code").waitFor()
           await page.getByLabel("Path").fill("/me")
+          await page.getByLabel("Status").fill("99")
           await page.getByRole("button", { name: "Add fault" }).click()
           const refused = page.getByRole("alert")
           await refused.waitFor()
           assert.include(await refused.innerText(), "Status")
-          assert.strictEqual(await page.title(), "Error: Console · Plaza sandbox")
+          assert.strictEqual(await page.title(), "Error: Faults · Plaza sandbox")
           assert.strictEqual(await page.getByLabel("Path").inputValue(), "/me")
           await page.getByLabel("Status").fill("418")
           await page.getByRole("button", { name: "Add fault" }).click()
           await page.getByRole("status").getByText("Fault added").waitFor()
+          await page.goto(`${url}/console/behaviour`)
           await page.getByLabel("Advance by").fill("90")
           await page.getByLabel("Unit").selectOption("minutes")
           await page.getByRole("button", { name: "Advance clock" }).click()
@@ -200,6 +216,57 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
         assert.strictEqual((yield* call("GET", "/me")).status, 418)
         assert.strictEqual((yield* sandbox.clock).aheadMillis - before.aheadMillis, 90 * 60_000)
+        yield* steps(async (url) => {
+          await page.goto(`${url}/console/faults`)
+          await page.getByRole("button", { name: "Add Rate limit now" }).click()
+          await page.getByRole("button", { name: /^Remove fault_/ }).click()
+          await page.getByRole("status").getByText("Fault removed").waitFor()
+        })
+        assert.deepStrictEqual(yield* sandbox.faults, [])
+      }))
+
+    it.scoped("a person sends the first request from the home page, looks at it and sends it again", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const page = yield* Browser.visit({ permissions: ["clipboard-read", "clipboard-write"] })
+        yield* steps(async (url) => {
+          await page.goto(url)
+          await page.getByRole("button", { name: "Copy the API key" }).click()
+          await page.getByRole("status").getByText("Copied.").waitFor()
+          await page.getByRole("button", { name: "Send it from here" }).click()
+          await page.getByText("\"username\": \"corner-shop\"").waitFor()
+          await page.getByRole("link", { name: "Headers and details" }).click()
+          await page.getByText("Bearer key_***").waitFor()
+          await page.getByRole("button", { name: "Copy the curl command" }).click()
+          assert.include(await page.evaluate(() => navigator.clipboard.readText()), "-H \"Authorization: Bearer $PLAZA_API_KEY\"")
+          await page.getByRole("button", { name: "Send again" }).click()
+          await page.getByRole("status").getByText("Request sent again").waitFor()
+        })
+        assert.deepInclude((yield* sandbox.requests).at(-1), { operation: "getMe", deliveredStatus: 200 })
+      }))
+
+    it.scoped("a dialog asks before a snapshot is restored, and can be cancelled by keyboard", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const page = yield* Browser.visit()
+        yield* sandbox.saveSnapshot("asked")
+        yield* sandbox.createAccount({ username: "after-snapshot" })
+        const isThere = Effect.map(sandbox.state, ({ accounts }) => accounts.some(({ username }) => username === "after-snapshot"))
+        yield* steps(async (url) => {
+          await page.goto(`${url}/console/snapshots`)
+          await page.getByRole("button", { name: "Restore asked" }).click()
+          await page.getByRole("dialog", { name: "Restore this snapshot?" }).waitFor()
+          assert.strictEqual(await page.evaluate(() => document.activeElement?.textContent), "Cancel")
+          await page.keyboard.press("Escape")
+          await page.getByRole("dialog").waitFor({ state: "detached" })
+        })
+        assert.isTrue(yield* isThere)
+        yield* steps(async () => {
+          await page.getByRole("button", { name: "Restore asked" }).click()
+          await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click()
+          await page.getByRole("status").getByText("Snapshot restored").waitFor()
+        })
+        assert.isFalse(yield* isThere)
       }))
 
     it.scoped("user input is never HTML", () =>
@@ -209,13 +276,26 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         const { id } = yield* sandbox.createAccount({ username: hostile, name: hostile, access: "none" })
         yield* sandbox.requestAccess(id, { useCase: hostile, website: `https://x.example/${hostile}`, botName: hostile.slice(0, 100) })
         yield* call("GET", `/${encodeURIComponent(hostile)}?${hostile.replaceAll(/[\s<>"]/g, encodeURIComponent)}`)
+        yield* call("POST", "/posts", { json: { text: hostile }, headers: { "x-hostile": hostile } })
+        yield* sandbox.setProduct({ id: hostile, name: hostile })
+        const newest = (yield* sandbox.requests).at(-1)?.id ?? ""
         const page = yield* Browser.visit()
         yield* steps(async (url) => {
           await page.goto(`${url}/sign-in`)
           await page.getByLabel("Username", { exact: true }).fill(hostile)
           await page.getByRole("button", { name: "Sign in", exact: true }).click()
           await page.getByText(hostile).first().waitFor()
-          for (const path of ["/settings/developers", "/operator", "/console", "/sign-in"]) {
+          for (
+            const path of [
+              "/settings/developers",
+              "/operator",
+              "/console",
+              `/console/request?id=${newest}`,
+              "/console/state",
+              "/console/state?of=products",
+              "/sign-in"
+            ]
+          ) {
             await page.goto(url + path)
             assert.strictEqual(await page.locator("main img, main script").count(), 0, path)
             assert.notInclude(await page.title(), "taken")
@@ -223,42 +303,77 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
       }))
 
-    for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
-      // The pages forbid foreign scripts, such as the accessibility check.
-      const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
+    // At the same time, since most of the time the browser checks one page after the other.
+    describe.concurrent("the pages are accessible", () => {
+      for (const [colorScheme, width] of [["light", 1280], ["dark", 360]] as const) {
+        // The pages forbid foreign scripts, such as the accessibility check.
+        const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
+        const where = `${colorScheme} and ${width} pixels wide`
 
-      it.scoped(`the read-only pages are accessible, ${colorScheme} and ${width} pixels wide`, () =>
-        Effect.gen(function*() {
-          const page = yield* Browser.visit(options)
-          yield* steps(async (url) => {
-            for (const path of ["/", "/sign-in", "/console", "/reference"]) {
-              await page.goto(url + path)
-              await Browser.check(page, path)
-            }
-          })
-        }), timeoutMillis)
+        it.scoped(`console, home page and reference, ${where}`, () =>
+          Effect.gen(function*() {
+            const sandbox = yield* Sandbox.Sandbox
+            const page = yield* Browser.visit(options)
+            yield* sandbox.addFault({ kind: "status", when: "after", status: 503, path: "/users/*" })
+            yield* call("GET", "/users/1002", { headers: { "x-long": "long".repeat(200) } })
+            const { id = "" } = (yield* sandbox.requests).at(-1) ?? {}
+            yield* sandbox.addFault({ kind: "drop", when: "after", every: 1_000 })
+            yield* sandbox.saveSnapshot(`shown-${colorScheme}`)
+            yield* steps(async (url) => {
+              for (
+                const path of [
+                  `/?tried=${id}`,
+                  "/sign-in",
+                  "/nowhere",
+                  "/console",
+                  "/console?text=nothing-like-it",
+                  `/console/request?id=${id}`,
+                  "/console/state",
+                  "/console/state?of=products&text=blue",
+                  "/console/state?of=orders&text=50000",
+                  "/console/faults?kind=delay",
+                  "/console/behaviour",
+                  "/console/snapshots",
+                  "/reference"
+                ]
+              ) {
+                await page.goto(url + path)
+                await page.evaluate(() => {
+                  // Open all but the accordions, in which one part closes the others.
+                  for (const details of document.querySelectorAll<HTMLDetailsElement>("details:not([name])")) details.open = true
+                })
+                await Browser.check(page, path)
+              }
+              await page.goto(`${url}/console/snapshots`)
+              await page.getByRole("button", { name: "Reset sandbox" }).click()
+              await page.getByRole("dialog").waitFor()
+              await Browser.check(page, "the dialog")
+            })
+            yield* sandbox.clearFaults
+          }), timeoutMillis)
 
-      it.scoped(`the forms for access, decisions and keys are accessible, ${colorScheme} and ${width} pixels wide`, () =>
-        Effect.gen(function*() {
-          const page = yield* Browser.visit(options)
-          yield* steps(async (url) => {
-            const username = `everybody-${colorScheme}`
-            await becomes(page, url, username)
-            await Browser.check(page, "without access")
-            await asks(page)
-            await Browser.check(page, "asked")
-            await page.goto(`${url}/operator`)
-            await Browser.check(page, "/operator")
-            await approves(page, url, username)
-            await page.goto(`${url}/settings/developers`)
-            await page.getByLabel("Name", { exact: true }).fill("Stock integration")
-            await page.getByRole("button", { name: "Create key" }).click()
-            await page.getByRole("alert").waitFor()
-            await Browser.check(page, "refused")
-            await makes(page, url)
-            await Browser.check(page, "made")
-          })
-        }), timeoutMillis)
-    }
+        it.scoped(`the forms for access, decisions and keys, ${where}`, () =>
+          Effect.gen(function*() {
+            const page = yield* Browser.visit(options)
+            yield* steps(async (url) => {
+              const username = `everybody-${colorScheme}`
+              await becomes(page, url, username)
+              await Browser.check(page, "without access")
+              await asks(page)
+              await Browser.check(page, "asked")
+              await page.goto(`${url}/operator`)
+              await Browser.check(page, "/operator")
+              await approves(page, url, username)
+              await page.goto(`${url}/settings/developers`)
+              await page.getByLabel("Name", { exact: true }).fill("Stock integration")
+              await page.getByRole("button", { name: "Create key" }).click()
+              await page.getByRole("alert").waitFor()
+              await Browser.check(page, "refused")
+              await makes(page, url)
+              await Browser.check(page, "made")
+            })
+          }), timeoutMillis)
+      }
+    })
   })
 })

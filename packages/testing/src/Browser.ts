@@ -78,7 +78,7 @@ const readFindings = Schema.decodeUnknownSync(Schema.Struct({
  */
 export const check = async (page: Page, where: string): Promise<void> => {
   await page.evaluate(axe)
-  const { violations } = readFindings(await page.evaluate("axe.run()"))
+  const { violations } = readFindings(await page.evaluate("axe.run({ resultTypes: ['violations'] })"))
   deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} is wider than the window`)
   const ids = await page.evaluate(() => Array.from(document.querySelectorAll("[id]"), ({ id }) => id))

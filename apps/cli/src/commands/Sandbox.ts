@@ -239,9 +239,67 @@ const faults = Command.make("faults").pipe(
   Command.withSubcommands([list, add, remove, clear])
 )
 
+const snapshotName = Args.text({ name: "NAME" }).pipe(
+  Args.withDescription("The name of the snapshot: letters, digits, dots, dashes and underscores.")
+)
+
+const saveSnapshot = Command.make("save", { name: snapshotName, ...commonOptions },
+  ({ name, ...flags }) =>
+    withOutput(flags, Effect.gen(function*() {
+      const { saveSnapshot } = yield* control(flags)
+      const { rows } = yield* saveSnapshot(name)
+      const output = yield* Output
+      yield* output.done({ saved: name, rows }, `Saved the snapshot ${name} with ${rows} rows.`)
+    }))).pipe(Command.withDescription(describe({
+      summary: "Save all data of a running sandbox under a name.",
+      details: ["An existing snapshot of this name is replaced. With --data the snapshot is kept in the data file."],
+      examples: ["sandbox snapshot save before-import"]
+    })))
+
+const restoreSnapshot = Command.make("restore", { name: snapshotName, ...commonOptions },
+  ({ name, ...flags }) =>
+    withOutput(flags, Effect.gen(function*() {
+      const { restoreSnapshot } = yield* control(flags)
+      yield* restoreSnapshot(name)
+      const output = yield* Output
+      yield* output.done({ restored: name }, `Restored the snapshot ${name}.`)
+    }))).pipe(Command.withDescription(describe({
+      summary: "Replace all data of a running sandbox by a snapshot.",
+      details: ["Restores the clock too. Keeps faults, latitude and the request log."],
+      examples: ["sandbox snapshot restore before-import"]
+    })))
+
+const listSnapshots = Command.make("list", commonOptions, (flags) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { listSnapshots } = yield* control(flags)
+    const snapshots = yield* listSnapshots
+    const output = yield* Output
+    yield* output.list(
+      Stream.fromIterable(snapshots.map(({ createdAt, name, rows }) => ({ name, createdAt: DateTime.formatIso(createdAt), rows }))),
+      [{ head: "name", whole: true }, { head: "created at" }, { head: "rows", align: "right" }],
+      ({ createdAt, name, rows }) => [name, createdAt, rows]
+    )
+  }))).pipe(Command.withDescription(describe({ summary: "List the snapshots.", examples: ["sandbox snapshot list"] })))
+
+const removeSnapshot = Command.make("remove", { name: snapshotName, ...commonOptions },
+  ({ name, ...flags }) =>
+    withOutput(flags, Effect.gen(function*() {
+      const { removeSnapshot } = yield* control(flags)
+      yield* removeSnapshot(name)
+      const output = yield* Output
+      yield* output.done({ removed: name }, `Removed the snapshot ${name}.`)
+    }))).pipe(Command.withDescription(describe({ summary: "Remove a snapshot.", examples: ["sandbox snapshot remove before-import"] })))
+
+const snapshot = Command.make("snapshot").pipe(
+  Command.withDescription(
+    describe({ summary: "Save, restore, list and remove snapshots of a running sandbox.", examples: ["sandbox snapshot list"] })
+  ),
+  Command.withSubcommands([saveSnapshot, restoreSnapshot, listSnapshots, removeSnapshot])
+)
+
 export const sandbox = Command.make("sandbox").pipe(
   Command.withDescription(
     describe({ summary: "Run and control a local sandbox of the service.", examples: ["sandbox start", "sandbox seed --products 1000"] })
   ),
-  Command.withSubcommands([start, reset, seed, faults])
+  Command.withSubcommands([start, reset, seed, faults, snapshot])
 )

@@ -10,7 +10,7 @@ import { ClientError } from "@plaza/client"
 import * as Node from "@plaza/client/node"
 import * as ErrorResponse from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
-import { type ActiveFault, ControlApi, Fault, FaultId, type Fixtures } from "@plaza/sandbox"
+import { type ActiveFault, ControlApi, Fault, FaultId, type Fixtures, type Snapshot } from "@plaza/sandbox"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,6 +28,11 @@ export interface Control {
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
   readonly removeFault: (id: string) => Effect.Effect<void, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
+  readonly listSnapshots: Effect.Effect<ReadonlyArray<Snapshot>, ControlFailure>
+  /** Saves all data under a name. */
+  readonly saveSnapshot: (name: string) => Effect.Effect<Snapshot, ControlFailure>
+  readonly restoreSnapshot: (name: string) => Effect.Effect<void, ControlFailure>
+  readonly removeSnapshot: (name: string) => Effect.Effect<void, ControlFailure>
   /** Adds fixtures to the data. */
   readonly addFixtures: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
 }
@@ -89,6 +94,10 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
       addFault: (json) => Effect.flatMap(asFault(json), addFault),
       removeFault: (id) => call(client.removeFault({ path: { id: FaultId.make(id) } })),
       clearFaults: call(client.clearFaults()),
+      listSnapshots: call(Effect.map(client.snapshots.list(), ({ data }) => data)),
+      saveSnapshot: (name) => call(client.snapshots.save({ payload: { name } })),
+      restoreSnapshot: (name) => call(client.snapshots.restore({ path: { name: encodeURIComponent(name) } })),
+      removeSnapshot: (name) => call(client.snapshots.remove({ path: { name: encodeURIComponent(name) } })),
       addFixtures: (fixtures) => call(client.seeding.addFixtures({ payload: fixtures }))
     }
   })

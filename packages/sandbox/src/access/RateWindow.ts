@@ -31,6 +31,8 @@ export class RateWindow extends Context.Tag("@plaza/sandbox/RateWindow")<RateWin
   readonly take: (keyId: string, accountId: string, operation?: CountedOperation) => Effect.Effect<void, RateLimited>
   /** Clears the counts in memory; a reset deletes the stored rows. */
   readonly reset: Effect.Effect<void>
+  /** Counts the stored rows again, after a snapshot replaced them. */
+  readonly reload: Effect.Effect<void>
 }>() {}
 
 const day = Duration.toMillis("1 day")
@@ -111,14 +113,22 @@ export const make = (
     const reject = (limit: "rate" | "quota", message: string, millis: number) =>
       Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
-    if (options.stored) {
-      for (const { at, keyId } of yield* repo.findRecent(length)) {
-        windowOf(keyId).push(at)
+    const reset = Effect.sync(() => {
+      windows.clear()
+      quotas.clear()
+    })
+    const reload = Effect.gen(function*() {
+      yield* reset
+      if (options.stored) {
+        for (const { at, keyId } of yield* repo.findRecent(length)) {
+          windowOf(keyId).push(at)
+        }
+        for (const { at, quota, used } of yield* repo.newestOfQuotas()) {
+          quotas.set(quota, { day: dayOf(at), used })
+        }
       }
-      for (const { at, quota, used } of yield* repo.newestOfQuotas()) {
-        quotas.set(quota, { day: dayOf(at), used })
-      }
-    }
+    })
+    yield* reload
 
     return {
       take: (keyId, accountId, operation) =>
@@ -152,9 +162,7 @@ export const make = (
           window.push(now)
           return record(keyId, name, now, ++quota.used)
         }),
-      reset: Effect.sync(() => {
-        windows.clear()
-        quotas.clear()
-      })
+      reset,
+      reload
     }
   })

@@ -25,10 +25,12 @@ import * as Router from "../http/Router.js"
 import type { ServerRequest } from "../http/ServerRequest.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Seeding } from "../seeding/Seeding.js"
+import type { Snapshots } from "../storage/Snapshots.js"
 import type { VirtualClock } from "../VirtualClock.js"
 import * as ControlHandlers from "./ControlHandlers.js"
 import * as SeedingHandlers from "./SeedingHandlers.js"
 import { ControlRequest, middleware, nearMiss } from "./ServedControlApi.js"
+import * as SnapshotsHandlers from "./SnapshotsHandlers.js"
 
 /**
  * The path prefix of the control API.
@@ -47,7 +49,7 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
-const endpoints = Endpoints.make(middleware, ControlHandlers.group, SeedingHandlers.group)
+const endpoints = Endpoints.make(middleware, ControlHandlers.group, SeedingHandlers.group, SnapshotsHandlers.group)
 
 /** The only operation whose response contains a key. */
 const creatingKeys = "createKey"
@@ -59,7 +61,16 @@ export const make = (
 ): Effect.Effect<
   Control["Type"],
   never,
-  AccessRequests | AccountsRepo | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
+  | AccessRequests
+  | AccountsRepo
+  | CurrentAssumptions
+  | Commits
+  | CurrentLatitude
+  | Faults
+  | RequestLog
+  | Seeding
+  | Snapshots
+  | VirtualClock
 > =>
   Effect.gen(function*() {
     const { keyPrefixes } = yield* CurrentLatitude

@@ -13,13 +13,14 @@ import { errorResponse } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
-import { RequestCount, RequestPage, RequestQuery } from "../http/RequestLog.js"
+import { RequestCount, RequestDetail, RequestPage, RequestQuery } from "../http/RequestLog.js"
 import { Change, Latitude } from "../Latitude.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
 import { ClockState } from "../VirtualClock.js"
 import { transform } from "./ControlOpenApi.js"
 import { described } from "./Described.js"
 import { SeedingGroup } from "./SeedingApi.js"
+import { SnapshotsGroup } from "./SnapshotsApi.js"
 import { StateSnapshot } from "./StateSnapshot.js"
 
 /** @since 0.1.0 @category models */
@@ -61,6 +62,14 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       .setUrlParams(RequestQuery)
       .addSuccess(Schema.Union(RequestPage, RequestCount))
       .addError(errorResponse("VALIDATION_ERROR"))
+  )
+  .add(
+    HttpApiEndpoint.get("request", "/requests/:id").annotateContext(
+      described("Read a request", "Returns a request of the log with its headers and bodies, without keys.")
+    )
+      .setPath(Schema.Struct({ id: Schema.String }))
+      .addSuccess(RequestDetail)
+      .addError(errorResponse("NOT_FOUND"))
   )
   .add(
     HttpApiEndpoint.post("addFault", "/faults").annotateContext(
@@ -172,6 +181,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
 export class ControlApi extends HttpApi.make("sandbox")
   .add(ControlGroup)
   .add(SeedingGroup)
+  .add(SnapshotsGroup)
   .annotate(OpenApi.Title, "Control API of the Plaza sandbox")
   .annotate(OpenApi.Version, "1")
   .annotate(OpenApi.Description,

@@ -10,6 +10,7 @@ import { AccountsRepo } from "../access/AccountsRepo.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
+import * as Envelope from "../http/Envelope.js"
 import { Faults } from "../http/Faults.js"
 import { RequestLog } from "../http/RequestLog.js"
 import { basePath } from "../http/ServedApi.js"
@@ -48,6 +49,11 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
             : { ...query, account: Option.match(byUsername, { onNone: () => account, onSome: ({ id }) => id }) }
           return count === undefined ? yield* log.read(filter) : { count: yield* log.count(filter) }
         }))
+      .handle("request", ({ path: { id } }) =>
+        Effect.flatMap(
+          log.detail(id),
+          (detail) => detail === undefined ? Effect.fail(Envelope.notFound("request", id)) : Effect.succeed(detail)
+        ))
       .handle("readClock", () => clock.read)
       .handle("advanceClock", ({ payload }) => clock.advance(payload.millis))
       .handle("addFault", ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })))

@@ -18,6 +18,7 @@ import { served } from "../http/ServedApi.js"
 import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.js"
 import { ControlGroup } from "./ControlApi.js"
 import { SeedingGroup } from "./SeedingApi.js"
+import { SnapshotsGroup } from "./SnapshotsApi.js"
 
 /**
  * A request of the control API, with the bounds of its sandbox.
@@ -49,6 +50,7 @@ export class ReadsBody extends HttpApiMiddleware.Tag<ReadsBody>()("@plaza/sandbo
 export class ServedControlApi extends HttpApi.make("sandbox")
   .add(served(ControlGroup.middleware(ReadsBody), "ignore"))
   .add(served(SeedingGroup.middleware(ReadsBody), "ignore"))
+  .add(served(SnapshotsGroup.middleware(ReadsBody), "ignore"))
 {}
 
 const operations = operationsOf(ServedControlApi)

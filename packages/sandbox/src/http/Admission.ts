@@ -87,6 +87,7 @@ export const make: Effect.Effect<
   const identify = ({ entry, headers }: Exchange) =>
     Effect.map(callerOf(headers), (caller) => {
       entry.accountId = caller?.accountId ?? null
+      entry.keyId = caller?.keyId ?? null
       return caller
     })
 

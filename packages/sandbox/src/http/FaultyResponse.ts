@@ -34,6 +34,8 @@ export class ConnectionReset extends Data.TaggedError("ConnectionReset")<{ reado
 export interface FaultResult {
   readonly response: Effect.Effect<Response, ConnectionReset>
   readonly delivered: Delivered
+  /** The body of a response that is sent as a stream. */
+  readonly streamed?: Uint8Array
 }
 
 const codes: Readonly<Record<number, ErrorCode>> = {
@@ -84,13 +86,16 @@ const streamed = (response: Response, body: Stream.Stream<Uint8Array, Connection
     HttpBody.stream(body, response.headers["content-type"], Envelope.bytesOf(response).length)
   )
 
-const cut = (response: Response): Response => {
+const firstHalf = (response: Response): Uint8Array => {
   const bytes = Envelope.bytesOf(response)
-  return streamed(response, Stream.concat(
-    Stream.make(bytes.subarray(0, Math.floor(bytes.length / 2))),
+  return bytes.subarray(0, Math.floor(bytes.length / 2))
+}
+
+const cut = (response: Response): Response =>
+  streamed(response, Stream.concat(
+    Stream.make(firstHalf(response)),
     new ConnectionReset({ message: "the connection was closed during the body" })
   ))
-}
 
 const pieces = 10
 
@@ -127,12 +132,17 @@ export const apply = (fault: Fault | undefined, own: Response | undefined, finis
       return { response: Effect.succeed(replacement(fault.status, fault, finish)), delivered: "replaced" }
     case "garbage":
       return { response: Effect.succeed(Envelope.raw(200, fault.body, fault.contentType ?? "application/json")), delivered: "replaced" }
-    case "cut":
-      return { response: Effect.succeed(cut(withBody(chosen(fault, original, finish)))), delivered: "cut" }
-    case "slow":
+    case "cut": {
+      const whole = withBody(chosen(fault, original, finish))
+      return { response: Effect.succeed(cut(whole)), delivered: "cut", streamed: firstHalf(whole) }
+    }
+    case "slow": {
+      const whole = chosen(fault, original, finish)
       return {
-        response: Effect.succeed(slow(chosen(fault, original, finish), fault.millis)),
-        delivered: keepsResponse(fault) ? "complete" : "replaced"
+        response: Effect.succeed(slow(whole, fault.millis)),
+        delivered: keepsResponse(fault) ? "complete" : "replaced",
+        streamed: Envelope.bytesOf(whole)
       }
+    }
   }
 }

@@ -31,6 +31,7 @@ import * as NearMiss from "./NearMiss.js"
 import type { Operation } from "./Operation.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
+import * as Messages from "./RequestMessages.js"
 import * as Router from "./Router.js"
 import * as Rule from "./Rule.js"
 import { basePath } from "./ServedApi.js"
@@ -54,6 +55,9 @@ const gatewayFault = ({ gatewayStatus, gatewayStatusWhen }: Latitude): ResponseF
   body: "",
   ...(gatewayStatus === 408 ? {} : { location: "/elsewhere" })
 })
+
+/** Shared by all requests that no fault hits. */
+const noFaults: Messages.Original["faults"] = []
 
 const idOf = (response: HttpServerResponse): string | null => {
   const body = Envelope.jsonOf(response)
@@ -179,32 +183,41 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
     }
 
-    /** Handles a request. A path that does not start with the base path is unknown. */
-    const exchange = (
-      request: ServerRequest,
-      entry: Entry,
-      path: string,
-      query: string
-    ): Effect.Effect<FaultyResponse.FaultResult, RequestError> =>
-      path.startsWith(`${basePath}/`)
-        ? Effect.flatMap(hitOf(request, path.slice(basePath.length)), (hit) =>
-          perform(new Exchange(request.source, {
-            url: Router.urlOf(path, query),
-            path: path.slice(basePath.length),
-            entry,
-            hit,
-            handlers,
-            admit: admission.admit,
-            commit: commitLate
-          })))
-        // No route has an empty URL.
-        : Effect.flatMap(noFault,
-          (hit) =>
-            perform(new Exchange(request.source, { url: "", path, entry, hit, handlers, admit: admission.admit, commit: commitLate })))
+    /** Opens the exchange of a request. A path that does not start with the base path is unknown. */
+    const open = (request: ServerRequest, entry: Entry, path: string, query: string): Effect.Effect<Exchange> => {
+      const isKnown = path.startsWith(`${basePath}/`)
+      const relative = isKnown ? path.slice(basePath.length) : path
+      // No route has an empty URL.
+      const url = isKnown ? Router.urlOf(path, query) : ""
+      return Effect.map(isKnown ? hitOf(request, relative) : noFault,
+        (hit) => new Exchange(request.source, { url, path: relative, entry, hit, handlers, admit: admission.admit, commit: commitLate }))
+    }
+
+    /** Records the end of a request: its duration, and its messages as far as they exist. */
+    const close = (exchange: Exchange, now: number, response?: HttpServerResponse, streamed?: Uint8Array): void => {
+      const { bytes, entry, file, hit: { delay, outcome }, source: { hasBody, headers, method, url } } = exchange
+      entry.durationMillis = now - entry.at
+      log.keepMessages(entry, {
+        method,
+        url,
+        headers,
+        hasBody,
+        body: bytes === undefined ? undefined : Messages.copy(bytes),
+        bodySize: bytes?.length ?? 0,
+        upload: file,
+        response,
+        streamed,
+        faults: isUnaffected(exchange.hit)
+          ? noFaults
+          : [...(delay === undefined ? [] : [{ kind: "delay", ...delay }]), ...(outcome === undefined ? [] : [outcome])],
+        latitude: latitude.value
+      })
+    }
 
     /** The response to a defect outside of `decide`. The request log keeps an earlier decision. */
-    const recover = (entry: Entry, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse> =>
-      Effect.map(Failures.fromDefect(cause, entry.operation ?? "none"), (error) => {
+    const recover = (exchange: Exchange, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse> => {
+      const { entry } = exchange
+      return Effect.zipWith(Failures.fromDefect(cause, entry.operation ?? "none"), Clock.currentTimeMillis, (error, now) => {
         if (entry.status === null) {
           log.noteDecision(entry, Rule.defect)
           entry.status = error.status
@@ -214,29 +227,48 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         }
         entry.deliveredStatus = error.status
         // Without the latitude, because its headers may have caused the failure.
-        return Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
+        const response = Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
+        close(exchange, now, response)
+        return response
       })
+    }
+
+    const respond = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | ConnectionReset> => {
+      const { entry } = exchange
+      return perform(exchange).pipe(
+        Effect.onError(() =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            entry.delivered = "abandoned"
+            close(exchange, now)
+          })
+        ),
+        Effect.flatMap(({ delivered, response, streamed }) => {
+          entry.delivered = delivered
+          return Effect.matchEffect(response, {
+            onFailure: (error) =>
+              Effect.flatMap(Clock.currentTimeMillis, (now) => {
+                close(exchange, now)
+                return Effect.fail(error)
+              }),
+            onSuccess: (response) => {
+              entry.deliveredStatus = response.status
+              return Effect.map(Clock.currentTimeMillis, (now) => {
+                const sent = Responses.withHeaders(latitude.value, response, { now, id: entry.id })
+                close(exchange, now, sent, streamed)
+                return sent
+              })
+            }
+          })
+        }),
+        Effect.catchAllCause((cause) => Cause.isDie(cause) ? recover(exchange, cause) : Effect.failCause(cause))
+      )
+    }
 
     return {
       respond: (request: ServerRequest, path: string, query: string) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const entry = log.open(request.method, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path, query, now)
-          return exchange(request, entry, path, query).pipe(
-            Effect.onError(() =>
-              Effect.sync(() => {
-                entry.delivered = "abandoned"
-              })
-            ),
-            Effect.flatMap(({ delivered, response }) => {
-              entry.delivered = delivered
-              return response
-            }),
-            Effect.flatMap((response) => {
-              entry.deliveredStatus = response.status
-              return Effect.map(Clock.currentTimeMillis, (now) => Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
-            }),
-            Effect.catchAllCause((cause) => Cause.isDie(cause) ? recover(entry, cause) : Effect.failCause(cause))
-          )
+          return Effect.flatMap(open(request, entry, path, query), respond)
         })
     }
   })

@@ -1,7 +1,7 @@
 /**
  * The request log: the last requests, with the rule that decided each and the response that the caller received. It is kept in
  * memory and bounded by {@link capacity} and {@link maxBytes}. Keys with the current or an earlier prefix are masked before a
- * request is stored; see `KeyMask`.
+ * request is stored, and in headers and bodies when they are read; see `KeyMask` and `RequestMessages`.
  *
  * @since 0.1.0
  */
@@ -18,6 +18,7 @@ import { optional } from "../OptionalField.js"
 import { FaultId } from "./Fault.js"
 import * as Glob from "./Glob.js"
 import * as KeyMask from "./KeyMask.js"
+import * as Messages from "./RequestMessages.js"
 import type { Decision } from "./Rule.js"
 
 /**
@@ -50,8 +51,12 @@ export const RequestRecord = Schema.Struct({
   params: Schema.Record({ key: Schema.String, value: Schema.String }),
   /** The account of its key; null without a known key. */
   accountId: Schema.NullOr(Schema.String),
+  /** The id of its key; null without a known key. */
+  keyId: Schema.NullOr(Schema.String),
   /** When it arrived. */
   at: Timestamp,
+  /** From its arrival to the start of its response, by the sandbox's clock; null until then. */
+  durationMillis: Schema.NullOr(Schema.Number),
   /** The status of the service's own response; null if a fault kept the request from the service. */
   status: Schema.NullOr(Schema.Int),
   /** The rule that decided it, by a stable name such as `admission.rate` or `chat.block`; null until it is decided. */
@@ -160,6 +165,20 @@ export const RequestPage = Schema.Struct({
 export interface RequestPage extends Schema.Schema.Type<typeof RequestPage> {}
 
 /**
+ * A request with its headers and bodies.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RequestDetail = Schema.Struct({
+  ...RequestRecord.fields,
+  /** Null while the request waits for its response, and once newer requests have taken the room. */
+  messages: Schema.NullOr(Messages.RequestMessages)
+}).annotations({ identifier: "RequestDetail" })
+/** @since 0.1.0 @category models */
+export interface RequestDetail extends Schema.Schema.Type<typeof RequestDetail> {}
+
+/**
  * The number of requests that match.
  *
  * @since 0.1.0
@@ -183,6 +202,12 @@ export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<Request
   readonly noteOperation: (entry: Entry, operation: string, params: Readonly<Record<string, string>>) => void
   /** Records the rule that decided a request. */
   readonly noteDecision: (entry: Entry, decision: Decision) => void
+  /** Keeps the headers and bodies of a request that has its response, as long as there is room for them. */
+  readonly keepMessages: (entry: Entry, original: Messages.Original) => void
+  /** A request with its headers and bodies; undefined if it is unknown or forgotten. */
+  readonly detail: (id: string) => Effect.Effect<RequestDetail | undefined>
+  /** The request as it was sent, with its key; undefined if it is no longer kept. */
+  readonly original: (id: string) => Effect.Effect<Messages.Original | undefined>
   /** A copy of all kept requests, oldest first. */
   readonly all: Effect.Effect<ReadonlyArray<RequestRecord>>
   /** A copy of one page, oldest first. */
@@ -242,6 +267,7 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
   let first = 0
   let bytes = 0
   let opened = 0
+  const messages = Messages.makeStore()
   const kept = (): ReadonlyArray<Entry> => entries.slice(first).filter((entry) => entry !== undefined)
   const forgetOldest = () => {
     while (entries.length - first > capacity || bytes > maxBytes) {
@@ -265,7 +291,9 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
         operation: null,
         params: {},
         accountId: null,
+        keyId: null,
         at,
+        durationMillis: null,
         status: null,
         rule: null,
         reason: null,
@@ -292,6 +320,16 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
       entry.rule = rule
       entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
     },
+    keepMessages: (entry, original) => messages.add(entry.id, original),
+    detail: (id) =>
+      Effect.sync(() => {
+        const entry = entries.findLast((known) => known?.id === id)
+        const original = messages.find(id)
+        return entry === undefined
+          ? undefined
+          : Object.assign(toRecord(entry), { messages: original === undefined ? null : Messages.read(original, mask) })
+      }),
+    original: (id) => Effect.sync(() => messages.find(id)),
     all: Effect.sync(() => kept().map(toRecord)),
     read: (query) =>
       Effect.sync(() => {
@@ -308,6 +346,7 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
       entries = []
       first = 0
       bytes = 0
+      messages.clear()
     })
   }
 })

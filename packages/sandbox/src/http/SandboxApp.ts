@@ -62,7 +62,7 @@ export const make = (
         ? dated(misdirected)
         : path === Control.basePath || path.startsWith(`${Control.basePath}/`)
         ? Effect.flatMap(control.respond(request, path, query), dated)
-        : web.owns(path)
+        : web.owns(path) || web.ownsUnknown(request, path)
         ? Effect.flatMap(web.respond(request, path, query), dated)
         : api.respond(request, path, query)
     }

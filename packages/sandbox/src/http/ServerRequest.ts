@@ -109,6 +109,8 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   readonly handlers: Handlers
   /** Set once its route is known. */
   operation: Operation | undefined
+  /** The body, once {@link readBytes} has read it. */
+  bytes: Uint8Array | undefined
   /** The result of {@link readJson}. */
   received: Option.Option<unknown> = Option.none()
 
@@ -160,7 +162,13 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
         Effect.interruptible(this.source.read(maxBytes)),
         {
           onFailure: (cause) => Effect.fail(this.failure(cause)),
-          onSuccess: Option.match({ onNone: () => Effect.fail(tooLarge()), onSome: Effect.succeed })
+          onSuccess: Option.match({
+            onNone: () => Effect.fail(tooLarge()),
+            onSome: (bytes) => {
+              this.bytes = bytes
+              return Effect.succeed(bytes)
+            }
+          })
         }
       )
   }

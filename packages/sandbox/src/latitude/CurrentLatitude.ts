@@ -26,6 +26,8 @@ export class CurrentLatitude extends Context.Tag("@plaza/sandbox/CurrentLatitude
   readonly change: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
   /** Restores the latitude that the sandbox was started with. */
   readonly reset: Effect.Effect<void>
+  /** Stores the prefixes of keys again, after a snapshot replaced them. */
+  readonly store: Effect.Effect<void>
 }>() {}
 
 const isDefault = Schema.equivalence(Latitude.Latitude)
@@ -72,7 +74,8 @@ export const make = (
     reset: Effect.suspend(() => {
       set(initial)
       return record([...keyPrefixes])
-    })
+    }),
+    store: Effect.suspend(() => record([...keyPrefixes]))
   }
 }
 

@@ -161,7 +161,8 @@ export const make: Effect.Effect<
         yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
         // The same data was inserted before, so it is valid.
         yield* Effect.orDie(insertInitialData(initial ?? { seed: 1 }))
-        return names
+        const kept = new Set(yield* media.snapshotFiles())
+        return names.filter((name) => !kept.has(name))
       }).pipe(sql.withTransaction)
       yield* files.remove(uploaded)
       yield* late.clear

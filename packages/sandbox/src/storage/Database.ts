@@ -14,7 +14,7 @@ import { SandboxError } from "../SandboxError.js"
 import * as Sql from "./Sql.js"
 
 /** The version of the tables. A file of another version is rejected, not migrated. */
-const schemaVersion = 4
+const schemaVersion = 5
 
 /** SQLite `application_id` of a data file: "PLZA". */
 const applicationId = 0x50_4C_5A_41
@@ -82,12 +82,17 @@ const tables = [
   `CREATE INDEX messages_of_pair ON messages (pair, seq)`,
   `CREATE TABLE arrivals (
     seq INTEGER PRIMARY KEY, key_id TEXT NOT NULL, account_id TEXT NOT NULL, at INTEGER NOT NULL, used INTEGER NOT NULL
-  )`
+  )`,
+  // The rows of a snapshot are in tables of their own; see `Snapshots`.
+  `CREATE TABLE snapshots (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, row_count INTEGER NOT NULL
+  )`,
+  `CREATE TABLE snapshot_files (snapshot_seq INTEGER NOT NULL, file TEXT NOT NULL)`
 ]
 
 /**
- * Every table with state, in an order in which they can be emptied. The last one is SQLite's own: the counters of
- * AUTOINCREMENT.
+ * Every table with state, in an order in which they can be emptied and filled. The last one is SQLite's own: the counters of
+ * AUTOINCREMENT. Snapshots are not part of the state: a reset keeps them.
  *
  * @since 0.1.0
  * @category schema

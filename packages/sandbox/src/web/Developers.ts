@@ -10,9 +10,11 @@ import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
 import { AccessRequests } from "../access/AccessRequests.js"
 import type { Account } from "../access/AccountsRepo.js"
 import { AccountsRepo } from "../access/AccountsRepo.js"
+import type { CreatedKey } from "../access/Keys.js"
 import { Keys } from "../access/Keys.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
@@ -23,6 +25,9 @@ import { scopeUses } from "./ScopeUse.js"
 
 /** The trimmed value of an input, with LF line breaks. */
 const text = (form: URLSearchParams, name: string): string => (form.get(name) ?? "").replaceAll("\r\n", "\n").trim()
+
+/** Maximum number of new keys whose value no page has shown yet. */
+const maxUnseen = 20
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
@@ -56,20 +61,41 @@ export const routes = Effect.gen(function*() {
       botName: text(form, "botName"),
       ...(website === "" ? {} : { website })
     }).pipe(
-      Effect.as(Page.seeOther(`${Page.paths.developers}?done=requested`)),
+      Effect.as(Page.seeOther(Page.paths.developers, "requested")),
       Effect.catchAll((error) => show(account, { request: { values: form, error } }))
     )
   })
 
-  // Only this response contains the key's value; no URL, cookie or log does.
+  /** The values of new keys until the page after the form shows them, by a token that only its URL has. */
+  const created = new Map<string, { readonly accountId: string; readonly key: CreatedKey }>()
+
+  const remember = (accountId: string, key: CreatedKey): string => {
+    const token = randomUUID()
+    created.set(token, { accountId, key })
+    for (const oldest of [...created.keys()].slice(0, -maxUnseen)) {
+      created.delete(oldest)
+    }
+    return token
+  }
+
+  /** Returns a new key once. */
+  const takeCreated = (accountId: string, token: string): CreatedKey | undefined => {
+    const found = created.get(token)
+    if (found?.accountId !== accountId) {
+      return undefined
+    }
+    created.delete(token)
+    return found.key
+  }
+
   const create = signedIn((account, { form }) =>
     Effect.gen(function*() {
-      const chosen = form.getAll("scopes")
+      const chosen = form.has("all") ? scopeUses(assumed).map(({ scope }) => scope) : form.getAll("scopes")
       if (chosen.length === 0) {
         return yield* Envelope.invalidField("scopes", "are missing: select at least one")
       }
-      const created = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
-      return yield* show(account, { created })
+      const key = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
+      return Page.seeOther(`${Page.paths.developers}?new=${remember(account.id, key)}`, "created")
     }).pipe(Effect.catchAll((error) => show(account, { key: { values: form, error } })))
   )
 
@@ -81,7 +107,7 @@ export const routes = Effect.gen(function*() {
         return yield* Envelope.notFound("key", id)
       }
       yield* keys.revoke(id)
-      return Page.seeOther(`${Page.paths.developers}?done=revoked`)
+      return Page.seeOther(Page.paths.developers, "revoked")
     })
   )
 
@@ -89,8 +115,17 @@ export const routes = Effect.gen(function*() {
     {
       method: "GET",
       path: Page.paths.developers,
-      handle: signedIn((account, pageRequest) => show(account, { message: Page.done(pageRequest, View.sentences) }))
+      handle: signedIn((account, pageRequest) =>
+        Effect.suspend(() => {
+          const key = takeCreated(account.id, pageRequest.query.get("new") ?? "")
+          return show(account, { message: Page.done(pageRequest, View.sentences), ...(key === undefined ? {} : { created: key }) })
+        })
+      )
     },
-    { method: "POST", path: Page.paths.developers, handle: Page.byAction({ request, create, revoke }) }
+    {
+      method: "POST",
+      path: Page.paths.developers,
+      handle: Page.byAction({ request, create, revoke: Page.confirmed(Page.paths.developers, View.revoking, revoke) })
+    }
   ] satisfies ReadonlyArray<Page.Route>
 })

@@ -15,6 +15,7 @@ import type { Html } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
 import type { ScopeUse } from "./ScopeUse.js"
+import * as SignIn from "./SignIn.js"
 
 /** The data on the page. */
 interface DevelopersData {
@@ -43,6 +44,7 @@ export interface FormResult {
 
 /** @since 0.1.0 @category constants */
 export const sentences = {
+  created: "Key created.",
   requested: "Request sent. A person reviews it.",
   revoked: "Key revoked. Every later call with it is refused."
 }
@@ -78,6 +80,12 @@ const keyName = (assumed: Assumptions): Form.Field => ({
   required: true,
   max: assumed.maxKeyNameLength
 })
+/** @since 0.1.0 @category constants */
+export const revoking: Page.Question = {
+  title: "Revoke this key?",
+  text: "This can't be undone. Integrations with this key stop working.",
+  button: "Revoke key"
+}
 const scopesField = { name: "scopes", label: "Scopes" }
 
 const requestForm = (assumed: Assumptions, submission: Form.Submission): Html =>
@@ -88,9 +96,9 @@ ${requestFields(assumed).map((field) => Form.field(submission, field))}
 </form>`
 
 const requestDetails = ({ botName, createdAt, decidedAt, status, useCase, website }: AccessRequest): Html =>
-  html`<dl>
+  html`<dl class="facts">
 <dt>Status</dt><dd>${Page.badge(status)}</dd>
-<dt>Use case</dt><dd>${useCase}</dd>
+<dt>Use case</dt><dd class="kept">${useCase}</dd>
 <dt>Website</dt><dd>${website ?? "none"}</dd>
 <dt>Bot name</dt><dd>${botName}</dd>
 <dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
@@ -122,22 +130,20 @@ const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botNa
   html`<tr>
 <th scope="row">${name}${botName !== undefined && html`<br><span class="soft">${botName}</span>`}</th>
 <td>${Page.badge(state)}</td>
-<td>${
-    state === "active" && html`<details><summary aria-label="Revoke ${name}, ${masked}">Revoke</summary>
-<p>This can't be undone. Integrations with this key stop working.</p>
-${
-      Form.button({
-        action: Page.paths.developers,
-        values: { do: "revoke", key: id },
-        text: "Revoke",
-        of: `${name} permanently`,
-        kind: "danger"
-      })
-    }</details>`
-  }</td>
 <td><code>${masked}</code></td>
 <td class="long">${scopes.join(", ")}</td>
-<td>${Page.timestamp(createdAt)}</td>
+<td data-label="Created">${Page.timestamp(createdAt)}</td>
+<td>${
+    state === "active" &&
+    Form.button({
+      action: Page.paths.developers,
+      values: { do: "revoke", key: id },
+      text: "Revoke",
+      of: `${name}, ${masked}`,
+      kind: "danger",
+      question: revoking
+    })
+  }</td>
 </tr>`
 
 const keyForm = ({ assumed, scopes }: DevelopersData, submission: Form.Submission): Html =>
@@ -146,7 +152,8 @@ const keyForm = ({ assumed, scopes }: DevelopersData, submission: Form.Submissio
 <input type="hidden" name="do" value="create">
 ${Form.field(submission, keyName(assumed))}
 <fieldset id="scopes"><legend>Scopes</legend>
-<p class="soft">The key has only the selected scopes. All names except posts:write are assumed.</p>
+<p class="soft">The key has only the selected scopes. All names except posts:write are <span class="badge note">assumed</span></p>
+<div class="all">${Form.checkbox("all", "yes", html`<strong>All ${scopes.length} scopes</strong>`, submission.values.has("all"))}</div>
 <div class="choices">${
     scopes.map(({ calls, scope }) =>
       Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, submission.values.has("scopes", scope))
@@ -159,12 +166,8 @@ ${Form.field(submission, keyName(assumed))}
 const secret = ({ apiKey }: CreatedKey): Html =>
   html`<section aria-labelledby="new-key">
 <h2 id="new-key">Your new key</h2>
-<p>Copy it now. It is shown only once.</p>
-<div class="secret">
-<input id="key-value" aria-label="Value of the new key" readonly value="${Redacted.value(apiKey)}" autocomplete="off" spellcheck="false">
-<button type="button" data-copy="key-value" data-status="key-copied" hidden>Copy</button>
-</div>
-<p id="key-copied" role="status"></p>
+<p>Copy it now: it is shown only once. After a reload it is gone.</p>
+${Page.copyable("key-value", "the value of the new key", Redacted.value(apiKey))}
 </section>`
 
 const keys = (data: DevelopersData, submission: Form.Submission): Html => {
@@ -176,7 +179,9 @@ const keys = (data: DevelopersData, submission: Form.Submission): Html => {
 <p>${active} of at most ${maxActiveKeys} keys are active.</p>
 ${
     keys.length > 0 &&
-    Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Created"], keys.map((key) => keyRow(key, botName)))
+    Page.table("Your keys", ["Name", "State", "Value", "Scopes", "Created", "Action"], keys.map((key) => keyRow(key, botName)), {
+      kind: "stack"
+    })
   }
 ${
     account.access === "granted" && (active < maxActiveKeys
@@ -201,11 +206,12 @@ export const page = (data: DevelopersData, result: FormResult): HttpServerRespon
     path: Page.paths.developers,
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
-    lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Switch account</a>`,
+    lead: html`Settings of your account on the service.`,
     message: result.message ?? Form.errorMessage(request, requestFields(data.assumed)) ??
-      Form.errorMessage(key, [keyName(data.assumed), scopesField]) ??
-      (created === undefined ? undefined : Page.success("Key created.")),
-    body: html`${profile(account)}
+      Form.errorMessage(key, [keyName(data.assumed), scopesField]),
+    body:
+      html`<div class="actions"><span>Signed in as <strong>${account.username}</strong></span> <a href="${Page.paths.signIn}">Switch account</a> ${SignIn.signOutButton}</div>
+${profile(account)}
 ${created !== undefined && secret(created)}
 ${access(data, request)}
 ${(account.access !== "none" || data.keys.length > 0) && keys(data, key)}`

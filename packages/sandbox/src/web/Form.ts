@@ -59,6 +59,8 @@ export interface Field {
   /** The id of a datalist. */
   readonly list?: string
   readonly options?: ReadonlyArray<readonly [value: string, name: string]>
+  /** In a monospace font. */
+  readonly code?: boolean
 }
 
 /**
@@ -79,7 +81,10 @@ export const errorMessage = (submission: Submission, fields: ReadonlyArray<Pick<
 }
 
 /** @since 0.1.0 @category parts */
-export const field = (submission: Submission, { hint, label, list, long, max, name, options, required, type = "text" }: Field): Html => {
+export const field = (
+  submission: Submission,
+  { code, hint, label, list, long, max, name, options, required, type = "text" }: Field
+): Html => {
   const value = submission.values.get(name) ?? ""
   const invalid = fieldOf(submission) === name
   const describedBy = [hint !== undefined && `${name}-hint`, invalid && `${name}-error`].filter((id) => id !== false)
@@ -87,7 +92,7 @@ export const field = (submission: Submission, { hint, label, list, long, max, na
     max !== undefined && html` maxlength="${max}"`
   }${invalid && html` aria-invalid="true"`}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(" ")}"`}${
     list !== undefined && html` list="${list}"`
-  }`
+  }${code === true && html` class="code"`}`
   const input = options !== undefined
     ? html`<select ${attributes}>${
       options.map(([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`)
@@ -97,11 +102,13 @@ export const field = (submission: Submission, { hint, label, list, long, max, na
     ? html`<textarea ${attributes}>
 ${value}</textarea>`
     : html`<input ${attributes} type="${type}"${type === "number" && html` step="any"`} value="${value}">`
-  return html`<div class="field">
-<label for="${name}">${label}${required !== true && options === undefined && html` <span class="soft">(optional)</span>`}</label>
-${hint !== undefined && html`<span class="soft" id="${name}-hint">${hint}</span>`}
-${invalid && html`<span class="error" id="${name}-error">${submission.error?.message.replace(`"${name}"`, label)}</span>`}
+  return html`<div class="field${long === true && " long"}">
+<label for="${name}"${required === true && html` class="required"`}>${label}${
+    required !== true && options === undefined && html` <span class="soft optional">(optional)</span>`
+  }</label>
 ${input}
+${invalid && html`<span class="error" id="${name}-error">${submission.error?.message.replace(`"${name}"`, label)}</span>`}
+${hint !== undefined && html`<span class="soft" id="${name}-hint">${hint}</span>`}
 </div>`
 }
 
@@ -112,7 +119,8 @@ export const checkbox = (name: string, value: string, label: Piece, checked: boo
   }><label for="${name}-${value}">${label}</label></div>`
 
 /**
- * A form with hidden values and one button.
+ * A form with hidden values and one button. With a question the script asks in a dialog before it submits; without scripts
+ * `Page.confirmed` asks.
  *
  * @since 0.1.0
  * @category parts
@@ -121,12 +129,16 @@ export const button = (options: {
   readonly action: string
   readonly values: Readonly<Record<string, string>>
   readonly text: string
-  /** What the button acts on, for screen readers. */
+  /** What the button acts on, for screen readers and the question. */
   readonly of?: string
   readonly kind?: "quiet" | "danger"
+  readonly question?: Page.Question
 }): Html =>
-  html`<form method="post" action="${options.action}">${
-    Object.entries(options.values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  html`<form method="post" action="${options.action}"${
+    options.question !== undefined &&
+    html` data-title="${options.question.title}" data-text="${options.question.text}" data-button="${options.question.button}"`
+  }>${Object.entries(options.values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${
+    options.question !== undefined && options.of !== undefined && html`<input type="hidden" name="subject" value="${options.of}">`
   }<button type="submit" class="${options.kind ?? ""}"${
     options.of !== undefined && html` aria-label="${options.text} ${options.of}"`
   }>${options.text}</button></form>`

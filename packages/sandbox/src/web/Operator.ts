@@ -34,6 +34,17 @@ const sentences = {
   restore: "Access restored."
 }
 
+const declining: Page.Question = {
+  title: "Decline this request?",
+  text: "A decision is final. The account can request access again.",
+  button: "Decline"
+}
+const revoking: Page.Question = {
+  title: "Revoke the access of this account?",
+  text: "Every call of its keys is refused from now on. You can restore the access later.",
+  button: "Revoke access"
+}
+
 const transitions: ReadonlyArray<readonly [AccessTransition, string]> = [
   ["grant", "Grant"],
   ["suspend", "Suspend"],
@@ -52,9 +63,9 @@ interface RequestWithUsername {
 }
 
 const details = ({ account, request: { createdAt, useCase, website } }: RequestWithUsername): Html =>
-  html`<dl>
+  html`<dl class="facts">
 <dt>Account</dt><dd>${account}</dd>
-<dt>Use case</dt><dd>${useCase}</dd>
+<dt>Use case</dt><dd class="kept">${useCase}</dd>
 <dt>Website</dt><dd>${website === null ? "none" : html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</dd>
 <dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
 </dl>`
@@ -65,7 +76,7 @@ const decision = (id: string, decided: "approve" | "decline", text: string, botN
     values: { do: "decide", request: id, decision: decided },
     text,
     of: botName,
-    ...(decided === "decline" ? { kind: "danger" } : {})
+    ...(decided === "decline" ? { kind: "danger", question: declining } : {})
   })
 
 const pendingRequest = (item: RequestWithUsername): Html => {
@@ -85,8 +96,11 @@ const decidedRequest = (item: RequestWithUsername): Html =>
 
 const accountRow = ({ access, cover, id, name, photo, username }: Account): Html =>
   html`<tr>
-<th scope="row">${username}</th>
+<th scope="row">${username}<br><span class="soft">${name}</span></th>
 <td>${Page.badge(access)}</td>
+<td>${photo ? "photo" : html`<span class="badge note">no photo</span>`} ${
+    cover ? "cover" : html`<span class="badge note">no cover</span>`
+  }</td>
 <td><div class="actions">${
     transitions.filter(([transition]) => Either.isRight(DeveloperAccess.transitionAccess(access, transition))).map(([transition, text]) =>
       Form.button({
@@ -94,12 +108,10 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
         values: { do: "transition", account: id, transition },
         text,
         of: username,
-        kind: transition === "revoke" ? "danger" : "quiet"
+        ...(transition === "revoke" ? { kind: "danger", question: revoking } : { kind: "quiet" })
       })
     )
   }</div></td>
-<td>${name}</td>
-<td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
 </tr>`
 
 const view = ({ accounts, decided, pending, request, start }: {
@@ -116,24 +128,22 @@ const view = ({ accounts, decided, pending, request, start }: {
     message: Page.done(request, sentences),
     body: html`<section aria-labelledby="pending">
 <h2 id="pending">Pending requests</h2>
-${pending.length === 0 ? html`<p>No pending requests.</p>` : pending.map(pendingRequest)}
+${
+      pending.length === 0
+        ? html`<p class="empty">No pending requests. An account requests access on <a href="${Page.paths.developers}">its Developers page</a>.</p>`
+        : pending.map(pendingRequest)
+    }
 </section>
 <section aria-labelledby="accounts">
 <h2 id="accounts">Developer access by account</h2>
-<form method="get" action="${path}">
-${
-      Form.field({ values: new URLSearchParams({ start }) }, {
-        name: "start",
-        label: "Username starts with",
-        hint: `The list shows at most ${Lookup.shown} accounts.`
-      })
-    }
-<p><button type="submit" class="quiet">Filter</button></p>
+<form method="get" action="${path}" class="filters" role="search" aria-label="Filter accounts">
+<div class="field wide"><label for="start">Username starts with</label><input id="start" name="start" type="search" value="${start}"></div>
+<div class="actions"><button type="submit" class="quiet">Filter</button></div>
 </form>
 ${
       accounts.length === 0
-        ? html`<p>No accounts found.</p>`
-        : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], accounts.map(accountRow))
+        ? html`<p class="empty">No username starts with this text. <a href="${path}">Show all accounts</a></p>`
+        : Page.table("Accounts", ["Account", "Access", "Profile", "Action"], accounts.map(accountRow), { kind: "stack" })
     }
 </section>
 ${
@@ -141,7 +151,8 @@ ${
 <h2 id="decided">Recent decisions</h2>
 ${decided.map(decidedRequest)}
 </section>`
-    }`
+    }
+${accounts.length === Lookup.shown && html`<p class="soft small">The list shows the first ${Lookup.shown} accounts.</p>`}`
   })
 
 /** @since 0.1.0 @category pages */
@@ -177,17 +188,21 @@ export const routes = Effect.gen(function*() {
       method: "POST",
       path,
       handle: Page.byAction({
-        decide: ({ form }) => {
-          const decision = form.get("decision") ?? ""
-          return isDecision(decision)
-            ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(`${path}?done=${decision}`))
-            : Effect.fail(new ValidationError({ message: "the decision must be approve or decline" }))
+        decide: (request) => {
+          const decision = request.form.get("decision") ?? ""
+          const decide: Page.Route["handle"] = ({ form }) =>
+            isDecision(decision)
+              ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(path, decision))
+              : Effect.fail(new ValidationError({ message: "the decision must be approve or decline" }))
+          return (decision === "decline" ? Page.confirmed(path, declining, decide) : decide)(request)
         },
-        transition: ({ form }) => {
-          const transition = form.get("transition") ?? ""
-          return isTransition(transition)
-            ? Effect.as(requests.transition(form.get("account") ?? "", transition), Page.seeOther(`${path}?done=${transition}`))
-            : Effect.fail(new ValidationError({ message: "the transition must be grant, suspend, revoke or restore" }))
+        transition: (request) => {
+          const transition = request.form.get("transition") ?? ""
+          const apply: Page.Route["handle"] = ({ form }) =>
+            isTransition(transition)
+              ? Effect.as(requests.transition(form.get("account") ?? "", transition), Page.seeOther(path, transition))
+              : Effect.fail(new ValidationError({ message: "the transition must be grant, suspend, revoke or restore" }))
+          return (transition === "revoke" ? Page.confirmed(path, revoking, apply) : apply)(request)
         }
       })
     }

@@ -28,6 +28,10 @@ export interface PageRequest {
   readonly form: URLSearchParams
   /** The account that the visitor acts for. */
   readonly accountId: Option.Option<string>
+  /** The action that the visitor's last form carried out; empty if its message was shown. */
+  readonly done: string
+  /** Without a trailing slash. */
+  readonly origin: string
 }
 
 /** @since 0.1.0 @category models */
@@ -44,22 +48,44 @@ export const paths = {
   developers: "/settings/developers",
   operator: "/operator",
   console: "/console",
+  request: "/console/request",
+  har: "/console/requests.har",
+  state: "/console/state",
+  faults: "/console/faults",
+  behaviour: "/console/behaviour",
+  snapshots: "/console/snapshots",
   reference: "/reference",
   openApi: "/openapi.json",
   style: "/assets/plaza.css",
   script: "/assets/plaza.js",
-  icon: "/assets/icon.svg"
+  icon: "/assets/icon.svg",
+  favicon: "/favicon.ico"
 } as const
 
 /** @since 0.1.0 @category constants */
 export const site = "Plaza sandbox"
 
-const navigation: ReadonlyArray<readonly [path: string, name: string]> = [
+type Links = ReadonlyArray<readonly [path: string, name: string]>
+
+const navigation: Links = [
+  [paths.console, "Console"],
   [paths.developers, "Developers"],
   [paths.operator, "Operator"],
-  [paths.console, "Console"],
   [paths.reference, "Reference"]
 ]
+
+const consolePages: Links = [
+  [paths.console, "Requests"],
+  [paths.state, "State"],
+  [paths.faults, "Faults"],
+  [paths.behaviour, "Behaviour"],
+  [paths.snapshots, "Snapshots"]
+]
+
+const isConsole = (path: string): boolean => path === paths.console || path.startsWith(`${paths.console}/`)
+
+const links = (list: Links, current: string): ReadonlyArray<Html> =>
+  list.map(([to, name]) => html`<li><a href="${to}"${to === current && html` aria-current="page"`}>${name}</a></li>`)
 
 /**
  * A whole page. A screen reader announces the message above the content.
@@ -83,38 +109,68 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${status >= 400 && "Error: "}${title}${title !== site && ` · ${site}`}</title>
-<link rel="icon" href="${paths.icon}">
+<link rel="icon" href="${paths.icon}" type="image/svg+xml">
 <link rel="stylesheet" href="${paths.style}">
 <script src="${paths.script}" defer></${scriptEnd}>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header>
-<a class="name" href="${paths.home}">${site}</a>
-<nav aria-label="Pages"><ul>${
-      navigation.map(([to, name]) => html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${name}</a></li>`)
-    }</ul></nav>
-</header>
+<header><div class="bar">
+<a class="name" href="${paths.home}"><img src="${paths.icon}" alt="">${site}</a>
+<nav aria-label="Pages"><ul>${links(navigation, isConsole(path) ? paths.console : path)}</ul></nav>
+</div></header>
 <main id="content" tabindex="-1">
 <h1>${title}</h1>
-${lead !== undefined && html`<p class="soft">${lead}</p>`}
+${lead !== undefined && html`<p class="lead">${lead}</p>`}
+${
+      isConsole(path) &&
+      html`<nav class="tabs" aria-label="Console"><ul>${links(consolePages, path === paths.request ? paths.console : path)}</ul></nav>`
+    }
 ${message}
 ${body}
 </main>
 <footer><p>A local service for development and tests. It never contacts the real service.</p></footer>
+<p id="announcements" role="status"></p>
 </body>
 </html>
 `.toString(),
     "text/html; charset=utf-8"
   )
 
+const doneCookie = "plaza_done"
+
+/** Redirects to a page after a submitted form, so that reloading doesn't submit it again. */
+const redirect = (location: string): HttpServerResponse => Envelope.withHeader(Envelope.empty(303), "location", location)
+
 /**
- * Redirects to a page after a submitted form, so that reloading doesn't submit it again.
+ * Redirects to a page after a submitted form, so that reloading doesn't submit it again. The page shows the message of the
+ * action once; see {@link done}.
  *
  * @since 0.1.0
  * @category responses
  */
-export const seeOther = (location: string): HttpServerResponse => Envelope.withHeader(Envelope.empty(303), "location", location)
+export const seeOther = (location: string, action?: string): HttpServerResponse =>
+  action === undefined
+    ? redirect(location)
+    : Envelope.withHeader(redirect(location), "set-cookie", `${doneCookie}=${action}; Path=/; HttpOnly; SameSite=Strict; Max-Age=60`)
+
+/**
+ * Reads the cookie of {@link seeOther}.
+ *
+ * @since 0.1.0
+ * @category cookie
+ */
+export const doneFromCookie = (header: string | undefined): string =>
+  new RegExp(`(?:^|;\\s*)${doneCookie}=([\\w-]*)`).exec(header ?? "")?.[1] ?? ""
+
+/**
+ * Deletes the cookie of {@link seeOther}, whose message this page shows.
+ *
+ * @since 0.1.0
+ * @category cookie
+ */
+export const forgetDone = (response: HttpServerResponse): HttpServerResponse =>
+  Envelope.withHeader(response, "set-cookie", `${doneCookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`)
 
 /** @since 0.1.0 @category parts */
 export const success = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message good" role="status"><p>${pieces}</p></div>`
@@ -126,15 +182,13 @@ export const problem = (...pieces: ReadonlyArray<Piece>): Html => html`<div clas
 export const note = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message note"><p>${pieces}</p></div>`
 
 /**
- * The success message for the `done` parameter of a URL of {@link seeOther}; undefined for an unknown one.
+ * The success message of the last action; undefined for an unknown one.
  *
  * @since 0.1.0
  * @category parts
  */
-export const done = (request: PageRequest, sentences: Readonly<Record<string, string>>): Html | undefined => {
-  const word = request.query.get("done") ?? ""
-  return Object.hasOwn(sentences, word) ? success(sentences[word]) : undefined
-}
+export const done = (request: PageRequest, sentences: Readonly<Record<string, string>>): Html | undefined =>
+  Object.hasOwn(sentences, request.done) ? success(sentences[request.done]) : undefined
 
 /** @since 0.1.0 @category parts */
 export const timestamp = (at: DateTime.Utc): Html => {
@@ -143,7 +197,8 @@ export const timestamp = (at: DateTime.Utc): Html => {
 }
 
 /**
- * A table that scrolls horizontally if it is too wide, also by keyboard. With an `id` the script can update its rows.
+ * A table that scrolls horizontally if it is too wide, also by keyboard. With an `id` the script can update its rows. Of `log`
+ * the rows are dense; of `stack` each row is a block on a narrow screen.
  *
  * @since 0.1.0
  * @category parts
@@ -152,14 +207,45 @@ export const table = (
   name: string,
   heads: ReadonlyArray<string>,
   rows: ReadonlyArray<Html>,
-  { empty = "No entries.", id }: { readonly id?: string; readonly empty?: string } = {}
+  { empty = "No entries.", id, kind }: { readonly id?: string; readonly empty?: Piece; readonly kind?: "log" | "stack" | "log stack" } = {}
 ): Html =>
-  html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
+  html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table${kind !== undefined && html` class="${kind}"`}>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody${id !== undefined && html` id="${id}"`}>${
-    rows.length > 0 ? rows : html`<tr><td colspan="${heads.length}">${empty}</td></tr>`
+    rows.length > 0 ? rows : html`<tr><td class="empty" colspan="${heads.length}">${empty}</td></tr>`
   }</tbody>
 </table></div>`
+
+/**
+ * Text in a read-only field with a button that copies it.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const copyable = (id: string, label: string, value: string): Html =>
+  html`<div class="copyable"><input id="${id}" aria-label="${label}" readonly value="${value}" autocomplete="off" spellcheck="false">
+<button type="button" class="quiet" data-copy="${id}" aria-label="Copy ${label}" hidden>Copy</button></div>`
+
+/**
+ * Lines of code with a button that copies them.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const snippet = (id: string, label: string, code: Piece): Html =>
+  html`<div class="snippet"><pre id="${id}" role="region" tabindex="0" aria-label="${label}">${code}</pre>
+<button type="button" class="quiet" data-copy="${id}" aria-label="Copy ${label}" hidden>Copy</button></div>`
+
+/**
+ * The status of a response, coloured by its class.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const status = (code: number | null): Html =>
+  code === null
+    ? html`<span class="status lost">none</span>`
+    : html`<span class="status s${Math.floor(code / 100)}">${code}</span>`
 
 const tones: Readonly<Record<string, string>> = {
   pending: "note",
@@ -191,4 +277,45 @@ export const byAction = (handlers: Readonly<Record<string, Route["handle"]>>): R
   return handler === undefined
     ? Effect.fail(new ValidationError({ message: "the form has no valid action (input \"do\")" }))
     : handler(request)
+}
+
+/**
+ * The question before an action that can't be undone.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Question {
+  readonly title: string
+  readonly text: string
+  /** The text of the button that confirms. */
+  readonly button: string
+}
+
+/**
+ * A handler that asks first, on a page of its own. With scripts a dialog asks on the page of the form, and submits `confirmed`
+ * right away; see `Form.button`.
+ *
+ * @since 0.1.0
+ * @category handlers
+ */
+export const confirmed = (path: string, question: Question, handle: Route["handle"]): Route["handle"] => (request) => {
+  if (request.form.get("confirmed") === "yes") {
+    return handle(request)
+  }
+  const subject = request.form.get("subject") ?? ""
+  return Effect.succeed(page({
+    path,
+    title: question.title,
+    body: html`<section>
+${subject !== "" && html`<p><strong>${subject}</strong></p>`}
+<p>${question.text}</p>
+<form method="post" action="${path}" class="actions">
+${[...request.form].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<input type="hidden" name="confirmed" value="yes">
+<button type="submit" class="danger">${question.button}</button>
+<a class="button quiet" href="${path}">Cancel</a>
+</form>
+</section>`
+  }))
 }

@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { openApi } from "../OpenApiDocument.js"
+import * as Examples from "./Examples.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
@@ -46,6 +47,9 @@ const bodyOf = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
     ? "no body"
     : media(response.content)
 
+const assumedBadge = html` <span class="badge note">assumed</span>`
+
+/** The document shows the statuses of errors, and none of a success. */
 const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
   html`<h4>Responses</h4>
 ${
@@ -53,24 +57,48 @@ ${
       `Responses of ${of}`,
       ["Status", "Body, or codes of the error envelope"],
       Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
-        html`<tr><th scope="row">${status}</th><td>${bodyOf(Number(status), response)}</td></tr>`
+        html`<tr><th scope="row" class="nowrap">${Page.status(Number(status))}${Number(status) < 400 && assumedBadge}</th><td>${
+          bodyOf(Number(status), response)
+        }</td></tr>`
       )
     )
   }`
+
+const exampleOf = (method: string, name: string): Html | false => {
+  const example = Object.hasOwn(Examples.examples, name) ? Examples.examples[name] : undefined
+  return example !== undefined && html`<h4>Example</h4>
+<details name="example-${name}" open><summary>curl</summary>${
+    Page.snippet(`curl-${name}`, `the curl command of ${name}`, Examples.curl(method, example))
+  }</details>
+<details name="example-${name}"><summary>TypeScript</summary>${
+    Page.snippet(`ts-${name}`, `the TypeScript code of ${name}`, example.typescript)
+  }</details>
+<details name="example-${name}"><summary>plaza</summary>${
+    Page.snippet(`plaza-${name}`, `the plaza command of ${name}`, example.plaza)
+  }</details>`
+}
+
+/** The only scope that the document names. */
+const documentedScope = "posts:write"
 
 const operation = (method: string, path: string, described: OpenApi.OpenAPISpecOperation, scopes: Scopes): Html => {
   const { description, operationId, requestBody, summary } = described
   const scope = scopes[operationId]
   const name = `${method.toUpperCase()} ${path}`
   return html`<section aria-labelledby="${operationId}">
-<h3 id="${operationId}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
+<h3 id="${operationId}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code>${
+    "x-plaza-assumed" in described && html` <span class="badge note">assumed operation</span>`
+  }</h3>
 <p>${summary !== undefined && html`<strong>${summary}.</strong> `}${description}</p>
-<p>${"x-plaza-assumed" in described && html`<span class="badge note">assumed</span> `}${
-    scope === undefined ? "Requires no scope." : html`Requires the scope <code>${scope}</code>.`
+<p>${
+    scope === undefined
+      ? "Requires no scope."
+      : html`Requires the scope <code>${scope}</code>.${scope !== documentedScope && assumedBadge}`
   }</p>
 ${parameters(described, name)}
 ${requestBody !== undefined && html`<h4>Body</h4><p>${media(requestBody.content)}</p>`}
 ${responses(described, name)}
+${exampleOf(method.toUpperCase(), operationId)}
 </section>`
 }
 
@@ -98,14 +126,21 @@ export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): HttpServerR
   return Page.page({
     path: Page.paths.reference,
     title: "Reference",
-    lead: document.info.title,
-    body: html`${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${withCode(paragraph)}</p>`)}
-<p><a href="${Page.paths.openApi}">openapi.json</a></p>
-<nav aria-label="Operations"><ul class="index">${
-      operations.map(({ described, method, path }) =>
-        html`<li><a href="#${described.operationId}">${method.toUpperCase()} ${path}</a></li>`
+    lead: `${document.info.title}, version 1`,
+    body: html`<div class="sidebar">
+<nav aria-label="Operations"><ul>${
+      document.tags.map(({ name }) =>
+        html`<li><a class="area" href="#area-${name}">${name}</a><ul>${
+          operations.filter(({ described }) => described.tags.includes(name)).map(({ described, method, path }) =>
+            html`<li><a href="#${described.operationId}"><code>${method.toUpperCase()} ${path}</code></a></li>`
+          )
+        }</ul></li>`
       )
-    }</ul></nav>
+    }<li><a class="area" href="#schemas">Schemas</a></li></ul></nav>
+<div>
+${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${withCode(paragraph)}</p>`)}
+<p>What the document leaves open and the sandbox decided is marked as${assumedBadge}: names of scopes, statuses of successes, and whole operations. <a href="${Page.paths.behaviour}#assumptions">All assumptions</a></p>
+<p>The examples read <code>PLAZA_BASE_URL</code> and <code>PLAZA_API_KEY</code>; <a href="${Page.paths.home}">the home page</a> has both. Those in TypeScript use the services of <code>@plaza/client</code>. <a href="${Page.paths.openApi}">openapi.json</a> is this reference as an OpenAPI document.</p>
 ${
       document.tags.map(({ description, name }) =>
         html`<h2 id="area-${name}">${name}</h2>
@@ -117,7 +152,8 @@ ${
       )
     }
 <h2 id="schemas">Schemas</h2>
-${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView.section(name, schema))}`
+${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView.section(name, schema))}
+</div></div>`
   })
 }
 

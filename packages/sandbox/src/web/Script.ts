@@ -1,25 +1,66 @@
 /**
- * The script of the pages: copies a key, and updates the tables of the console. The pages work without it. A string,
- * because it runs in the browser.
+ * The script of the pages: copies texts, asks before what can't be undone, and updates the tables of the console. The pages
+ * work without it. A string, because it runs in the browser.
  *
  * @since 0.1.0
  */
 
 /** @since 0.1.0 @category constants */
 export const script = `"use strict"
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  const field = document.getElementById(button.dataset.copy)
-  const status = document.getElementById(button.dataset.status)
-  button.hidden = false
-  button.addEventListener("click", async () => {
-    field.select()
-    try {
-      await navigator.clipboard.writeText(field.value)
-      status.textContent = "Copied."
-    } catch {
-      status.textContent = "The browser blocks copying. The value is selected: copy it with the keyboard."
-    }
+const announce = (text) => {
+  const place = document.getElementById("announcements")
+  place.textContent = text
+  clearTimeout(announce.timer)
+  announce.timer = setTimeout(() => { place.textContent = "" }, 6000)
+}
+
+const enhance = (root) => {
+  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false
+}
+enhance(document)
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("button[data-copy]")
+  if (!button) return
+  const place = document.getElementById(button.dataset.copy)
+  const isField = "value" in place
+  if (isField) place.select()
+  else getSelection().selectAllChildren(place)
+  try {
+    await navigator.clipboard.writeText(isField ? place.value : place.textContent)
+    announce("Copied.")
+  } catch {
+    announce("The browser blocks copying. The text is selected: copy it with the keyboard.")
+  }
+})
+
+document.addEventListener("submit", (event) => {
+  const form = event.target
+  const { button, text, title } = form.dataset
+  if (title === undefined || form.elements.confirmed) return
+  event.preventDefault()
+  const dialog = document.createElement("dialog")
+  const add = (tag, content, parent = dialog) => parent.appendChild(Object.assign(document.createElement(tag), { textContent: content }))
+  const heading = Object.assign(add("h2", title), { id: "question" })
+  dialog.setAttribute("aria-labelledby", heading.id)
+  if (form.elements.subject) add("strong", form.elements.subject.value, add("p", ""))
+  add("p", text)
+  const actions = Object.assign(add("div", ""), { className: "actions" })
+  const confirm = Object.assign(add("button", button, actions), { className: "danger", type: "button" })
+  const cancel = Object.assign(add("button", "Cancel", actions), { className: "quiet", type: "button" })
+  confirm.addEventListener("click", () => {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "confirmed", value: "yes" }))
+    form.submit()
   })
+  cancel.addEventListener("click", () => dialog.close())
+  dialog.addEventListener("close", () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
+  cancel.focus()
+})
+
+for (const select of document.querySelectorAll("select[data-submit]")) {
+  select.addEventListener("change", () => select.form.requestSubmit())
 }
 
 const every = 2000

@@ -10,6 +10,7 @@ import { AccountsRepo } from "../access/AccountsRepo.js"
 import * as Envelope from "../http/Envelope.js"
 import { Seeding } from "../seeding/Seeding.js"
 import * as Form from "./Form.js"
+import type { Html } from "./Html.js"
 import { html } from "./Html.js"
 import * as Lookup from "./Lookup.js"
 import * as Page from "./Page.js"
@@ -36,6 +37,21 @@ const chooseAccount = (accountId: string) =>
     `${cookie}=${encodeURIComponent(accountId)}; Path=/; HttpOnly; SameSite=Strict`
   )
 
+/** Deletes the cookie. */
+const signOut = Envelope.withHeader(
+  Page.seeOther(Page.paths.signIn),
+  "set-cookie",
+  `${cookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`
+)
+
+/**
+ * The button that forgets the chosen account.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const signOutButton: Html = Form.button({ action: Page.paths.signIn, values: { do: "out" }, text: "Sign out", kind: "quiet" })
+
 const existing: Form.Field = {
   name: "known",
   label: "Username",
@@ -52,7 +68,7 @@ const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
     status: submission.error?.status ?? 200,
     lead: "The sandbox has no passwords: every visitor can act for any account. A cookie of this browser keeps your choice.",
     message: Form.errorMessage(submission, [existing, created]),
-    body: html`<section aria-labelledby="as-existing">
+    body: html`<div class="columns"><section aria-labelledby="as-existing">
 <h2 id="as-existing">Existing account</h2>
 <form method="post" action="${Page.paths.signIn}">
 <input type="hidden" name="do" value="choose">
@@ -74,7 +90,7 @@ ${Form.checkbox("profile", "cover", "Cover", submission.values.get("do") !== "cr
 </fieldset>
 <button type="submit">Create and sign in</button>
 </form>
-</section>`
+</section></div>`
   })
 
 /** @since 0.1.0 @category pages */
@@ -89,6 +105,7 @@ export const routes = Effect.gen(function*() {
       method: "POST",
       path: Page.paths.signIn,
       handle: Page.byAction({
+        out: () => Effect.succeed(signOut),
         choose: ({ form }) =>
           Effect.flatMap(accounts.findByUsername((form.get(existing.name) ?? "").trim()), Option.match({
             onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "does not exist") }),

@@ -11,29 +11,38 @@ import { Forbidden, InternalError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import type { AccountsRepo } from "../access/AccountsRepo.js"
 import type { Keys } from "../access/Keys.js"
+import type { KeysRepo } from "../access/KeysRepo.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import * as DefectLog from "../http/DefectLog.js"
 import * as Envelope from "../http/Envelope.js"
 import type { Faults } from "../http/Faults.js"
 import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.js"
+import type { InterfaceApp } from "../http/InterfaceApp.js"
 import type { RequestLog } from "../http/RequestLog.js"
 import type { ServerRequest } from "../http/ServerRequest.js"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Seeding } from "../seeding/Seeding.js"
+import type { Snapshots } from "../storage/Snapshots.js"
 import type { Sql } from "../storage/Sql.js"
 import type { VirtualClock } from "../VirtualClock.js"
-import * as Console from "./Console.js"
+import * as Behaviour from "./Behaviour.js"
 import * as Developers from "./Developers.js"
+import * as FaultsPage from "./FaultsPage.js"
 import * as Form from "./Form.js"
 import * as Home from "./Home.js"
 import { html } from "./Html.js"
 import * as Operator from "./Operator.js"
 import * as Page from "./Page.js"
 import * as Reference from "./Reference.js"
+import * as Requests from "./Requests.js"
 import { icon, script } from "./Script.js"
 import * as SignIn from "./SignIn.js"
+import * as SnapshotsPage from "./SnapshotsPage.js"
+import * as State from "./State.js"
 import { style } from "./Style.js"
 
 /**
@@ -48,6 +57,8 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
+  /** Whether a person opened a path that is neither a page nor one of the interface. */
+  readonly ownsUnknown: (request: ServerRequest, path: string) => boolean
   readonly respond: (
     request: ServerRequest,
     path: string,
@@ -75,7 +86,9 @@ const file = (path: string, body: string, contentType: string): Page.Route => ({
 const files = [
   file(Page.paths.style, style, "text/css; charset=utf-8"),
   file(Page.paths.script, script, "text/javascript; charset=utf-8"),
-  file(Page.paths.icon, icon, "image/svg+xml")
+  file(Page.paths.icon, icon, "image/svg+xml"),
+  // Browsers ask for it on pages without a link to an icon, such as a JSON response.
+  file(Page.paths.favicon, icon, "image/svg+xml")
 ]
 
 const titles: Readonly<Record<number, string>> = {
@@ -96,7 +109,7 @@ const failure = (
     title: titles[status] ?? "Something went wrong",
     status,
     message: Page.problem(message),
-    body: html`<p><a href="${path}">Back to the page</a></p>`
+    body: html`<p><a href="${path}">Back to the page</a> · <a href="${Page.paths.home}">Home</a></p>`
   })
 
 /** Renders every failure as a page, except a closed connection. Logs defects. */
@@ -122,16 +135,33 @@ export const make = (
 ): Effect.Effect<
   Web["Type"],
   never,
-  AccountsRepo | AccessRequests | CurrentAssumptions | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
+  | AccessRequests
+  | AccountsRepo
+  | CurrentAssumptions
+  | CurrentLatitude
+  | Faults
+  | InterfaceApp
+  | Keys
+  | KeysRepo
+  | RequestLog
+  | Scope.Scope
+  | Seeding
+  | Snapshots
+  | Sql
+  | VirtualClock
 > =>
   Effect.gen(function*() {
     const { maxBodyBytes } = yield* CurrentAssumptions
     const routes: ReadonlyArray<Page.Route> = [
-      ...Home.routes(addresses),
+      ...(yield* Home.routes(addresses)),
       ...(yield* SignIn.routes),
       ...(yield* Developers.routes),
       ...(yield* Operator.routes),
-      ...(yield* Console.routes),
+      ...(yield* Requests.routes),
+      ...(yield* State.routes),
+      ...(yield* FaultsPage.routes),
+      ...(yield* Behaviour.routes),
+      ...(yield* SnapshotsPage.routes),
       ...(yield* Reference.routes),
       ...files
     ]
@@ -145,6 +175,9 @@ export const make = (
         // The server omits the body of a response to HEAD.
         const method = request.method === "HEAD" ? "GET" : request.method
         const route = routes.find((known) => known.path === path && known.method === method)
+        if (route === undefined && !owned.has(path)) {
+          return unknown(path)
+        }
         if (route === undefined) {
           const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
           return Envelope.withHeader(failure(path, { status: 405, message: `This page accepts only ${allowed}.` }), "allow", allowed)
@@ -152,15 +185,40 @@ export const make = (
         if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
           return yield* new Forbidden({ message: "A page of another origin submitted this form." })
         }
-        return yield* route.handle({
+        const done = Page.doneFromCookie(request.headers["cookie"])
+        const response = yield* route.handle({
           query: new URLSearchParams(query),
           form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
-          accountId: SignIn.accountFromCookie(request.headers["cookie"])
+          accountId: SignIn.accountFromCookie(request.headers["cookie"]),
+          done,
+          origin: `http://${request.headers["host"] ?? "localhost"}`
         })
+        return done === "" || method !== "GET" ? response : Page.forgetDone(response)
       })
+
+    const known = [...owned].filter((path) => path !== Page.paths.home)
+    /** Another page that a wrong path may mean. */
+    const meant = (path: string) => known.find((page) => page === path.replace(/\/+$/, "").toLowerCase())
+    const unknown = (path: string) => {
+      const other = meant(path)
+      return Page.page({
+        path,
+        title: "Page not found",
+        status: 404,
+        body: html`<section>
+<p>There is no page at <code>${path}</code>.</p>
+${other !== undefined && html`<p>Did you mean <a href="${other}">${other}</a>?</p>`}
+<p>The interface is at <code>${addresses.interface}</code>, and the control API at <code>${addresses.control}</code>.</p>
+<p><a href="${Page.paths.home}">Go to the home page</a></p>
+</section>`
+      })
+    }
 
     return {
       owns: (path) => owned.has(path),
+      ownsUnknown: ({ headers, method }, path) =>
+        (method === "GET" || method === "HEAD") && /(?:^|,)\s*text\/html\b/i.test(headers["accept"] ?? "") &&
+        path !== addresses.interface && !path.startsWith(`${addresses.interface}/`),
       respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
     }
   })

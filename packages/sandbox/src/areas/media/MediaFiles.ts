@@ -178,7 +178,7 @@ export const make = (data: string): Effect.Effect<MediaFiles["Type"], SandboxErr
       })
 
     const found = Fs.readdirSync(folder.path)
-    const named = new Set(yield* repo.files())
+    const named = new Set([...yield* repo.files(), ...yield* repo.snapshotFiles()])
     yield* remove(found.filter((file) => !named.has(file)))
     // The sandbox wrote everything in the folder: see `folderOf`.
     yield* makePrivate(folder.path, 0o700)

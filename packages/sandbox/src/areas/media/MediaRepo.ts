@@ -40,6 +40,11 @@ export const make = Effect.map(Sql, (sql) => ({
     Result: File,
     execute: () => sql`SELECT file FROM media`
   }),
+  /** Names of the files of snapshots, which may be restored later. */
+  snapshotFiles: SqlSchema.findAll({
+    Result: File,
+    execute: () => sql`SELECT DISTINCT file FROM snapshot_files`
+  }),
   /** Whether an account has uploaded this media. */
   isOwn: (id: string, accountId: string) =>
     Effect.map(

@@ -1,0 +1,68 @@
+/** The examples of the sandbox's reference are compiled, and those that read succeed against it. */
+import { HttpClient } from "@effect/platform"
+import { describe, expect, layer } from "@effect/vitest"
+import { Plaza } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import * as Reference from "../src/Reference.js"
+
+const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const world = Layer.provideMerge(client, Sandbox.layerHttpClient())
+
+const program = readFileSync(new URL("../src/Reference.ts", import.meta.url), "utf8")
+
+const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
+const unescape = (text: string) => text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? "")
+
+/** Without line breaks and indentation, which a formatter chooses. */
+const words = (code: string) => code.replaceAll(/\s+/g, " ")
+
+describe("the reference of the sandbox", () => {
+  layer(world)((it) => {
+    it.effect("shows an example of every operation, as it is compiled", () =>
+      Effect.gen(function*() {
+        const { webUrl } = yield* Sandbox.Sandbox
+        const response = yield* HttpClient.get(`${webUrl}reference`)
+        const page = yield* response.text
+        const operations = [...page.matchAll(/<h3 id="(\w+)"><span class="method">/g)].map(([, name = ""]) => name)
+        const shown = new Map(
+          [...page.matchAll(/<pre id="ts-(\w+)"[^>]*>([^<]*)<\/pre>/g)].map(([, name = "", code = ""]) => [name, unescape(code)] as const)
+        )
+        expect([...shown.keys()].sort()).toEqual(operations.sort())
+        expect(Object.keys(Reference).sort()).toEqual(operations)
+        for (const [name, code] of shown) {
+          expect(words(program), name).toContain(`export ${words(code)}`)
+        }
+      }))
+
+    it.effect("has examples that read the seeded data", () =>
+      Effect.gen(function*() {
+        const {
+          getMe,
+          getOrder,
+          getProduct,
+          getStore,
+          getUser,
+          getUserByUsername,
+          listConversations,
+          listMessages,
+          listOrders,
+          listPosts
+        } = Reference
+        yield* Effect.all([
+          getMe,
+          getOrder,
+          getProduct,
+          getStore,
+          getUser,
+          getUserByUsername,
+          listConversations,
+          listMessages,
+          listOrders,
+          listPosts,
+          Reference.setStock
+        ], { discard: true })
+      }))
+  })
+})

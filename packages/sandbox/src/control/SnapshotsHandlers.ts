@@ -1,0 +1,18 @@
+/**
+ * Handlers of `SnapshotsGroup`.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Endpoints from "../http/Endpoints.js"
+import { Snapshots } from "../storage/Snapshots.js"
+import { ServedControlApi } from "./ServedControlApi.js"
+
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedControlApi, "snapshots", (handlers) =>
+  Effect.map(Snapshots, (snapshots) =>
+    handlers
+      .handle("list", () => Effect.map(snapshots.list, (data) => ({ data })))
+      .handle("save", ({ payload: { name } }) => snapshots.save(name))
+      .handle("restore", ({ path: { name } }) => snapshots.restore(name))
+      .handle("remove", ({ path: { name } }) => snapshots.remove(name))))

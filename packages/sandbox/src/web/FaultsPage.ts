@@ -1,0 +1,242 @@
+/**
+ * The console's page of faults: presets, the active faults, and the form that adds or changes one.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import { ValidationError } from "@plaza/domain/Errors"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FiberSet from "effect/FiberSet"
+import type { ActiveFault, Fault, Latency } from "../http/Fault.js"
+import { FaultId } from "../http/Fault.js"
+import { Faults } from "../http/Faults.js"
+import * as FaultForm from "./FaultForm.js"
+import * as Form from "./Form.js"
+import type { Html } from "./Html.js"
+import { html } from "./Html.js"
+import * as Page from "./Page.js"
+
+const path = Page.paths.faults
+
+const sentences = {
+  preset: "Preset added.",
+  add: "Fault added.",
+  replace: "Fault changed.",
+  remove: "Fault removed.",
+  clear: "All faults cleared."
+}
+
+const clearing: Page.Question = {
+  title: "Clear all faults?",
+  text: "Every active fault ends, and its counters are lost.",
+  button: "Clear all faults"
+}
+
+interface Preset {
+  readonly name: string
+  readonly text: string
+  readonly fault: Fault
+  /** It ends by itself after this time of the system. */
+  readonly lasts?: Duration.Duration
+}
+
+const presets: Readonly<Record<string, Preset>> = {
+  tenth: {
+    name: "Every 10th request fails after the commit",
+    text: "A 503 although the write was carried out: was it done or not?",
+    fault: { kind: "status", when: "after", status: 503, every: 10 }
+  },
+  outage: {
+    name: "Outage for 1 minute",
+    text: "Every request gets a 503 before it is handled. Ends by itself.",
+    fault: { kind: "status", when: "before", status: 503, rate: 1 },
+    lasts: Duration.minutes(1)
+  },
+  limit: {
+    name: "Rate limit now",
+    text: "The next request gets a 429 with Retry-After: 5.",
+    fault: { kind: "status", when: "before", status: 429, retryAfter: "5" }
+  },
+  network: {
+    name: "Slow network",
+    text: "Every response takes 300 ms, one in a hundred 3 seconds or more.",
+    fault: { kind: "delay", when: "after", millis: { distribution: "logNormal", median: 300, p99: 3_000 }, rate: 1 }
+  },
+  lost: {
+    name: "Response lost",
+    text: "The next write is carried out, and the connection closes without a response.",
+    fault: { kind: "drop", when: "after", method: "POST" }
+  },
+  proxy: {
+    name: "A proxy's error page",
+    text: "The next request gets a 502 in HTML instead of the error envelope.",
+    fault: { kind: "status", when: "before", status: 502, body: "<html><h1>502 Bad Gateway</h1></html>", contentType: "text/html" }
+  }
+}
+
+const latency = (value: Latency): string => {
+  if (typeof value === "number") {
+    return `${value} ms`
+  }
+  switch (value.distribution) {
+    case "uniform":
+      return `${value.min} to ${value.max} ms`
+    case "normal":
+      return `${value.mean} ms, deviation ${value.deviation} ms`
+    case "logNormal":
+      return `${value.median} ms, 99th percentile ${value.p99} ms`
+  }
+}
+
+const shown = new Set(["kind", "when", "method", "path", "nth", "every", "times", "rate", "key", "account", "millis", "status", "outcomes"])
+
+/** What happens, as words. */
+const outcome = (fault: Fault): string => {
+  const status = "status" in fault && fault.status !== undefined ? ` ${fault.status}` : ""
+  const millis = fault.kind === "delay" ? ` of ${latency(fault.millis)}` : fault.kind === "slow" ? ` over ${fault.millis} ms` : ""
+  const outcomes = fault.kind === "sequence" ? `: ${fault.outcomes.map(({ kind }) => kind).join(", ")}` : ""
+  return `${fault.kind}${status}${millis}${outcomes}${"when" in fault ? `, ${fault.when} the commit` : ""}`
+}
+
+/** Which calls it hits, as words. */
+const calls = ({ account, every, key, method = "*", nth, path, rate }: Fault): string =>
+  [
+    [method === "*" ? "any method" : method, path ?? "any path"].join(" "),
+    ...(account === undefined ? [] : [`account ${account}`]),
+    ...(key === undefined ? [] : [`key ${key}`]),
+    ...(nth === undefined ? [] : [`from call ${nth}`]),
+    ...(every === undefined ? [] : [`every ${every}th`]),
+    ...(rate === undefined || rate === 1 ? [] : [`${Math.round(rate * 1_000) / 10} % of them`])
+  ].join(", ")
+
+const row = ({ fault, hits, id, remaining }: ActiveFault): Html => {
+  const further = Object.entries(fault).filter(([name, value]) => !shown.has(name) && value !== undefined)
+  return html`<tr>
+<th scope="row"><code>${id}</code></th>
+<td class="long">${outcome(fault)}${
+    further.map(([name, value]) => html`<br><span class="soft small">${name}: ${String(value)}</span>`)
+  }</td>
+<td class="long">${calls(fault)}</td>
+<td class="number" data-label="Hits">${hits}</td>
+<td class="number" data-label="Remaining">${remaining ?? "unlimited"}</td>
+<td><div class="actions"><a href="${path}?edit=${id}#form" aria-label="Edit ${id}">Edit</a>${
+    Form.button({ action: path, values: { do: "remove", id }, text: "Remove", of: id, kind: "quiet" })
+  }</div></td>
+</tr>`
+}
+
+/** The form on the page: of a new fault, or of an active one. */
+interface Shown {
+  readonly kind: FaultForm.Kind
+  readonly submission: Form.Submission
+  readonly id?: string | undefined
+}
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const faults = yield* Faults
+  const timers = yield* FiberSet.make()
+
+  const show = ({ id, kind, submission }: Shown, message?: Html) =>
+    Effect.map(faults.list, (active) =>
+      Page.page({
+        path,
+        title: "Faults",
+        status: submission.error?.status ?? 200,
+        message: message ?? Form.errorMessage(submission, FaultForm.fields),
+        body: html`<section aria-labelledby="active">
+<h2 id="active">Active faults</h2>
+<p class="actions soft small"><a href="${path}">Refresh</a>
+<button type="button" class="quiet" data-follow="live-faults" data-status="follow-status" aria-pressed="false" hidden>Live</button>
+<span id="follow-status" role="status"></span></p>
+${
+          Page.table("Active faults", ["Id", "What happens", "Which calls", "Hits", "Remaining", "Action"], active.map(row), {
+            id: "live-faults",
+            kind: "stack",
+            empty: "No active faults. Add a preset, or fill in the form."
+          })
+        }
+${
+          active.length > 0 &&
+          Form.button({ action: path, values: { do: "clear" }, text: "Clear all faults", kind: "danger", question: clearing })
+        }
+</section>
+<section aria-labelledby="presets">
+<h2 id="presets">Presets</h2>
+<div class="presets">${
+          Object.entries(presets).map(([key, preset]) =>
+            html`<div class="preset"><h3>${preset.name}</h3><p class="soft small">${preset.text}</p>${
+              Form.button({ action: path, values: { do: "preset", preset: key }, text: "Add", of: preset.name, kind: "quiet" })
+            }</div>`
+          )
+        }</div>
+</section>
+<section id="form" aria-labelledby="form-title">
+<h2 id="form-title">${id === undefined ? "Add a fault" : html`Change <code>${id}</code>`}</h2>
+${FaultForm.view(kind, submission, id)}
+</section>`
+      }))
+
+  const find = (id: string) => Effect.map(faults.list, (active) => active.find((fault) => fault.id === id))
+
+  const get: Page.Route["handle"] = (request) =>
+    Effect.gen(function*() {
+      const edited = yield* find(request.query.get("edit") ?? "")
+      const chosen = request.query.get("kind") ?? edited?.fault.kind ?? "status"
+      const kind = FaultForm.isKind(chosen) ? chosen : "status"
+      const values = edited === undefined ? new URLSearchParams() : FaultForm.inputsOf(edited.fault)
+      return yield* show({ kind, submission: { values }, id: edited?.id }, Page.done(request, sentences))
+    })
+
+  /** Ends a fault after a while, unless it was changed or a reset removed it. */
+  const end = (id: FaultId, fault: Fault, after: Duration.Duration) =>
+    Effect.sleep(after).pipe(
+      Effect.zipRight(find(id)),
+      Effect.flatMap((active) => active?.fault === fault ? Effect.ignore(faults.remove(id)) : Effect.void),
+      Effect.interruptible
+    )
+
+  const submitted = (
+    action: "add" | "replace",
+    run: (fault: Fault, form: URLSearchParams) => Effect.Effect<unknown, DocumentedError>
+  ): Page.Route["handle"] =>
+  ({ form }) => {
+    const kind = form.get("kind") ?? ""
+    const id = action === "replace" ? form.get("id") ?? "" : undefined
+    return Either.match(FaultForm.read(form), {
+      onLeft: (error) => show({ kind: FaultForm.isKind(kind) ? kind : "status", submission: { values: form, error }, id }),
+      onRight: (fault) => Effect.as(run(fault, form), Page.seeOther(path, action))
+    })
+  }
+
+  return [
+    { method: "GET", path, handle: get },
+    {
+      method: "POST",
+      path,
+      handle: Page.byAction({
+        preset: ({ form }) =>
+          Effect.gen(function*() {
+            const name = form.get("preset") ?? ""
+            const preset = Object.hasOwn(presets, name) ? presets[name] : undefined
+            if (preset === undefined) {
+              return yield* new ValidationError({ message: "there is no preset of this name" })
+            }
+            // A copy, so that its end does not remove another fault of the same preset.
+            const fault = { ...preset.fault }
+            const id = yield* faults.add(fault)
+            if (preset.lasts !== undefined) {
+              yield* FiberSet.run(timers, end(id, fault, preset.lasts))
+            }
+            return Page.seeOther(path, "preset")
+          }),
+        add: submitted("add", faults.add),
+        replace: submitted("replace", (fault, form) => faults.replace(FaultId.make(form.get("id") ?? ""), fault)),
+        remove: ({ form }) => Effect.as(faults.remove(FaultId.make(form.get("id") ?? "")), Page.seeOther(path, "remove")),
+        clear: Page.confirmed(path, clearing, () => Effect.as(faults.clear, Page.seeOther(path, "clear")))
+      })
+    }
+  ] satisfies ReadonlyArray<Page.Route>
+})
