@@ -91,7 +91,10 @@ layer(layerInProcess({ latitude: { createStatus: 201 } }))("the messages of a re
           [{ "x-copy": value, cookie: `session=${value}` }, JSON.stringify({ text: value })],
           [{}, `{"text":"${escaped}"}`],
           [{}, `{"text":"${"a".repeat(Messages.maxBodyBytes - 20)}${value}"}`],
-          [{}, `{"text":"${"a".repeat(Messages.maxBodyBytes - 100)}${escaped}"}`]
+          [{}, `{"text":"${"a".repeat(Messages.maxBodyBytes - 100)}${escaped}"}`],
+          // Masked keys are shorter, so the end of what is kept must not move into what is shown.
+          [{}, `{"text":"${value.repeat(40)}`.padEnd(Messages.copy(new Uint8Array(100_000)).length - 30, "a") + value + "a".repeat(100)],
+          [{ "x-copy": escaped }, "{}"]
         ] as const
       ) {
         yield* call("POST", "/posts", { headers, text })

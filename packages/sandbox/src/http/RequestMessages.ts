@@ -164,8 +164,18 @@ const hidden = "***"
 /** Headers that carry a credential, whatever its form. */
 const secretHeaders = new Set(["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"])
 
+/** Undoes the escapes by which JSON can write a character of a key. */
+const unescape = (text: string): string =>
+  text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))).replaceAll("\\/", "/")
+
+const maskEscaped = (text: string, mask: KeyMask): string => {
+  const plain = unescape(text)
+  const masked = mask.text(plain)
+  return masked === plain ? mask.text(text) : masked
+}
+
 const headerValue = (name: string, value: string, mask: KeyMask): string => {
-  const masked = mask.text(value)
+  const masked = maskEscaped(value, mask)
   if (!secretHeaders.has(name)) {
     return masked
   }
@@ -179,16 +189,6 @@ const headersOf = (headers: Readonly<Record<string, string | undefined>>, mask: 
       value === undefined ? [] : [[mask.text(name), headerValue(name.toLowerCase(), value, mask)]]
     )
   )
-
-/** Undoes the escapes by which JSON can write a character of a key. */
-const unescape = (text: string): string =>
-  text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))).replaceAll("\\/", "/")
-
-const maskBody = (text: string, mask: KeyMask): string => {
-  const plain = unescape(text)
-  const masked = mask.text(plain)
-  return masked === plain ? mask.text(text) : masked
-}
 
 const isBinaryType = (contentType: string): boolean =>
   /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|pdf|zip|gzip)/i.test(contentType) && !/^image\/svg/i.test(contentType)
@@ -215,8 +215,10 @@ const bodyOf = (bytes: Uint8Array, size: number, contentType: string | undefined
     return { form: "binary", contentType: type, size, text: null, truncated: false }
   }
   const truncated = size > maxBodyBytes
-  const masked = maskBody(text, mask)
-  return { form: "text", contentType: type, size, text: truncated ? masked.slice(0, maxBodyBytes) : masked, truncated }
+  const masked = maskEscaped(text, mask)
+  // Masked keys are shorter than keys, so the end of what is kept, which may be a part of a key, can be before the cut.
+  const shown = kept.length < size ? masked.slice(0, -beyondCut) : masked
+  return { form: "text", contentType: type, size, text: truncated ? shown.slice(0, maxBodyBytes) : shown, truncated }
 }
 
 const requestBodyOf = ({ body, bodySize, hasBody, headers, upload }: Original, mask: KeyMask): RecordedBody => {
