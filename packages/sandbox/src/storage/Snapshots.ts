@@ -46,7 +46,8 @@ export class Snapshots extends Context.Tag("@plaza/sandbox/Snapshots")<Snapshots
   readonly remove: (name: string) => Effect.Effect<void, NotFound>
 }>() {}
 
-const validName = /^[\w.-]{1,100}$/
+// In the path of a URL, "." and ".." name a folder.
+const validName = /^(?!\.{1,2}$)[\w.-]{1,100}$/
 
 const Row = Schema.Struct({
   seq: Schema.Int,
@@ -147,7 +148,9 @@ export const make: Effect.Effect<
           yield* sql`UPDATE snapshots SET row_count = ${rows} WHERE seq = ${row.seq}`
           return toSnapshot({ ...row, rows })
         }))
-        : Effect.fail(Envelope.invalidField("name", "must be 1 to 100 letters, digits, dots, dashes or underscores")),
+        : Effect.fail(
+          Envelope.invalidField("name", "must be 1 to 100 letters, digits, dots, dashes or underscores, and not \".\" or \"..\"")
+        ),
 
     restore: (name) =>
       Effect.gen(function*() {
