@@ -4,9 +4,11 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import { Settings, TestTime } from "@plaza/client"
 import { type Latitude, Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, FastCheck, Layer, Redacted } from "effect"
 import * as Learnt from "../src/verify/Learnt.js"
+import * as Plan from "../src/verify/Plan.js"
 import type { Report } from "../src/verify/Report.js"
 import * as Run from "../src/verify/Run.js"
 import { addPosts, contradicted, drawn, firstPost, objects, statusOf, stoppedBy, verify } from "./support/Verifying.js"
@@ -216,6 +218,17 @@ describe("plaza verify", () => {
       const { report } = yield* verify({ ...objects, product: undefined, conversation: undefined, user: undefined })
       assert.deepStrictEqual((yield* requests).filter(({ path }) => path.startsWith("/store/orders")).length, 3)
       assert.strictEqual(statusOf(report, "states.shipAgain"), "notObservable")
+    }).pipe(Effect.provide(sandbox())))
+
+  it.effect("uses a tenth of a rate limit of one request a minute", () =>
+    Effect.gen(function*() {
+      const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const { observations: { sent } } = yield* TestTime.advancing(Run.run({
+        settings: yield* Settings.fromOptions({ apiKey, baseUrl, rateLimit: 1 }),
+        plan: Plan.make(undefined).slice(0, 3),
+        onProgress: () => Effect.void
+      }))
+      assert.deepStrictEqual(sent.map(({ sentAt }) => sentAt - (sent[0]?.sentAt ?? 0)), [0, 600_000, 1_200_000])
     }).pipe(Effect.provide(sandbox())))
 
   it.effect("waits as long as a 503 asks for", () =>

@@ -11,6 +11,7 @@ import { ClientError, Redaction, type Settings, TransportReason } from "@plaza/c
 import { retryAfter, toError } from "@plaza/domain/ErrorResponse"
 import type * as Errors from "@plaza/domain/Errors"
 import * as Limits from "@plaza/domain/Limits"
+import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -64,11 +65,11 @@ const isEmptyBody = (error: unknown): boolean =>
   Predicate.isTagged(error, "ResponseError") && Predicate.hasProperty(error, "reason") && error.reason === "EmptyBody"
 
 const readBody = (stream: Stream.Stream<Uint8Array, unknown>, maxBytes: number) =>
-  Stream.runFoldEffect(stream, { size: 0, chunks: new Array<Uint8Array>() }, ({ chunks, size }, chunk) =>
+  Stream.runFoldEffect(stream, { size: 0, chunks: Chunk.empty<Uint8Array>() }, ({ chunks, size }, chunk) =>
     size + chunk.length > maxBytes
       ? Effect.fail(new Unreadable({ reason: `more than ${maxBytes} bytes` }))
-      : Effect.succeed({ size: size + chunk.length, chunks: [...chunks, chunk] })).pipe(
-      Effect.map(({ chunks }) => Buffer.concat(chunks).toString("utf8")),
+      : Effect.succeed({ size: size + chunk.length, chunks: Chunk.append(chunks, chunk) })).pipe(
+      Effect.map(({ chunks }) => Buffer.concat(Chunk.toReadonlyArray(chunks)).toString("utf8")),
       Effect.catchIf(isEmptyBody, () => Effect.succeed(""))
     )
 
@@ -139,11 +140,10 @@ const stopOf = (step: Step, isFirst: boolean, observation: Observation): Option.
     : Option.none()
 }
 
-/** The wait after a response: at least the interval, and longer if a 503 requires it. */
-const waitAfter = (observation: Observation, least: Duration.Duration): Duration.Duration => {
-  const { headers = {} } = Option.getOrUndefined(Either.getRight(observation.result)) ?? {}
-  const wanted = retryAfter(headers["retry-after"], observation.receivedAt, headers["date"])
-  return Duration.max(least, Option.getOrElse(wanted, () => Duration.zero))
+/** The wait that a response asks for. */
+const requestedWait = ({ receivedAt, result }: Observation): Duration.Duration => {
+  const { headers = {} } = Option.getOrUndefined(Either.getRight(result)) ?? {}
+  return Option.getOrElse(retryAfter(headers["retry-after"], receivedAt, headers["date"]), () => Duration.zero)
 }
 
 /** Sends the requests of a plan. Never fails: what was observed until a failure is part of the result. */
@@ -168,7 +168,7 @@ export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.
         yield* Effect.sleep(wait)
         const observation = yield* send(step, path)
         sent.push(observation)
-        wait = waitAfter(observation, least)
+        wait = Duration.max(least, Duration.min(requestedWait(observation), maxWait))
         yield* onProgress({ step: number, steps: plan.length, observation })
         return observation
       })
@@ -182,12 +182,10 @@ export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.
         let observation = yield* attempt(step, path.right, index + 1)
         for (let attempts = 1; attempts < maxAttempts && step.method === "GET"; attempts++) {
           const isLimited = Either.isRight(observation.result) && observation.result.right.status === 429
-          if (!isInconclusive(observation) || isLimited || Duration.greaterThan(wait, maxWait)) break
+          if (!isInconclusive(observation) || isLimited || Duration.greaterThan(requestedWait(observation), maxWait)) break
           observation = yield* attempt(step, path.right, index + 1)
         }
         stopped = stopOf(step, index === 0, observation)
-        // The wait of the last attempt belongs to its request.
-        wait = Duration.min(wait, maxWait)
       }
     }
     return { startedAt, observations: current(), stopped }
