@@ -4,7 +4,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Redacted } from "effect"
+import { Effect, Either, Redacted } from "effect"
+import { describe as describeResponse } from "../src/verify/Observation.js"
 import { rules } from "../src/verify/Rules.js"
 import { contradicted, firstPost, objects, statusOf, verify } from "./support/Verifying.js"
 import * as WrongService from "./support/WrongService.js"
@@ -152,6 +153,45 @@ describe("plaza verify", () => {
     }).pipe(Effect.provide(WrongService.sandbox(
       edit(/^\/me\/posts\?limit=10$/, ({ data, ...page }) => ({ ...page, data: [data].flat().filter((_, index) => index !== 4) }))
     ))))
+
+  it.effect("does not take items that were deleted from the end during the run for the end of a list", () =>
+    Effect.gen(function*() {
+      const { report } = yield* verify()
+      assert.notStrictEqual(statusOf(report, "lists.end"), "contradicted")
+      assert.deepStrictEqual(contradicted(report), [])
+    }).pipe(Effect.provide(WrongService.sandbox(
+      (exchange) =>
+        exchange.path === "/me/posts?limit=100" && exchange.earlier === 0
+          ? undefined
+          : edit(/^\/me\/posts/, ({ data, ...page }) => ({ ...page, data: [data].flat().slice(0, 9), next_cursor: null }))(exchange)
+    ))))
+
+  it.effect("does not take a key that is revoked during the run for a contradiction", () =>
+    Effect.gen(function*() {
+      const { report } = yield* verify(yield* withPost)
+      assert.deepStrictEqual(contradicted(report), [])
+    }).pipe(Effect.provide(WrongService.sandbox(reply(/unknown$/, { status: 401, body: envelope("INVALID_API_KEY") })))))
+
+  it.effect("reports values that are nested without end, and cuts long ones", () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+    return Effect.gen(function*() {
+      const { progress, report } = yield* verify()
+      assert.strictEqual(statusOf(report, "fields.ids"), "contradicted")
+      assert.strictEqual(statusOf(report, "fields.camelCase"), "contradicted")
+      assert.isBelow(JSON.stringify(report).length, 50_000)
+      for (const { result } of progress) {
+        if (Either.isRight(result)) assert.isBelow(describeResponse(result.right).length, 100)
+      }
+    }).pipe(Effect.provide(WrongService.sandbox(({ path }) =>
+      path === "/me"
+        ? { status: 200, body: `{"id":${deep},"${"_".repeat(100_000)}":1}` }
+        : path.startsWith("/conversations?limit=3")
+        ? { status: 200, body: `{"data":[{"id":${deep}}],"next_cursor":"a"}` }
+        : path.includes("unknown")
+        ? { status: 404, body: envelope("X".repeat(100_000)) }
+        : undefined
+    )))
+  })
 
   it.effect("finds a Retry-After that does not tell how long to wait", () =>
     Effect.gen(function*() {

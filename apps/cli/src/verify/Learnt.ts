@@ -7,6 +7,7 @@ import * as Limits from "@plaza/domain/Limits"
 import type { Latitude } from "@plaza/sandbox"
 import * as Either from "effect/Either"
 import {
+  cut,
   errorOf,
   isDocumentedCode,
   isJsonObject,
@@ -343,7 +344,8 @@ const scopes = (observations: Observations): Readonly<Record<string, string>> =>
 const fieldsByResource = (observations: Observations): Readonly<Record<string, ReadonlyArray<string>>> =>
   Object.fromEntries([...new Set(resources(observations).map(({ name }) => name))].map((name) => [
     name,
-    [...new Set(valuesOf(observations, name).flatMap((value) => Object.keys(value).filter((field) => value[field] !== null)))].sort()
+    [...new Set(valuesOf(observations, name).flatMap((value) => Object.keys(value).filter((field) => value[field] !== null).map(cut)))]
+      .sort()
   ]))
 
 const successStatuses = (observations: Observations): Readonly<Record<string, ReadonlyArray<number>>> =>

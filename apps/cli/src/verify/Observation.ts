@@ -77,10 +77,25 @@ export const errorOf = ({ json }: Response): ServiceError | undefined => {
 
 export const isDocumentedCode = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
+const maxShown = 60
+
+/** The beginning of a text of the service, which may have any length. */
+export const cut = (text: string): string => text.length > maxShown ? `${text.slice(0, maxShown)}...` : text
+
+/** A value of the service as JSON, cut. */
+export const shown = (value: unknown): string => {
+  try {
+    return cut(JSON.stringify(value) ?? "undefined")
+  } catch {
+    // JSON.parse has no limit of the depth, JSON.stringify has the stack.
+    return "nested too deeply to be shown"
+  }
+}
+
 /** A response in a few words: `404 NOT_FOUND`. */
 export const describe = (response: Response): string => {
   const code = errorOf(response)?.code
-  return code === undefined ? `${response.status}` : `${response.status} ${code}`
+  return code === undefined ? `${response.status}` : `${response.status} ${cut(code)}`
 }
 
 /** The last observation of a step. */
@@ -157,11 +172,12 @@ export const pages = (observations: Observations): ReadonlyArray<Received> =>
 /** The items of a page; none if the response is not a list envelope. */
 export const itemsOf = ({ json }: Response): ReadonlyArray<unknown> => isJsonObject(json) && Array.isArray(json["data"]) ? json["data"] : []
 
-/** The ids of the items of a page; an item without id is left out. */
+/** The ids of the items of a page as JSON; an item without an id of the right or a likely type is left out. */
 export const idsOf = (response: Response): ReadonlyArray<string> =>
-  itemsOf(response).flatMap((item) =>
-    isJsonObject(item) && item["id"] !== undefined && item["id"] !== null ? [JSON.stringify(item["id"])] : []
-  )
+  itemsOf(response).flatMap((item) => {
+    const id = isJsonObject(item) ? item["id"] : undefined
+    return typeof id === "string" || typeof id === "number" ? [JSON.stringify(id)] : []
+  })
 
 /** The cursor of the next page; undefined on the last one. */
 export const nextCursor = ({ json }: Response): string | undefined => {

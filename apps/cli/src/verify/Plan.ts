@@ -109,6 +109,14 @@ const stepsOfList = (list: List): ReadonlyArray<Step> => {
     // Before the walk, so that an item that is added meanwhile is not missing there.
     read(`${id}.max`, operation, `${path}?limit=100`),
     ...Array.from({ length: list.pages }, (_, index) => page(list, index + 1)),
+    read(`${id}.again`, operation, `${path}?limit=100`,
+      (observations) =>
+        Either.flatMap(successOf(observations, `${id}.max`), ({ response }) => {
+          const walk = walkOf(observations, list)
+          return walk.isComplete && missingEnd(idsOf(response), walk.ids) !== undefined
+            ? Either.right(`${path}?limit=100`)
+            : Either.left("no items are missing at the end of the list")
+        })),
     ...invalidLimits.map((limit) => read(`${id}.limit.${limit}`, operation, `${path}?limit=${limit}`))
   ]
 }
@@ -286,3 +294,7 @@ export const walkOf = (
   const last = found.at(-1)
   return { ids: found.flatMap(idsOf), pages: found.length, isComplete: last !== undefined && nextCursor(last) === undefined }
 }
+
+/** The first of these ids from which on a walk has none of them. Undefined if it has the last one. */
+export const missingEnd = (ids: ReadonlyArray<string>, walked: ReadonlyArray<string>): string | undefined =>
+  ids[ids.findLastIndex((id) => walked.includes(id)) + 1]

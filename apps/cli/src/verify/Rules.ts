@@ -9,6 +9,7 @@ import * as Limits from "@plaza/domain/Limits"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import {
+  cut,
   errorOf,
   idsOf,
   isDocumentedCode,
@@ -23,10 +24,11 @@ import {
   type ResourceName,
   resources,
   responses,
+  shown,
   successes,
   successOf
 } from "./Observation.js"
-import { invalidLimits, lists, walkOf } from "./Plan.js"
+import { invalidLimits, lists, missingEnd, walkOf } from "./Plan.js"
 import {
   accepts,
   account,
@@ -67,11 +69,6 @@ const valuesOf = (observations: Observations, name: ResourceName, field: string)
 const isString = (value: unknown): boolean => typeof value === "string"
 const isStrings = (value: unknown): boolean => Array.isArray(value) && value.every(isString)
 
-const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? "undefined"
-  return text.length > 60 ? `${text.slice(0, 60)}...` : text
-}
-
 /** Requires a form of the fields of a resource, where they are present. */
 const typed = (name: ResourceName, fields: Readonly<Record<string, (value: unknown) => boolean>>): Judge => (observations) =>
   each(
@@ -100,7 +97,7 @@ const camelCaseNames: Judge = (observations) =>
     ],
     ({ request, value }) => {
       const wrong = wrongName({ value })
-      return wrong === undefined ? confirmed("seen in resources and lists") : contradicted(`the field "${wrong}" in ${request}`)
+      return wrong === undefined ? confirmed("seen in resources and lists") : contradicted(`the field "${cut(wrong)}" in ${request}`)
     },
     "no resource was received"
   )
@@ -199,22 +196,26 @@ const cursorContinues: Judge = (observations) =>
         : confirmed("seen in the next pages")
     })(observations), "no list of the account has a second page")
 
-// An item that is missing between others was deleted during the run. A walk that ended too early misses all items from one on.
+// An item that is missing between others was deleted during the run. A walk that ended too early misses all items from one on, and
+// so does one of a list whose last items were deleted: then the list, received again, is another one.
 const endOfList: Judge = (observations) =>
   combine(lists.map((list) =>
     onSuccess(`${list.id}.max`, ({ response }) => {
       const walk = walkOf(observations, list)
       const ids = idsOf(response)
-      const firstMissing = ids.findIndex((id) => !walk.ids.includes(id))
+      const missing = missingEnd(ids, walk.ids)
       return !walk.isComplete
         ? notObservable(`the walk through ${list.path} did not reach the end of the list`)
         : ids.length === 0
         ? notObservable(`${list.path} has no items with ids`)
-        : firstMissing === -1
+        : ids.every((id) => walk.ids.includes(id))
         ? confirmed(`${list.path} ended after ${walk.ids.length} items on ${walk.pages === 1 ? "1 page" : `${walk.pages} pages`}`)
-        : ids.slice(firstMissing).some((id) => walk.ids.includes(id))
+        : missing === undefined
         ? notObservable(`${list.path} changed during the run`)
-        : contradicted(`${list.path} ended without the item ${ids[firstMissing]}, which ${list.path}?limit=100 returned`)
+        : onSuccess(`${list.id}.again`, (again) =>
+          idsOf(again.response).join() === ids.join()
+            ? contradicted(`${list.path} ended without the item ${cut(missing)}, which ${list.path}?limit=100 returned before and after`)
+            : notObservable(`${list.path} changed during the run`))(observations)
     })(observations)
   ))
 

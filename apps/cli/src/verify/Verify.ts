@@ -72,14 +72,22 @@ export const showPlan = (objects: Plan.Objects | undefined) =>
   })
 
 // A long run must not end with a file that can't be written.
-const checkFolders = (files: Files) =>
+const checkFiles = (files: Files) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     for (const [option, file] of [["--report", files.report], ["--html", files.html], ["--assumptions-out", files.assumptions]] as const) {
       if (file !== undefined) {
-        yield* Effect.mapError(fs.access(path.dirname(path.resolve(file)), { writable: true }),
-          () => new UsageError({ message: `${option} ${file} can't be written: check that its folder exists and is writable` }))
+        const rejected = (reason: string) => new UsageError({ message: `${option} ${file} can't be written: ${reason}` })
+        const existing = yield* Effect.option(fs.stat(file))
+        if (Option.isNone(existing)) {
+          yield* Effect.mapError(fs.access(path.dirname(path.resolve(file)), { writable: true }),
+            () => rejected("check that its folder exists and is writable"))
+        } else if (existing.value.type === "Directory") {
+          return yield* rejected("it is a folder")
+        } else {
+          yield* Effect.mapError(fs.access(file, { writable: true }), () => rejected("check its permissions"))
+        }
       }
     }
   })
@@ -125,7 +133,7 @@ const progressLine = (step: number, steps: number, { request, result }: Observat
 /** Verifies the service, and prints and writes the report. Fails if a rule is contradicted, or if the run stopped before its end. */
 export const run = (objects: Plan.Objects | undefined, files: Files) =>
   Effect.gen(function*() {
-    yield* checkFolders(files)
+    yield* checkFiles(files)
     const output = yield* Output
     const settings = yield* Settings.Settings
     const plan = Plan.make(objects)
