@@ -116,6 +116,14 @@ layer(layerInProcess())("a request in detail", (it) => {
       assert.strictEqual((yield* request("GET", "/console/request?id=req_999")).status, 404)
     }))
 
+  it.effect("has a curl command that sends brackets of the query and empty headers as they were", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/me/posts?filter[a]=1", { headers: { "x-empty": "" } })
+      const page = yield* text(`/console/request?id=${(yield* newest).id}`)
+      assert.match(page, /curl --globoff &#39;\S+\/me\/posts\?filter\[a\]=1&#39;/)
+      assert.include(page, "-H &#39;x-empty;&#39;")
+    }))
+
   it.effect("is sent again with the key of its caller", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox

@@ -35,14 +35,16 @@ export const format = (baseUrl: string, { messages, method, path, query }: Reque
     !(isUpload && name === "content-type")
   )
   const cut = request?.body.truncated === true ? ["# The recorded body was cut."] : []
+  const url = `${baseUrl}${path}${query === "" ? "" : `?${query}`}`
+  // Without the option, brackets and braces are patterns of several URLs.
+  const globoff = /[[\]{}]/.test(url) ? "--globoff " : ""
   return [
     ...cut,
     [
-      `curl ${method === "GET" ? "" : method === "HEAD" ? "--head " : `-X ${method} `}${
-        quote(`${baseUrl}${path}${query === "" ? "" : `?${query}`}`)
-      }`,
+      `curl ${globoff}${method === "GET" ? "" : method === "HEAD" ? "--head " : `-X ${method} `}${quote(url)}`,
       ...(request?.headers["authorization"] === undefined ? [] : [`-H "Authorization: Bearer $PLAZA_API_KEY"`]),
-      ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+      // With a colon, curl removes a header without a value.
+      ...headers.map(([name, value]) => `-H ${quote(value === "" ? `${name};` : `${name}: ${value}`)}`),
       ...(isUpload ? [`-F ${quote(`file=@FILE;type=${request.body.contentType ?? "application/octet-stream"}`)}`] : []),
       ...(request?.body.text === null || request === undefined ? [] : [`--data-raw ${quote(request.body.text)}`])
     ].join(" \\\n  ")
