@@ -36,7 +36,8 @@ layer(layerInProcess({ assumptions }))("a change takes effect with the next requ
         const revoke of [
           ({ keyId }: { keyId: string }) => revokeKey(keyId),
           ({ keyId }: { keyId: string }) => control("POST", `/keys/${keyId}/revoke`),
-          ({ id, keyId }: { id: string; keyId: string }) => submit("/settings/developers", { do: "revoke", key: keyId }, as(id))
+          ({ id, keyId }: { id: string; keyId: string }) =>
+            submit("/settings/developers", { do: "revoke", key: keyId, confirmed: "yes" }, as(id))
         ]
       ) {
         const one = yield* knownOne
