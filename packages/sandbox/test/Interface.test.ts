@@ -45,6 +45,7 @@ const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latit
         replace: () => Effect.dieMessage("no fault is replaced"),
         remove: () => Effect.dieMessage("no fault is removed"),
         clear: Effect.void,
+        reset: Effect.void,
         take: stubs.take ?? (() => noFault)
       })
     ]),

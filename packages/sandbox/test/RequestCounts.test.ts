@@ -59,6 +59,16 @@ describe("the number of requests", () => {
       assert.deepStrictEqual(yield* read("after=req_2&limit=1&count"), { count: 3 })
     }).pipe(Effect.provide(layerInProcess())))
 
+  it.effect("with a fault counts none that an earlier, removed fault hit", () =>
+    Effect.gen(function*() {
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "status", when: "before", status: 503 })
+      yield* call("GET", "/me")
+      yield* clearFaults
+      const id = yield* addFault({ kind: "status", when: "before", status: 503, path: "/posts" })
+      assert.deepStrictEqual(yield* read(`fault=${id}&count`), { count: 0 })
+    }).pipe(Effect.provide(layerInProcess())))
+
   it.effect("is refused for a filter that does not exist, or another value of count", () =>
     Effect.gen(function*() {
       assert.strictEqual(refusal(yield* control("GET", "/requests?paht=/me&count")), "400 VALIDATION_ERROR paht")

@@ -49,7 +49,10 @@ export class Faults extends Context.Tag("@plaza/sandbox/Faults")<Faults, {
   readonly replace: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
   /** Removes an active fault. */
   readonly remove: (id: FaultId) => Effect.Effect<void, NotFound>
+  /** Removes all faults. Their ids are not given again, since the log still names them. */
   readonly clear: Effect.Effect<void>
+  /** Removes all faults, and numbers new ones from 1 again. */
+  readonly reset: Effect.Effect<void>
   /** Selects the faults that hit a call, and counts the hit. */
   readonly take: (call: Call) => Effect.Effect<Hit>
 }>() {}
@@ -154,6 +157,9 @@ export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
           matchers = matchers.filter((known) => known !== earlier)
         }),
       clear: Effect.sync(() => {
+        matchers = []
+      }),
+      reset: Effect.sync(() => {
         matchers = []
         added = 0
       }),

@@ -168,7 +168,7 @@ export const make: Effect.Effect<
       yield* late.clear
       yield* latitude.reset
       yield* commits.clear
-      yield* faults.clear
+      yield* faults.reset
       yield* window.reset
       yield* log.clear
     })
