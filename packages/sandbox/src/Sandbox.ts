@@ -364,10 +364,10 @@ const make = (origin: string) =>
       // An invalid value is a mistake in the test, as for a fault.
       setLatitude: (change) => Effect.flatMap(Effect.orDie(validLatitude(change)), latitude.change),
       // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
-      addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
-      faults: faults.list,
-      replaceFault: (id, fault) => Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid)),
-      removeFault: faults.remove,
+      addFault: (fault) => inside(Effect.flatMap(Effect.orDie(validFault(fault)), faults.add)),
+      faults: inside(faults.list),
+      replaceFault: (id, fault) => inside(Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid))),
+      removeFault: (id) => inside(faults.remove(id)),
       clearFaults: faults.clear,
       createAccount: (account) => inside(operations.createAccount(account)),
       setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),

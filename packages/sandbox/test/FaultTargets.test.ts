@@ -54,6 +54,20 @@ for (const [way, provide] of [["in process", layerInProcess], ["over a socket", 
         assert.deepStrictEqual(yield* statuses(5), [200, 500, 500, 200, 200])
       }).pipe(Effect.provide(provide())))
 
+    it.effect("ends after its time by the sandbox's clock, however many calls it has hit", () =>
+      Effect.gen(function*() {
+        const { advanceClock, faults, replaceFault } = yield* Sandbox.Sandbox
+        const id = yield* add({ ...failure, lastsMillis: 60_000 })
+        yield* advanceClock("59 seconds")
+        assert.deepStrictEqual(yield* statuses(3), [500, 500, 500])
+        yield* replaceFault(id, { ...failure, lastsMillis: 2_000, times: 3 })
+        yield* advanceClock("1 second")
+        assert.deepStrictEqual(yield* statuses(2), [500, 500])
+        yield* advanceClock("1 second")
+        assert.deepStrictEqual(yield* faults, [])
+        assert.deepStrictEqual(yield* statuses(1), [200])
+      }).pipe(Effect.provide(provide())))
+
     it.effect("hits every nth matching call, from the nth on or from another one", () =>
       Effect.gen(function*() {
         yield* add({ kind: "status", when: "after", status: 500, every: 10 })

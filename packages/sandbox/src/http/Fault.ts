@@ -27,8 +27,13 @@ const target = {
   nth: optional(count),
   /** Hits only every nth of the matching calls, starting with `nth` (default: 1). */
   every: optional(count),
-  /** How many calls it hits (default: 1, for a sequence the number of its outcomes; unlimited with a `rate` or with `every`). */
+  /**
+   * How many calls it hits (default: 1, for a sequence the number of its outcomes; unlimited with a `rate`, with `every` or with
+   * `lastsMillis`).
+   */
   times: optional(count),
+  /** How long it is active after it was added, in milliseconds by the sandbox's clock (default: until its `times` are used up). */
+  lastsMillis: optional(count),
   /** The share of calls it hits, from 0 to 1, by a generator that the seed determines (default: all). */
   rate: optional(Schema.Number.pipe(Schema.between(0, 1)))
 }

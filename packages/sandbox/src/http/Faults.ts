@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { NotFound } from "@plaza/domain/Errors"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -45,7 +46,7 @@ export class Faults extends Context.Tag("@plaza/sandbox/Faults")<Faults, {
   readonly add: (fault: Fault) => Effect.Effect<FaultId>
   /** The faults that may still hit a call. */
   readonly list: Effect.Effect<ReadonlyArray<ActiveFault>>
-  /** Replaces an active fault, in its place and under its id. Its counters and its generator start again. */
+  /** Replaces an active fault, in its place and under its id. Its counters, its generator and its time start again. */
   readonly replace: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
   /** Removes an active fault. */
   readonly remove: (id: FaultId) => Effect.Effect<void, NotFound>
@@ -67,10 +68,12 @@ interface Matcher {
   hits: number
   /** Infinity if unlimited. */
   remaining: number
+  /** The end of its time, in milliseconds since 1970; Infinity if unlimited. */
+  readonly endsAt: number
 }
 
-const makeMatcher = (id: FaultId, fault: Fault, seed: number): Matcher => {
-  const { account, every, key, method = "*", path = "*", rate, times } = fault
+const makeMatcher = (id: FaultId, fault: Fault, seed: number, now: number): Matcher => {
+  const { account, every, key, lastsMillis, method = "*", path = "*", rate, times } = fault
   const matchesPath = Glob.make(path)
   const step = every ?? 1
   const first = fault.nth ?? step
@@ -90,8 +93,13 @@ const makeMatcher = (id: FaultId, fault: Fault, seed: number): Matcher => {
     calls: 0,
     hits: 0,
     remaining: times ?? (
-      rate !== undefined || every !== undefined ? Number.POSITIVE_INFINITY : fault.kind === "sequence" ? fault.outcomes.length : 1
-    )
+      rate !== undefined || every !== undefined || lastsMillis !== undefined
+        ? Number.POSITIVE_INFINITY
+        : fault.kind === "sequence"
+        ? fault.outcomes.length
+        : 1
+    ),
+    endsAt: now + (lastsMillis ?? Number.POSITIVE_INFINITY)
   }
 }
 
@@ -121,7 +129,8 @@ const isDrawn = ({ fault: { rate }, random }: Matcher): Effect.Effect<boolean> =
 
 const unknown = (id: FaultId) =>
   new NotFound({
-    message: `no active fault has the id "${id}": a fault ends when its times are used up, and GET /sandbox/faults lists the others`,
+    message:
+      `no active fault has the id "${id}": a fault ends when its times are used up or its time is over, and GET /sandbox/faults lists the others`,
     details: { resource: "fault", id }
   })
 
@@ -130,22 +139,29 @@ export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
   Effect.sync(() => {
     let matchers: ReadonlyArray<Matcher> = []
     let added = 0
+    /** Forgets faults whose time has ended. */
+    const expire = Effect.map(Clock.currentTimeMillis, (now) => {
+      if (matchers.some(({ endsAt }) => endsAt <= now)) {
+        matchers = matchers.filter(({ endsAt }) => endsAt > now)
+      }
+      return now
+    })
     const find = (id: FaultId): Effect.Effect<Matcher, NotFound> =>
-      Effect.suspend(() => {
+      Effect.flatMap(expire, () => {
         const matcher = matchers.find((known) => known.id === id)
         return matcher === undefined ? Effect.fail(unknown(id)) : Effect.succeed(matcher)
       })
     return {
       add: (fault) =>
-        Effect.sync(() => {
-          const matcher = makeMatcher(FaultId.make(`fault_${++added}`), fault, seed)
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const matcher = makeMatcher(FaultId.make(`fault_${++added}`), fault, seed, now)
           matchers = [...matchers, matcher]
           return matcher.id
         }),
-      list: Effect.sync(() => matchers.map(toActive)),
+      list: Effect.map(expire, () => matchers.map(toActive)),
       replace: (id, fault) =>
-        Effect.map(find(id), (earlier) => {
-          const matcher = makeMatcher(id, fault, seed)
+        Effect.zipWith(find(id), Clock.currentTimeMillis, (earlier, now) => {
+          const matcher = makeMatcher(id, fault, seed, now)
           matchers = matchers.map((known) => known === earlier ? matcher : known)
           return toActive(matcher)
         }),
@@ -162,6 +178,7 @@ export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
           let delay: Pause | undefined
           let response: ResponseFault | undefined
           const ids: Array<FaultId> = []
+          yield* expire
           for (const matcher of matchers) {
             if (!(yield* matcher.matches(call)) || !matcher.isDue(++matcher.calls)) {
               continue

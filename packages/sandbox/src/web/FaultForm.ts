@@ -49,7 +49,8 @@ const targetFields: ReadonlyArray<Form.Field> = [
   { name: "nth", label: "First", type: "number", hint: "The first matching call that it hits (default: 1)." },
   { name: "every", label: "Every", type: "number", hint: "10 hits every 10th matching call." },
   { name: "rate", label: "Rate", type: "number", hint: "Share of calls, from 0 to 1." },
-  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited with a rate or with every)." }
+  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited with a rate, with every or with lasts)." },
+  { name: "lastsMillis", label: "Lasts", type: "number", hint: "Milliseconds until it ends by itself." }
 ]
 
 const outcomeFields: ReadonlyArray<Form.Field> = [

@@ -8,7 +8,6 @@ import { ValidationError } from "@plaza/domain/Errors"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberSet from "effect/FiberSet"
 import type { ActiveFault, Fault, Latency } from "../http/Fault.js"
 import { FaultId } from "../http/Fault.js"
 import { Faults } from "../http/Faults.js"
@@ -38,8 +37,6 @@ interface Preset {
   readonly name: string
   readonly text: string
   readonly fault: Fault
-  /** It ends by itself after this time of the system. */
-  readonly lasts?: Duration.Duration
 }
 
 const presets: Readonly<Record<string, Preset>> = {
@@ -51,8 +48,7 @@ const presets: Readonly<Record<string, Preset>> = {
   outage: {
     name: "Outage for 1 minute",
     text: "Every request gets a 503 before it is handled. Ends by itself.",
-    fault: { kind: "status", when: "before", status: 503, rate: 1 },
-    lasts: Duration.minutes(1)
+    fault: { kind: "status", when: "before", status: 503, lastsMillis: 60_000 }
   },
   limit: {
     name: "Rate limit now",
@@ -90,7 +86,22 @@ const latency = (value: Latency): string => {
   }
 }
 
-const shown = new Set(["kind", "when", "method", "path", "nth", "every", "times", "rate", "key", "account", "millis", "status", "outcomes"])
+const shown = new Set([
+  "kind",
+  "when",
+  "method",
+  "path",
+  "nth",
+  "every",
+  "times",
+  "lastsMillis",
+  "rate",
+  "key",
+  "account",
+  "millis",
+  "status",
+  "outcomes"
+])
 
 /** What happens, as words. */
 const outcome = (fault: Fault): string => {
@@ -101,14 +112,15 @@ const outcome = (fault: Fault): string => {
 }
 
 /** Which calls it hits, as words. */
-const calls = ({ account, every, key, method = "*", nth, path, rate }: Fault): string =>
+const calls = ({ account, every, key, lastsMillis, method = "*", nth, path, rate }: Fault): string =>
   [
     [method === "*" ? "any method" : method, path ?? "any path"].join(" "),
     ...(account === undefined ? [] : [`account ${account}`]),
     ...(key === undefined ? [] : [`key ${key}`]),
     ...(nth === undefined ? [] : [`from call ${nth}`]),
     ...(every === undefined ? [] : [`every ${every}th`]),
-    ...(rate === undefined || rate === 1 ? [] : [`${Math.round(rate * 1_000) / 10} % of them`])
+    ...(rate === undefined || rate === 1 ? [] : [`${Math.round(rate * 1_000) / 10} % of them`]),
+    ...(lastsMillis === undefined ? [] : [`for ${Duration.format(Duration.millis(lastsMillis))}`])
   ].join(", ")
 
 const row = ({ fault, hits, id, remaining }: ActiveFault): Html => {
@@ -137,7 +149,6 @@ interface Shown {
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const faults = yield* Faults
-  const timers = yield* FiberSet.make()
 
   const show = ({ id, kind, submission }: Shown, message?: Html) =>
     Effect.map(faults.list, (active) =>
@@ -190,14 +201,6 @@ ${FaultForm.view(kind, submission, id)}
       return yield* show({ kind, submission: { values }, id: edited?.id }, Page.done(request, sentences))
     })
 
-  /** Ends a fault after a while, unless it was changed or a reset removed it. */
-  const end = (id: FaultId, fault: Fault, after: Duration.Duration) =>
-    Effect.sleep(after).pipe(
-      Effect.zipRight(find(id)),
-      Effect.flatMap((active) => active?.fault === fault ? Effect.ignore(faults.remove(id)) : Effect.void),
-      Effect.interruptible
-    )
-
   const submitted = (
     action: "add" | "replace",
     run: (fault: Fault, form: URLSearchParams) => Effect.Effect<unknown, DocumentedError>
@@ -224,12 +227,7 @@ ${FaultForm.view(kind, submission, id)}
             if (preset === undefined) {
               return yield* new ValidationError({ message: "there is no preset of this name" })
             }
-            // A copy, so that its end does not remove another fault of the same preset.
-            const fault = { ...preset.fault }
-            const id = yield* faults.add(fault)
-            if (preset.lasts !== undefined) {
-              yield* FiberSet.run(timers, end(id, fault, preset.lasts))
-            }
+            yield* faults.add(preset.fault)
             return Page.seeOther(path, "preset")
           }),
         add: submitted("add", faults.add),
