@@ -16,7 +16,9 @@ const described = <A, I>(schema: Schema.Schema<A, I>, problem: string) =>
   schema.annotations({ message: () => ({ message: `must be ${problem}`, override: true }) })
 
 const oneOf = <Words extends Arr.NonEmptyReadonlyArray<SchemaAST.LiteralValue>>(...words: Words) =>
-  Schema.Literal(...words).annotations({ message: () => ({ message: `must be one of ${words.join(", ")}`, override: true }) })
+  Schema.Literal(...words).annotations({
+    message: () => ({ message: `must be one of ${words.map((word) => word === "null" ? `"null"` : word).join(", ")}`, override: true })
+  })
 
 const flag = described(Schema.Boolean, "true or false")
 

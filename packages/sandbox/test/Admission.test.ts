@@ -5,7 +5,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
 import { allScopes } from "../src/Assumptions.js"
-import { call, layerInProcess, refusal } from "./support.js"
+import { call, layerInProcess, messageOf, refusal } from "./support.js"
 
 const unknownKey = `key_${"x".repeat(40)}`
 /** The assumed operations, their scopes, and the result with that scope alone. */
@@ -37,6 +37,21 @@ describe("admission", () => {
         }
         const basic = { authorization: `Basic ${Redacted.value(apiKey)}` }
         assert.strictEqual(refusal(yield* call("GET", "/me", { key: null, headers: basic })), "401 INVALID_API_KEY")
+      }))
+
+    it.effect("the message of the refusal names the problem", () =>
+      Effect.gen(function*() {
+        const problems = [
+          [{ key: null }, "the API key is missing: send it as \"Authorization: Bearer KEY\""],
+          [
+            { key: null, headers: { authorization: unknownKey } },
+            "the Authorization header is malformed: send \"Authorization: Bearer KEY\""
+          ],
+          [{ key: unknownKey }, "the API key is malformed, unknown or revoked"]
+        ] as const
+        for (const [options, problem] of problems) {
+          assert.strictEqual(messageOf(yield* call("GET", "/me", options)), problem)
+        }
       }))
 
     it.effect("the name of the scheme is accepted in any letter case", () =>

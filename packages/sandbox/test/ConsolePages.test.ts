@@ -113,7 +113,10 @@ layer(layerInProcess())("a request in detail", (it) => {
         assert.include(page, shown)
       }
       assert.notInclude(page, Redacted.value(sandbox.apiKey).slice(4))
-      assert.strictEqual((yield* request("GET", "/console/request?id=req_999")).status, 404)
+      const gone = yield* request("GET", "/console/request?id=req_999")
+      assert.strictEqual(gone.status, 404)
+      assert.include(gone.text, "it keeps the newest ones until a reset")
+      assert.include(gone.text, "<a href=\"/console\">Back to the page</a>")
     }))
 
   it.effect("has a curl command that sends brackets of the query and empty headers as they were", () =>

@@ -24,6 +24,16 @@ describe("the refusal of an unknown route", () => {
     ["POST", "/open/v1/story", "POST /stories (\"stories\" instead of \"story\")"],
     ["GET", "/open/v1/Me", "GET /me (\"me\" instead of \"Me\")"],
     ["GET", "/open/v1/conversatoins", "GET /conversations (\"conversations\" instead of \"conversatoins\")"],
+    ["GET", "/open/v1/posts", "GET /me/posts (\"me\" is missing)"],
+    ["GET", "/open/v1/products", "GET /store/products (\"store\" is missing)"],
+    ["POST", "/open/v1/orders/500001/ship", "POST /store/orders/{id}/ship (\"store\" is missing)"],
+    [
+      "PUT",
+      "/products/7/stock",
+      "PATCH /open/v1/store/products/{id}/stock (PATCH instead of PUT, with /open/v1 in front, \"store\" is missing)"
+    ],
+    ["GET", "/open/v1/users/username/anna", "GET /users/by-username/{username} (\"by-username\" instead of \"username\")"],
+    ["POST", "/open/v1/posts/7", "GET, PATCH or DELETE /posts/{id} (GET, PATCH or DELETE instead of POST)"],
     [
       "POST",
       "/store/product/a%2Fb/stok/",

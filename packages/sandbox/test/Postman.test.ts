@@ -91,8 +91,10 @@ describe("the Postman collection", () => {
 })
 
 describe("the OpenAPI document of the control API", () => {
-  it.effect("is served by the sandbox", () =>
+  it.effect("is served by the sandbox, with its own address", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual((yield* control("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(OpenApi.fromApi(ControlApi))))
+      const { origin } = new URL((yield* Sandbox.Sandbox).baseUrl)
+      const document = { ...OpenApi.fromApi(ControlApi), servers: [{ url: origin, description: "This sandbox" }] }
+      assert.deepStrictEqual((yield* control("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
     }).pipe(Effect.provide(layerSocket())))
 })

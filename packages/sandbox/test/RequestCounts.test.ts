@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema } from "effect"
-import { call, control, layerInProcess, layerSocket, refusal, someone } from "./support.js"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.js"
 
 const Page = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -51,6 +51,25 @@ for (const [way, provide] of [["in process", layerInProcess], ["over a socket", 
       }).pipe(Effect.provide(provide())))
   })
 }
+
+describe("a filter that can match no call", () => {
+  it.effect("is refused, in faults too", () =>
+    Effect.gen(function*() {
+      const problems = {
+        "path=/open/v1/posts": "\"path\" must begin with / or *, without /open/v1, such as /posts",
+        "path=posts": "\"path\" must begin with / or *, without /open/v1, such as /posts",
+        "method=post": "\"method\" must be in capitals, such as POST",
+        "mehtod=POST": "\"mehtod\" is not a known field: did you mean method?"
+      }
+      for (const [query, problem] of Object.entries(problems)) {
+        assert.strictEqual(messageOf(yield* control("GET", `/requests?${query}&count`)), problem)
+        const fault = { kind: "drop", when: "before", ...Object.fromEntries(new URLSearchParams(query)) }
+        assert.strictEqual(messageOf(yield* control("POST", "/faults", { json: fault })), problem)
+      }
+      assert.strictEqual(messageOf(yield* control("POST", "/faults", { json: { kind: "drop" } })), "\"when\" is missing")
+      assert.deepStrictEqual(yield* read("path=*/open/v1/posts&count"), { count: 0 })
+    }).pipe(Effect.provide(layerInProcess())))
+})
 
 describe("the number of requests", () => {
   it.effect("does not depend on the page", () =>

@@ -144,7 +144,7 @@ export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequ
         Effect.gen(function*() {
           const found = yield* repo.find(id)
           if (Option.isNone(found)) {
-            return yield* Envelope.notFound("access request", id)
+            return yield* Envelope.unknown("access request", id)
           }
           const request = found.value
           const status = yield* orConflict(DeveloperAccess.decide(request.status, decision))

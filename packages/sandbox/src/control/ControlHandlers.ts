@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -23,7 +24,7 @@ import { ControlApi } from "./ControlApi.js"
 import { ServedControlApi } from "./ServedControlApi.js"
 
 /** In process, a request may have no Host. */
-const defaultHost = "127.0.0.1:4010"
+const originOf = ({ headers }: HttpServerRequest): string => `http://${headers["host"] ?? "127.0.0.1:4010"}`
 
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
@@ -52,7 +53,7 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("request", ({ path: { id } }) =>
         Effect.flatMap(
           log.detail(id),
-          (detail) => detail === undefined ? Effect.fail(Envelope.notFound("request", id)) : Effect.succeed(detail)
+          (detail) => detail === undefined ? Effect.fail(Envelope.unknownRequest(id)) : Effect.succeed(detail)
         ))
       .handle("readClock", () => clock.read)
       .handle("advanceClock", ({ payload }) => clock.advance(payload.millis))
@@ -63,8 +64,9 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("clearFaults", () => faults.clear)
       .handle("commits", ({ urlParams }) => commits.read(urlParams))
       .handle("readLatitude", () => Effect.sync(() => latitude.value))
-      .handle("openApi", () => Effect.sync(() => ({ ...OpenApi.fromApi(ControlApi) })))
-      .handle("postman", ({ request }) =>
-        Effect.sync(() => Postman.collection(openApi({ undocumented }), `http://${request.headers["host"] ?? defaultHost}${basePath}`)))
+      .handle("openApi", ({ request }) =>
+        Effect.sync(() => ({ ...OpenApi.fromApi(ControlApi), servers: [{ url: originOf(request), description: "This sandbox" }] })))
+      .handle("postman",
+        ({ request }) => Effect.sync(() => Postman.collection(openApi({ undocumented }), `${originOf(request)}${basePath}`)))
       .handle("setLatitude", ({ payload }) => latitude.change(payload))
   }))

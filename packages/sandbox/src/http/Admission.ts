@@ -66,6 +66,16 @@ export const assumedOperations: ReadonlyArray<Operation> = operationsOf(AssumedA
 
 const operationOf = byRoute([...documentedOperations, ...assumedOperations], basePath)
 
+const keyOf = (authorization: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(authorization ?? "")?.[1]
+
+/** Why a request has no valid key. */
+const problemOf = (authorization: string | undefined): string =>
+  authorization === undefined
+    ? "the API key is missing: send it as \"Authorization: Bearer KEY\""
+    : keyOf(authorization) === undefined
+    ? "the Authorization header is malformed: send \"Authorization: Bearer KEY\""
+    : "the API key is malformed, unknown or revoked"
+
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
   Admission["Type"],
@@ -80,7 +90,7 @@ export const make: Effect.Effect<
   const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
 
   const callerOf = (headers: Headers) => {
-    const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
+    const value = keyOf(headers["authorization"])
     return value === undefined ? Effect.succeed(undefined) : keys.find(value)
   }
 
@@ -94,7 +104,7 @@ export const make: Effect.Effect<
   const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
     Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
       caller === undefined
-        ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
+        ? Effect.fail(new InvalidApiKey({ message: problemOf(exchange.headers["authorization"]) }))
         : caller.account.access === "granted"
         ? Effect.succeed(caller)
         : Effect.fail(

@@ -107,3 +107,20 @@ export const notFound = (resource: string, id: string): Errors.NotFound =>
     message: `there is no ${resource} "${id}", or this account can't see it`,
     details: { resource, id }
   })
+
+/**
+ * The refusal of an unknown id of the control API and of the pages, where every caller sees everything.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unknown = (resource: string, id: string, hint = ""): Errors.NotFound =>
+  new Errors.NotFound({ message: `there is no ${resource} "${id}"${hint}`, details: { resource, id } })
+
+/**
+ * The refusal of a request that the log doesn't have, or no longer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unknownRequest = (id: string): Errors.NotFound => unknown("request", id, " in the log: it keeps the newest ones until a reset")

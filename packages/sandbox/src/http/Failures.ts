@@ -11,7 +11,9 @@ import * as Errors from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { ArrayFormatterIssue } from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
+import { distance } from "fastest-levenshtein"
 import * as DefectLog from "./DefectLog.js"
 import * as Envelope from "./Envelope.js"
 import { NotHandled } from "./Exchange.js"
@@ -22,10 +24,26 @@ const maxProblemLength = 300
 const isDocumented = (error: unknown): error is DocumentedError =>
   Predicate.hasProperty(error, "code") && Object.values(Errors.byCode).some((known) => error instanceof known)
 
-const invalid = ({ issues: [issue] }: HttpApiDecodeError): Errors.ValidationError => {
-  const field = issue === undefined || issue.path.length === 0 ? "body" : issue.path.map(String).join(".")
-  return Envelope.invalidField(field, `is missing or invalid: ${(issue?.message ?? "").slice(0, maxProblemLength)}`)
+/** What is wrong with a field. The message of an unexpected field lists the known names in quotes. */
+const problemOf = ({ _tag, message, path }: ArrayFormatterIssue): string => {
+  if (_tag === "Missing") {
+    return "is missing"
+  }
+  if (_tag === "Unexpected") {
+    const written = String(path.at(-1))
+    const names = Array.from(message.matchAll(/"([^"]+)"/g), ([, name = ""]) => name)
+    const similar = names.filter((name) => distance(written.toLowerCase(), name.toLowerCase()) <= 2)
+    return `is not a known field: ${similar.length === 0 ? `use one of ${names.join(", ")}` : `did you mean ${similar.join(" or ")}?`}`
+  }
+  return message.startsWith("must ") ? message : `is invalid: ${message}`
 }
+
+const cut = (text: string): string => text.length > maxProblemLength ? `${text.slice(0, maxProblemLength - 1)}…` : text
+
+const invalid = ({ issues: [issue] }: HttpApiDecodeError): Errors.ValidationError =>
+  issue === undefined
+    ? Envelope.invalidField("body", "is invalid")
+    : Envelope.invalidField(issue.path.length === 0 ? "body" : issue.path.map(String).join("."), cut(problemOf(issue)))
 
 /**
  * - `routing`: the route is unknown, or a parameter or the body doesn't match its schema.

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { allowedValues } from "../AllowedValues.js"
 import { optional } from "../OptionalField.js"
+import * as CallPattern from "./CallPattern.js"
 
 /** The value of a key has at least 40 characters. */
 const maxKeyId = 39
@@ -15,9 +16,9 @@ const count = Schema.Int.pipe(Schema.positive())
 /** Which calls a fault hits. */
 const target = {
   /** The method in capitals, or `*` for any (default: any). */
-  method: optional(Schema.String),
+  method: optional(CallPattern.Method),
   /** A path as it is sent, without `/open/v1` and the query; `*` matches any run of characters (default: any path). */
-  path: optional(Schema.String),
+  path: optional(CallPattern.Path),
   /** The id of the key of a call, never its value (default: any key, or none). */
   key: optional(Schema.String.pipe(Schema.maxLength(maxKeyId, { message: () => "must be the id of a key, not its value" }))),
   /** The id or the username of the account of a call (default: any account, or none). */

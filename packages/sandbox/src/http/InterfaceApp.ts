@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Caller } from "../access/Callers.js"
 import { CurrentAssumptions } from "../Assumptions.js"
-import type { Latitude } from "../Latitude.js"
+import { defaults as simplest, type Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Responses from "../latitude/Responses.js"
 import { Admission, assumedOperations, documentedOperations } from "./Admission.js"
@@ -29,7 +29,6 @@ import type { ConnectionReset } from "./FaultyResponse.js"
 import * as FaultyResponse from "./FaultyResponse.js"
 import * as NearMiss from "./NearMiss.js"
 import type { Operation } from "./Operation.js"
-import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Messages from "./RequestMessages.js"
 import * as Router from "./Router.js"
@@ -183,18 +182,14 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
     }
 
-    /** Opens the exchange of a request. A path that does not start with the base path is unknown. */
-    const open = (request: ServerRequest, entry: Entry, path: string, query: string): Effect.Effect<Exchange> => {
-      const isKnown = path.startsWith(`${basePath}/`)
-      const relative = isKnown ? path.slice(basePath.length) : path
-      // No route has an empty URL.
-      const url = isKnown ? Router.urlOf(path, query) : ""
-      return Effect.map(isKnown ? hitOf(request, relative) : noFault,
-        (hit) => new Exchange(request.source, { url, path: relative, entry, hit, handlers, admit: admission.admit, commit: commitLate }))
+    interface Sent {
+      readonly response?: HttpServerResponse | undefined
+      readonly streamed?: Uint8Array | undefined
+      readonly latitude: Latitude
     }
 
     /** Records the end of a request: its duration, and its messages as far as they exist. */
-    const close = (exchange: Exchange, now: number, response?: HttpServerResponse, streamed?: Uint8Array): void => {
+    const close = (exchange: Exchange, now: number, { latitude, response, streamed }: Sent): void => {
       const { bytes, entry, file, hit: { delay, outcome }, source: { hasBody, headers, method, url } } = exchange
       entry.durationMillis = now - entry.at
       log.keepMessages(entry, {
@@ -210,7 +205,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         faults: isUnaffected(exchange.hit)
           ? noFaults
           : [...(delay === undefined ? [] : [{ kind: "delay", ...delay }]), ...(outcome === undefined ? [] : [outcome])],
-        latitude: latitude.value
+        latitude
       })
     }
 
@@ -226,9 +221,9 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
           entry.delivered = "replaced"
         }
         entry.deliveredStatus = error.status
-        // Without the latitude, because its headers may have caused the failure.
+        // Without the latitude, because it may have caused the failure.
         const response = Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
-        close(exchange, now, response)
+        close(exchange, now, { response, latitude: simplest })
         return response
       })
     }
@@ -239,7 +234,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         Effect.onError(() =>
           Effect.map(Clock.currentTimeMillis, (now) => {
             entry.delivered = "abandoned"
-            close(exchange, now)
+            close(exchange, now, { latitude: latitude.value })
           })
         ),
         Effect.flatMap(({ delivered, response, streamed }) => {
@@ -247,14 +242,14 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
           return Effect.matchEffect(response, {
             onFailure: (error) =>
               Effect.flatMap(Clock.currentTimeMillis, (now) => {
-                close(exchange, now)
+                close(exchange, now, { latitude: latitude.value })
                 return Effect.fail(error)
               }),
             onSuccess: (response) => {
               entry.deliveredStatus = response.status
               return Effect.map(Clock.currentTimeMillis, (now) => {
                 const sent = Responses.withHeaders(latitude.value, response, { now, id: entry.id })
-                close(exchange, now, sent, streamed)
+                close(exchange, now, { response: sent, streamed, latitude: latitude.value })
                 return sent
               })
             }
@@ -267,8 +262,18 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
     return {
       respond: (request: ServerRequest, path: string, query: string) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const entry = log.open(request.method, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path, query, now)
-          return Effect.flatMap(open(request, entry, path, query), respond)
+          // A path that does not start with the base path is unknown.
+          const isKnown = path.startsWith(`${basePath}/`)
+          const relative = isKnown ? path.slice(basePath.length) : path
+          const entry = log.open(request.method, relative, query, now)
+          // No route has an empty URL.
+          const url = isKnown ? Router.urlOf(path, query) : ""
+          const exchange = (hit: Hit) =>
+            new Exchange(request.source, { url, path: relative, entry, hit, handlers, admit: admission.admit, commit: commitLate })
+          return Effect.matchCauseEffect(isKnown ? hitOf(request, relative) : noFault, {
+            onFailure: (cause) => Effect.flatMap(noFault, (hit) => recover(exchange(hit), cause)),
+            onSuccess: (hit) => respond(exchange(hit))
+          })
         })
     }
   })

@@ -1,6 +1,6 @@
 /**
  * Explains what is almost right about an unknown route: another method, a missing base path, a slash too many, or a misspelt
- * segment.
+ * or missing segment.
  *
  * @since 0.1.0
  */
@@ -13,6 +13,10 @@ type Route = Pick<Operation, "method" | "path">
 const maxSegments = 8
 const maxLength = 40
 
+/** How different another method is, and a segment that is missing: `GET /posts` rather means `GET /me/posts` than `POST /posts`. */
+const otherMethod = 2
+const missingSegment = 1
+
 const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/").filter((segment) => segment !== "")
 
 const singular = (word: string): string => word.replace(/ies$/, "y").replace(/s$/, "")
@@ -23,6 +27,9 @@ const difference = (written: string, known: string): number => {
     return 0
   }
   const word = written.toLowerCase()
+  if (known.split("-").includes(word)) {
+    return 1
+  }
   if (word.length > maxLength) {
     return Number.POSITIVE_INFINITY
   }
@@ -38,20 +45,36 @@ interface Candidate {
   readonly segments: ReadonlyArray<string>
   /** Leading segments that the route doesn't have. */
   readonly before: ReadonlyArray<string>
+  /** The segment of the route that the path doesn't have. */
+  readonly missing: string | undefined
   readonly away: number
 }
 
+/** The segments, once as they are and once for each place where one of the route's own words may be missing. The last word never is. */
+const completed = (known: ReadonlyArray<string>, segments: ReadonlyArray<string>) =>
+  known.length === segments.length
+    ? [{ segments, missing: undefined, away: 0 }]
+    : known.length !== segments.length + 1
+    ? []
+    : known.slice(0, -1).flatMap((missing, index) =>
+      missing.startsWith(":") || !known.some((word, at) => !word.startsWith(":") && word === segments[at < index ? at : at - 1])
+        ? []
+        : [{ segments: [...segments.slice(0, index), missing, ...segments.slice(index)], missing, away: missingSegment }]
+    )
+
 const candidatesOf = (
   routes: ReadonlyArray<Route>,
+  method: string,
   before: ReadonlyArray<string>,
-  segments: ReadonlyArray<string>
+  written: ReadonlyArray<string>
 ): ReadonlyArray<Candidate> =>
   routes.flatMap((route) => {
     const known = segmentsOf(route.path)
-    const away = known.length === segments.length
-      ? sum(known.map((segment, index) => difference(segments[index] ?? "", segment)))
-      : Number.POSITIVE_INFINITY
-    return Number.isFinite(away) ? [{ route, segments, before, away: away + before.length }] : []
+    const cost = before.length + (route.method === method ? 0 : otherMethod)
+    return completed(known, written).flatMap(({ away, missing, segments }) => {
+      const total = cost + away + sum(known.map((segment, index) => difference(segments[index] ?? "", segment)))
+      return Number.isFinite(total) ? [{ route, segments, before, missing, away: total }] : []
+    })
   })
 
 /** Removes the base path from the front, as often as it is there. */
@@ -88,7 +111,7 @@ export const make = (routes: ReadonlyArray<Route>, basePath: string): (method: s
     }
     // Another prefix than the base path has at most as many segments.
     const found = (isOutside ? [0, ...base.map((_, index) => index + 1)] : [0])
-      .flatMap((dropped) => candidatesOf(routes, rest.slice(0, dropped), rest.slice(dropped)))
+      .flatMap((dropped) => candidatesOf(routes, method, rest.slice(0, dropped), rest.slice(dropped)))
     const least = Math.min(...found.map(({ away }) => away))
     const best = found.filter(({ away }) => away === least)
     const [first] = best
@@ -109,6 +132,7 @@ export const make = (routes: ReadonlyArray<Route>, basePath: string): (method: s
       ...(times > 1 ? [`with ${basePath} only once`] : []),
       ...(/[^/]\/+$/.test(path) ? ["without a slash at the end"] : []),
       ...(path.replace(/\/+$/, "").includes("//") ? ["without empty segments"] : []),
+      ...(candidate.missing === undefined ? [] : [`"${candidate.missing}" is missing`]),
       ...known.flatMap((segment, index) => {
         const written = candidate.segments[index] ?? ""
         return segment.startsWith(":") || segment === written ? [] : [`"${segment}" instead of "${written}"`]

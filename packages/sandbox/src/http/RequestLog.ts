@@ -15,6 +15,7 @@ import { allowedValues } from "../AllowedValues.js"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { optional } from "../OptionalField.js"
+import * as CallPattern from "./CallPattern.js"
 import { FaultId } from "./Fault.js"
 import * as Glob from "./Glob.js"
 import * as KeyMask from "./KeyMask.js"
@@ -125,9 +126,9 @@ export const RequestQuery = Schema.Struct({
   /** Lists from the request after this id. `req_0` and ids of an earlier run list from the oldest. */
   after: optional(Schema.String.pipe(Schema.pattern(/^req_\d{1,15}$/))),
   /** The method in capitals; `*` matches any run of characters, here and in the other filters. */
-  method: optional(Schema.String),
+  method: optional(CallPattern.Method),
   /** The path as it was sent, without `/open/v1` and the query. */
-  path: optional(Schema.String),
+  path: optional(CallPattern.Path),
   /** The operation, such as `createPost`. */
   operation: optional(Schema.String),
   /** The rule that decided it. */

@@ -102,8 +102,7 @@ export const make: Effect.Effect<
   const tableOf = (seq: number, table: string) => sql.literal(`snapshot_${seq}_${table}`)
 
   const find = (name: string) =>
-    Effect.flatMap(findRow(name), (row) =>
-      Option.isSome(row) ? Effect.succeed(row.value) : Effect.fail(Envelope.notFound("snapshot", name)))
+    Effect.flatMap(findRow(name), (row) => Option.isSome(row) ? Effect.succeed(row.value) : Effect.fail(Envelope.unknown("snapshot", name)))
 
   const drop = (seq: number) =>
     Effect.gen(function*() {

@@ -72,7 +72,7 @@ export const make: Effect.Effect<Replay, never, InterfaceApp | RequestLog> = Eff
     again: (id) =>
       Effect.gen(function*() {
         if ((yield* log.detail(id)) === undefined) {
-          return yield* Envelope.notFound("request", id)
+          return yield* Envelope.unknownRequest(id)
         }
         const original = yield* log.original(id)
         const problem = obstacle(original)

@@ -64,7 +64,7 @@ export const routes = Effect.gen(function*() {
       const id = request.query.get("id") ?? ""
       const found = yield* log.detail(id)
       if (found === undefined) {
-        return yield* Envelope.notFound("request", id)
+        return yield* Envelope.unknownRequest(id)
       }
       const all = yield* log.all
       const index = all.findIndex((record) => record.id === id)

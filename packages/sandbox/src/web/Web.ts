@@ -109,7 +109,9 @@ const failure = (
     title: titles[status] ?? "Something went wrong",
     status,
     message: Page.problem(message),
-    body: html`<p><a href="${path}">Back to the page</a> · <a href="${Page.paths.home}">Home</a></p>`
+    body: html`<p><a href="${
+      path === Page.paths.request ? Page.paths.console : path
+    }">Back to the page</a> · <a href="${Page.paths.home}">Home</a></p>`
   })
 
 /** Renders every failure as a page, except a closed connection. Logs defects. */
