@@ -33,7 +33,7 @@ const verify = (files: Verify.Files, options: { readonly json?: boolean; readonl
   })
 
 const wrongProfile = WrongService.sandbox(({ body, path }) =>
-  path === "/users/by-username/corner-shop" ? { body: body.replace("1001", "1002") } : undefined
+  path === "/users/by-username/corner-shop" ? { body: body.replace("corner-shop", "other") } : undefined
 )
 
 describe("plaza verify", () => {

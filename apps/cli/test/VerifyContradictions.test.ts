@@ -52,7 +52,7 @@ const wrongs: Readonly<Record<string, Wrong>> = {
   "states.access": wrongStatus("DEVELOPER_ACCESS_REVOKED"),
   "endpoints.getMe": edit(/^\/me$/, (me) => [me]),
   "endpoints.getUser": edit(/^\/users\/1001$/, (user) => ({ ...user, id: "1002" })),
-  "endpoints.getUserByUsername": reply(/^\/users\/by-username\/corner-shop$/, { status: 404, body: envelope("NOT_FOUND") }),
+  "endpoints.getUserByUsername": edit(/^\/users\/by-username\/corner-shop$/, (user) => ({ ...user, username: "other" })),
   "endpoints.listPosts": edit(/^\/me\/posts/, ({ data }) => ({ items: data })),
   "endpoints.setStock": edit(/\/stock$/, (product) => ({ ...product, stock: 6 })),
   "endpoints.listConversations": reply(/^\/conversations/, { status: 405, body: envelope("NOT_FOUND") }),
@@ -214,6 +214,14 @@ describe("plaza verify", () => {
       const { report } = yield* verify(undefined, undefined, "http://sandbox.localhost/api")
       assert.strictEqual(statusOf(report, "version.path"), "contradicted")
     }).pipe(Effect.provide(WrongService.sandbox(reply(/./, { status: 200, body: "{}" })))))
+
+  it.effect("accepts an account that is no user", () =>
+    Effect.gen(function*() {
+      const { report } = yield* verify()
+      assert.deepStrictEqual(contradicted(report), [])
+      assert.strictEqual(statusOf(report, "endpoints.getUser"), "notObservable")
+      assert.strictEqual(statusOf(report, "endpoints.getUserByUsername"), "notObservable")
+    }).pipe(Effect.provide(WrongService.sandbox(edit(/^\/me$/, (me) => ({ ...me, id: "account-7", username: "corner" }))))))
 
   it.effect("confirms most rules of the sandbox, and contradicts none", () =>
     Effect.gen(function*() {

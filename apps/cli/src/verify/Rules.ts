@@ -237,15 +237,18 @@ const noBody: Judge = (observations) =>
     "no response had status 204"
   )
 
-const ownProfile = (step: string): Judge =>
-  serves(step, (body, received, observations) => {
-    const me = successOf(observations, "me")
-    const own = Either.isRight(me) && isJsonObject(me.right.response.json) ? me.right.response.json : {}
-    const differs = ["id", "username"].find((field) => isString(body[field]) && isString(own[field]) && body[field] !== own[field])
-    return differs === undefined
-      ? confirmed(account(received))
-      : contradicted(`${received.request} has the ${differs} ${shown(body[differs])}, and GET /me ${shown(own[differs])}`)
-  })
+/** The document calls the response of `GET /me` the account, so its id and name may be none of a user: a 404 contradicts nothing. */
+const ownProfile = (step: string, field: "id" | "username"): Judge =>
+  on(step, (received, observations) =>
+    received.response.status === 404
+      ? notObservable(`${account(received)}, and the ${field} of GET /me may not be that of a user`)
+      : serves(step, (body) => {
+        const me = successOf(observations, "me")
+        const own = Either.isRight(me) && isJsonObject(me.right.response.json) ? me.right.response.json[field] : undefined
+        return isString(body[field]) && isString(own) && body[field] !== own
+          ? contradicted(`${received.request} has the ${field} ${shown(body[field])}, and GET /me ${shown(own)}`)
+          : confirmed(account(received))
+      })(observations))
 
 /** Errors of the service itself. A gateway sends 408 and 5xx other than 500 in its own form. */
 const serviceErrors = (observations: Observations) =>
@@ -395,8 +398,12 @@ export const rules: ReadonlyArray<Rule> = [
   ]),
   ...section("Endpoints", [
     ["endpoints.getMe", "GET /me returns the account of the key.", serves("me", (_, received) => confirmed(account(received)))],
-    ["endpoints.getUser", "GET /users/{id} returns the profile of the user.", ownProfile("user")],
-    ["endpoints.getUserByUsername", "GET /users/by-username/{username} returns the profile of the user.", ownProfile("username")],
+    ["endpoints.getUser", "GET /users/{id} returns the profile of the user.", ownProfile("user", "id")],
+    [
+      "endpoints.getUserByUsername",
+      "GET /users/by-username/{username} returns the profile of the user.",
+      ownProfile("username", "username")
+    ],
     ["endpoints.uploadMedia", "POST /media returns an object with mediaId.", never("an upload can't be deleted again")],
     ["endpoints.createPost", "POST /posts returns the created post.", noPost],
     ["endpoints.listPosts", "GET /me/posts returns a list of posts.", listEndpoint("posts")],

@@ -84,7 +84,7 @@ export const serves = (step: string, judge: (body: Json, received: Received, obs
       ? isJsonObject(received.response.json)
         ? judge(received.response.json, received, observations)
         : contradicted(`${account(received)} without a JSON object`)
-      : [404, 405, 501].includes(received.response.status)
+      : [404, 405].includes(received.response.status)
       ? contradicted(account(received))
       : notObservable(account(received)))
 
