@@ -226,7 +226,8 @@ describe("plaza verify", () => {
       const { observations: { sent } } = yield* TestTime.advancing(Run.run({
         settings: yield* Settings.fromOptions({ apiKey, baseUrl, rateLimit: 1 }),
         plan: Plan.make(undefined).slice(0, 3),
-        onProgress: () => Effect.void
+        onProgress: () => Effect.void,
+        onInterrupt: () => Effect.void
       }))
       assert.deepStrictEqual(sent.map(({ sentAt }) => sentAt - (sent[0]?.sentAt ?? 0)), [0, 600_000, 1_200_000])
     }).pipe(Effect.provide(sandbox())))

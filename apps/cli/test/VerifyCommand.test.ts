@@ -5,13 +5,17 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { ExitCode, Output, Report as Failures, Streams } from "@plaza/cli-kit"
 import { Settings, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import * as Verify from "../src/verify/Verify.js"
 import { plaza, plazaWith, run } from "./support/Plaza.js"
 import { objects, settings } from "./support/Verifying.js"
 import * as WrongService from "./support/WrongService.js"
 
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-verify-" }))
+
+const decodeReport = Schema.decodeUnknown(
+  Schema.parseJson(Schema.Struct({ requests: Schema.Number, rules: Schema.Array(Schema.Struct({ detail: Schema.String })) }))
+)
 
 const noFiles: Verify.Files = { report: undefined, html: undefined, assumptions: undefined }
 
@@ -88,6 +92,34 @@ describe("plaza verify", () => {
         assert.include(stdout, `"listPosts":"succeeded"`)
       }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
   }
+
+  it.scoped("reports what it has seen until it is interrupted, and that a request may have arrived", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { apiKey, addFault, baseUrl } = yield* Sandbox.Sandbox
+      const stdout: Array<string> = []
+      const report = `${yield* folder}/report.json`
+      yield* addFault({ kind: "delay", when: "after", path: "/users/1001", millis: 3_600_000 })
+      const running = yield* Effect.fork(
+        Verify.run(undefined, { ...noFiles, report }).pipe(Effect.provide(Layer.merge(
+          Layer.provideMerge(Output.layer({ json: false, quiet: true }), Streams.layerTest({ stdout, stderr: [], columns: 80 })),
+          Layer.effect(Settings.Settings, Effect.orDie(settings(apiKey, baseUrl)))
+        )))
+      )
+      yield* TestTime.advancing(Effect.flatMap(Sandbox.Sandbox, ({ countRequests }) =>
+        Effect.repeat(Effect.delay(countRequests({ path: "/users/1001" }), "1 second"), {
+          until: (count) => count === 1
+        })))
+      yield* Fiber.interrupt(running)
+      const written = yield* decodeReport(yield* fs.readFileString(report))
+      assert.strictEqual(written.requests, 2)
+      const details = written.rules.map(({ detail }) =>
+        detail
+      )
+      assert.include(details, "the run stopped before its response")
+      assert.include(details, "the run stopped before this request")
+      assert.match(stdout.join(""), /by 2 requests\.\n$/)
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
 
   it.scoped("rejects a file that it can't write, before it sends a request", () =>
     Effect.gen(function*() {

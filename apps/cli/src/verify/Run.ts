@@ -48,6 +48,8 @@ export interface Options {
   readonly onProgress: (
     progress: { readonly step: number; readonly steps: number; readonly observation: Observation }
   ) => Effect.Effect<void>
+  /** Runs when the run is interrupted, with what was observed until then. */
+  readonly onInterrupt: (outcome: Outcome) => Effect.Effect<void>
 }
 
 /** Why a run stopped before its end. */
@@ -149,7 +151,7 @@ const requestedWait = ({ receivedAt, result }: Observation): Duration.Duration =
 /** Sends the requests of a plan. Never fails: what was observed until a failure is part of the result. */
 export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.HttpClient> =>
   Effect.gen(function*() {
-    const { onProgress, plan, settings } = options
+    const { onInterrupt, onProgress, plan, settings } = options
     const send = yield* make(options)
     const apiKey = Redacted.value(settings.apiKey)
     const least = interval(settings)
@@ -163,30 +165,46 @@ export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.
       skipped
     })
     let wait = Duration.zero
+    let inFlight: string | undefined
     const attempt = (step: Step, path: string, number: number) =>
       Effect.gen(function*() {
         yield* Effect.sleep(wait)
+        inFlight = step.id
         const observation = yield* send(step, path)
+        inFlight = undefined
         sent.push(observation)
         wait = Duration.max(least, Duration.min(requestedWait(observation), maxWait))
         yield* onProgress({ step: number, steps: plan.length, observation })
         return observation
       })
     const startedAt = yield* Clock.currentTimeMillis
-    let stopped = Option.none<Stopped>()
-    for (const [index, step] of plan.entries()) {
-      const path = step.resolve(current())
-      if (Option.isSome(stopped)) skipped[step.id] = "the run stopped before this request"
-      else if (Either.isLeft(path)) skipped[step.id] = path.left
-      else {
+    /** Sends the requests one after the other, until one of them ends the run. */
+    const sendAll = Effect.gen(function*() {
+      for (const [index, step] of plan.entries()) {
+        const path = step.resolve(current())
+        if (Either.isLeft(path)) {
+          skipped[step.id] = path.left
+          continue
+        }
         let observation = yield* attempt(step, path.right, index + 1)
         for (let attempts = 1; attempts < maxAttempts && step.method === "GET"; attempts++) {
           const isLimited = Either.isRight(observation.result) && observation.result.right.status === 429
           if (!isInconclusive(observation) || isLimited || Duration.greaterThan(requestedWait(observation), maxWait)) break
           observation = yield* attempt(step, path.right, index + 1)
         }
-        stopped = stopOf(step, index === 0, observation)
+        const stopped = stopOf(step, index === 0, observation)
+        if (Option.isSome(stopped)) return stopped
       }
+      return Option.none<Stopped>()
+    })
+    const outcome = (stopped: Option.Option<Stopped>): Outcome => {
+      const isSent = new Set(sent.map(({ step }) => step))
+      for (const { id } of plan)
+        if (!isSent.has(id))
+          skipped[id] ??= id === inFlight
+            ? "the run stopped before its response"
+            : "the run stopped before this request"
+      return { startedAt, observations: current(), stopped }
     }
-    return { startedAt, observations: current(), stopped }
+    return yield* Effect.onInterrupt(Effect.map(sendAll, outcome), () => onInterrupt(outcome(Option.none())))
   })

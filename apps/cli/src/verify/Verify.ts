@@ -137,15 +137,21 @@ export const run = (objects: Plan.Objects | undefined, files: Files) =>
     const output = yield* Output
     const settings = yield* Settings.Settings
     const plan = Plan.make(objects)
+    const publish = (outcome: Run.Outcome) => {
+      const report = Report.make(outcome)
+      return Effect.as(Effect.zipRight(print(report), writeFiles(files, report)), report)
+    }
+    const context = yield* Effect.context<FileSystem.FileSystem | Output | Streams>()
     const outcome = yield* Run.run({
       settings,
       plan,
+      // What was seen, and above all what was written, is not lost with Ctrl-C.
+      onInterrupt: (outcome) =>
+        outcome.observations.sent.length === 0 ? Effect.void : Effect.ignore(Effect.provide(publish(outcome), context)),
       // With --json standard error has one object, the failure.
       onProgress: ({ observation, step, steps }) => output.json ? Effect.void : output.note(progressLine(step, steps, observation))
     })
-    const report = Report.make(outcome)
-    yield* print(report)
-    yield* writeFiles(files, report)
+    const report = yield* publish(outcome)
     if (Option.isSome(outcome.stopped)) {
       return yield* new Explained({
         cause: outcome.stopped.value,

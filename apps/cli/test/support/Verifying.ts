@@ -38,7 +38,8 @@ export const verify = (
     const outcome = yield* TestTime.advancing(Run.run({
       settings: yield* settings(apiKey ?? sandbox.apiKey, baseUrl ?? sandbox.baseUrl),
       plan: Plan.make(write),
-      onProgress: ({ observation }) => Effect.sync(() => progress.push(observation))
+      onProgress: ({ observation }) => Effect.sync(() => progress.push(observation)),
+      onInterrupt: () => Effect.void
     }))
     return { outcome, report: Report.make(outcome), progress }
   })
