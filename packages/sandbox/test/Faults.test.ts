@@ -278,6 +278,7 @@ describe("faults", () => {
           [{ kind: "drop", when: "before", times: 0 }, "times"],
           [{ kind: "drop", when: "before", rate: 2 }, "rate"],
           [{ kind: "delay", when: "before", millis: -1 }, "millis"],
+          [{ kind: "delay", when: "before", millis: 1e308 }, "millis"],
           [{ kind: "slow", when: "before" }, "millis"],
           [{ kind: "drop", when: "before", rat: 0.5 }, "rat"],
           [{ kind: "status", when: "before", status: 429, retryAfter: "1\r\nx: y" }, "retryAfter"]

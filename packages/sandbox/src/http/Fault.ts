@@ -48,8 +48,16 @@ const When = allowedValues(Schema.Literal("before", "after"))
  */
 export type When = typeof When.Type
 
+/**
+ * The maximum duration in milliseconds, a day: timers of the system can't wait for a month.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const maxMillis = 86_400_000
+
 /** A duration in milliseconds. */
-const millis = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
+const millis = Schema.Number.pipe(Schema.between(0, maxMillis))
 const status = Schema.Int.pipe(Schema.between(200, 599))
 const retryAfter = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 const location = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))

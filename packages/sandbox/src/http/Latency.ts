@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Random from "effect/Random"
-import type { Latency } from "./Fault.js"
+import { type Latency, maxMillis } from "./Fault.js"
 
 /** The 99th percentile of the standard normal distribution. */
 const z99 = 2.326_347_874_040_841
@@ -37,4 +37,6 @@ const drawExact = (latency: Latency, random: Random.Random): Effect.Effect<numbe
  * @category drawing
  */
 export const draw = (latency: Latency, random: Random.Random): Effect.Effect<number> =>
-  typeof latency === "number" ? Effect.succeed(latency) : Effect.map(drawExact(latency, random), Math.round)
+  typeof latency === "number"
+    ? Effect.succeed(latency)
+    : Effect.map(drawExact(latency, random), (drawn) => Math.min(Math.round(drawn), maxMillis))
