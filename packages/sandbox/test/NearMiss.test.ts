@@ -33,6 +33,11 @@ describe("the refusal of an unknown route", () => {
       "PATCH /open/v1/store/products/{id}/stock (PATCH instead of PUT, with /open/v1 in front, \"store\" is missing)"
     ],
     ["GET", "/open/v1/users/username/anna", "GET /users/by-username/{username} (\"by-username\" instead of \"username\")"],
+    [
+      "PATCH",
+      "/open/v1/store/products/CAP/RED%20L/stock",
+      "PATCH /store/products/{id}/stock (\"CAP%2FRED%20L\" instead of \"CAP/RED%20L\": a slash in an id is %2F)"
+    ],
     ["POST", "/open/v1/posts/7", "GET, PATCH or DELETE /posts/{id} (GET, PATCH or DELETE instead of POST)"],
     [
       "POST",

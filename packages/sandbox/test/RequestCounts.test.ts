@@ -66,6 +66,10 @@ describe("a filter that can match no call", () => {
         const fault = { kind: "drop", when: "before", ...Object.fromEntries(new URLSearchParams(query)) }
         assert.strictEqual(messageOf(yield* control("POST", "/faults", { json: fault })), problem)
       }
+      assert.strictEqual(
+        messageOf(yield* control("GET", "/requests?operation=createPosts&count")),
+        "\"operation\" is unknown: did you mean createPost? * matches any run of characters"
+      )
       assert.strictEqual(messageOf(yield* control("POST", "/faults", { json: { kind: "drop" } })), "\"when\" is missing")
       assert.deepStrictEqual(yield* read("path=*/open/v1/posts&count"), { count: 0 })
     }).pipe(Effect.provide(layerInProcess())))

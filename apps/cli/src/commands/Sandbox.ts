@@ -181,11 +181,26 @@ const list = Command.make("list", commonOptions, (flags) =>
     const output = yield* Output
     yield* output.list(
       Stream.fromIterable(faults),
-      [{ head: "id", whole: true }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, {
-        head: "remaining",
-        align: "right"
-      }],
-      ({ fault, hits, id, remaining }) => [id, fault.kind, fault.method ?? "*", fault.path ?? "*", hits, remaining ?? "unlimited"]
+      [
+        { head: "id", whole: true },
+        { head: "kind" },
+        { head: "status" },
+        { head: "when" },
+        { head: "method" },
+        { head: "path" },
+        { head: "hits", align: "right" },
+        { head: "remaining", align: "right" }
+      ],
+      ({ fault, hits, id, remaining }) => [
+        id,
+        fault.kind,
+        "status" in fault ? fault.status ?? "" : "",
+        "when" in fault ? fault.when : "",
+        fault.method ?? "*",
+        fault.path ?? "*",
+        hits,
+        remaining ?? "unlimited"
+      ]
     )
   }))).pipe(Command.withDescription(describe({ summary: "List the active faults.", examples: ["sandbox faults list"] })))
 

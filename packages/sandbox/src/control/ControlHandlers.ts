@@ -5,10 +5,13 @@
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as OpenApi from "@effect/platform/OpenApi"
+import type { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { closest } from "fastest-levenshtein"
 import { AccountsRepo } from "../access/AccountsRepo.js"
 import { CurrentAssumptions } from "../Assumptions.js"
+import { assumedOperations, documentedOperations } from "../http/Admission.js"
 import { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
 import * as Envelope from "../http/Envelope.js"
@@ -25,6 +28,17 @@ import { ServedControlApi } from "./ServedControlApi.js"
 
 /** In process, a request may have no Host. */
 const originOf = ({ headers }: HttpServerRequest): string => `http://${headers["host"] ?? "127.0.0.1:4010"}`
+
+const operationNames = [...documentedOperations, ...assumedOperations].map(({ name }) => name)
+
+/** A test that counts the requests of a misspelt operation would otherwise pass by mistake. */
+const checkOperation = (pattern: string | undefined): Effect.Effect<void, ValidationError> =>
+  pattern === undefined || pattern.includes("*") || operationNames.includes(pattern)
+    ? Effect.void
+    : Effect.fail(Envelope.invalidField(
+      "operation",
+      `is unknown: did you mean ${closest(pattern, operationNames)}? * matches any run of characters`
+    ))
 
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
@@ -44,6 +58,7 @@ export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
       .handle("requests", ({ urlParams: { account, count, ...query } }) =>
         Effect.gen(function*() {
           // Records have the id of the account only.
+          yield* checkOperation(query.operation)
           const byUsername = account === undefined ? Option.none() : yield* accounts.findByUsername(account)
           const filter = account === undefined
             ? query

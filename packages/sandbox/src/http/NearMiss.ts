@@ -1,6 +1,6 @@
 /**
- * Explains what is almost right about an unknown route: another method, a missing base path, a slash too many, or a misspelt
- * or missing segment.
+ * Explains what is almost right about an unknown route: another method, a missing base path, a slash too many, an id with a slash
+ * that is not encoded, or a misspelt or missing segment.
  *
  * @since 0.1.0
  */
@@ -13,9 +13,13 @@ type Route = Pick<Operation, "method" | "path">
 const maxSegments = 8
 const maxLength = 40
 
-/** How different another method is, and a segment that is missing: `GET /posts` rather means `GET /me/posts` than `POST /posts`. */
+/**
+ * How different another method is, a segment that is missing, and an id in several segments: `GET /posts` rather means `GET /me/posts`
+ * than `POST /posts`.
+ */
 const otherMethod = 2
 const missingSegment = 1
+const openId = 2
 
 const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/").filter((segment) => segment !== "")
 
@@ -45,22 +49,48 @@ interface Candidate {
   readonly segments: ReadonlyArray<string>
   /** Leading segments that the route doesn't have. */
   readonly before: ReadonlyArray<string>
-  /** The segment of the route that the path doesn't have. */
-  readonly missing: string | undefined
+  /** What else is wrong, apart from single segments. */
+  readonly hint: string | undefined
   readonly away: number
 }
 
-/** The segments, once as they are and once for each place where one of the route's own words may be missing. The last word never is. */
-const completed = (known: ReadonlyArray<string>, segments: ReadonlyArray<string>) =>
+type Completed = Pick<Candidate, "segments" | "hint" | "away">
+
+/** Once for each place where one of the route's own words may be missing. The last word never is. */
+const withMissing = (known: ReadonlyArray<string>, segments: ReadonlyArray<string>): ReadonlyArray<Completed> =>
+  known.slice(0, -1).flatMap((missing, index) =>
+    missing.startsWith(":") || !known.some((word, at) => !word.startsWith(":") && word === segments[at < index ? at : at - 1])
+      ? []
+      : [{
+        segments: [...segments.slice(0, index), missing, ...segments.slice(index)],
+        hint: `"${missing}" is missing`,
+        away: missingSegment
+      }]
+  )
+
+/** Once for each parameter that the segments too many may belong to. A word has to follow it: otherwise any path would be an id. */
+const withOpenId = (known: ReadonlyArray<string>, segments: ReadonlyArray<string>): ReadonlyArray<Completed> =>
+  known.flatMap((word, index) => {
+    const end = index + 1 + segments.length - known.length
+    const parts = segments.slice(index, end)
+    return !word.startsWith(":") || index === known.length - 1
+      ? []
+      : [{
+        segments: [...segments.slice(0, index), parts.join("%2F"), ...segments.slice(end)],
+        hint: `"${parts.join("%2F")}" instead of "${parts.join("/")}": a slash in an id is %2F`,
+        away: openId
+      }]
+  })
+
+/** The segments as those of a route that has as many, or fewer, or one more. */
+const completed = (known: ReadonlyArray<string>, segments: ReadonlyArray<string>): ReadonlyArray<Completed> =>
   known.length === segments.length
-    ? [{ segments, missing: undefined, away: 0 }]
-    : known.length !== segments.length + 1
-    ? []
-    : known.slice(0, -1).flatMap((missing, index) =>
-      missing.startsWith(":") || !known.some((word, at) => !word.startsWith(":") && word === segments[at < index ? at : at - 1])
-        ? []
-        : [{ segments: [...segments.slice(0, index), missing, ...segments.slice(index)], missing, away: missingSegment }]
-    )
+    ? [{ segments, hint: undefined, away: 0 }]
+    : known.length === segments.length + 1
+    ? withMissing(known, segments)
+    : known.length < segments.length
+    ? withOpenId(known, segments)
+    : []
 
 const candidatesOf = (
   routes: ReadonlyArray<Route>,
@@ -71,9 +101,9 @@ const candidatesOf = (
   routes.flatMap((route) => {
     const known = segmentsOf(route.path)
     const cost = before.length + (route.method === method ? 0 : otherMethod)
-    return completed(known, written).flatMap(({ away, missing, segments }) => {
+    return completed(known, written).flatMap(({ away, hint, segments }) => {
       const total = cost + away + sum(known.map((segment, index) => difference(segments[index] ?? "", segment)))
-      return Number.isFinite(total) ? [{ route, segments, before, missing, away: total }] : []
+      return Number.isFinite(total) ? [{ route, segments, before, hint, away: total }] : []
     })
   })
 
@@ -132,7 +162,7 @@ export const make = (routes: ReadonlyArray<Route>, basePath: string): (method: s
       ...(times > 1 ? [`with ${basePath} only once`] : []),
       ...(/[^/]\/+$/.test(path) ? ["without a slash at the end"] : []),
       ...(path.replace(/\/+$/, "").includes("//") ? ["without empty segments"] : []),
-      ...(candidate.missing === undefined ? [] : [`"${candidate.missing}" is missing`]),
+      ...(candidate.hint === undefined ? [] : [candidate.hint]),
       ...known.flatMap((segment, index) => {
         const written = candidate.segments[index] ?? ""
         return segment.startsWith(":") || segment === written ? [] : [`"${segment}" instead of "${written}"`]

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
+import { basePath } from "../http/ServedApi.js"
 import { openApi } from "../OpenApiDocument.js"
 import * as Examples from "./Examples.js"
 import type { Html, Piece } from "./Html.js"
@@ -163,10 +164,16 @@ export const routes = Effect.gen(function*() {
   // Rendered on first use, because most sandboxes run for one test that never opens the reference.
   const rendered = yield* Effect.cached(Effect.sync(() => {
     const document = openApi(assumed)
-    return { shown: page(document, assumed.scopes), published: Envelope.json(200, document) }
+    return { shown: page(document, assumed.scopes), document }
   }))
   return [
     { method: "GET", path: Page.paths.reference, handle: () => Effect.map(rendered, ({ shown }) => shown) },
-    { method: "GET", path: Page.paths.openApi, handle: () => Effect.map(rendered, ({ published }) => published) }
+    {
+      method: "GET",
+      path: Page.paths.openApi,
+      handle: ({ origin }) =>
+        Effect.map(rendered, ({ document }) =>
+          Envelope.json(200, { ...document, servers: [{ url: `${origin}${basePath}`, description: "This sandbox" }] }))
+    }
   ] satisfies ReadonlyArray<Page.Route>
 })

@@ -110,7 +110,7 @@ pre.body { max-height: 26rem; overflow: auto; }
 .copyable { display: flex; gap: .5rem; }
 .copyable input { flex: 1; min-width: 0; background: var(--inset) !important; }
 .snippet { display: flex; gap: .5rem; align-items: start; margin-bottom: .75rem; }
-.snippet pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.snippet pre { flex: 1; min-width: 0; margin: 0; }
 .copyable + p { margin-top: .4rem; }
 .result { margin-top: 1rem; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.25rem; margin: 0 0 .75rem; }

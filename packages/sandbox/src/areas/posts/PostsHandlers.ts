@@ -10,6 +10,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
+import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
@@ -40,9 +41,13 @@ export const group = Endpoints.group(ServedApi, "posts", (handlers) =>
     const { maxTextLength } = yield* CurrentAssumptions
 
     return handlers
-      .handle("createPost", ({ payload: { mediaIds = [], text = "" } }) =>
+      .handle("createPost", ({ payload: { mediaIds = [], text: given } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
+          const text = given ?? ""
+          if (given === undefined && mediaIds.length === 0) {
+            return yield* Envelope.invalidField("text", "is missing: a post without mediaIds requires it")
+          }
           yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
           const seq = yield* repo.nextSeq()
           const post: Post = {
