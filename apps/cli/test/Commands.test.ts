@@ -288,7 +288,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(added).toEqual(done(`{"id":"${id}"}\n`))
       expect((yield* plaza("me")).code).toBe(4)
       expect(yield* both("sandbox", "faults", "list")).toEqual([
-        done(`${id}\tstatus\tGET\t/me\t1\t1\n`),
+        done(`${id}\tstatus\t403\tbefore\tGET\t/me\t1\t1\n`),
         done(
           `{"id":"${id}","fault":${
             JSON.stringify({ kind: "status", method: "GET", path: "/me", times: 2, when: "before", status: 403 })
@@ -322,6 +322,16 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* plaza("sandbox", "snapshot", "save", "two words")).code).toBe(2)
     }))
 
+  it.effect("sandbox faults add takes a preset, which faults list shows", () =>
+    Effect.gen(function*() {
+      const { clearFaults } = yield* Sandbox.Sandbox
+      const { stdout } = yield* plaza("sandbox", "faults", "add", "outage", "--json")
+      const list = (yield* plaza("sandbox", "faults", "list")).stdout
+      yield* clearFaults
+      expect(stdout).toMatch(/^\{"id":"fault_\d+"\}\n$/)
+      expect(list).toMatch(/\tstatus\t503\tbefore\t\*\t\*\t0\tunlimited\n$/)
+    }))
+
   it.effect("sandbox reset restores the initial data of a running sandbox", () =>
     Effect.gen(function*() {
       yield* plaza("stock", "set", "0042", "123456")
@@ -332,7 +342,8 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect.each([
     [`{"kind":"explode"}`, /^plaza: "kind" of the fault is invalid: /],
     [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault is invalid: /],
-    [`[`, /^plaza: the fault is not valid JSON: /]
+    [`{`, /^plaza: the fault is not valid JSON: /],
+    ["outagee", /^plaza: "outagee" is neither a JSON object nor a preset: use one of tenth, outage, /]
   ] as const)("sandbox faults add refuses %s and names what is wrong", ([fault, sentence]) =>
     Effect.gen(function*() {
       const { code, stderr } = yield* plaza("sandbox", "faults", "add", fault)

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { closest } from "fastest-levenshtein"
 
 const count = Schema.NonNegativeInt
 
@@ -184,8 +185,9 @@ const decodeWritten = Schema.decodeUnknownEither(Written, { onExcessProperty: "e
 const problemOf = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   const name = (issue?.path ?? []).map(String).join(".")
+  const names = issue?.path.length === 1 ? Object.keys(Assumptions.fields) : Object.keys(scopes)
   const problem = issue?._tag === "Unexpected"
-    ? "is not a known assumption"
+    ? `is not a known assumption: did you mean "${closest(String(issue.path.at(-1)), names)}"?`
     : `has an invalid value: ${(issue?.message ?? "").split("\n", 1)[0] ?? ""}`
   return name === "" ? "the file must contain a JSON object" : `"${name}" ${problem}`
 }

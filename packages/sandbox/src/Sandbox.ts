@@ -310,7 +310,8 @@ const parts = (
           Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
           Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
           Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
-          Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
+          Effect.provideServiceEffect(RateWindow.RateWindow,
+            RateWindow.make({ stored: data !== ":memory:", frozen: frozenAt !== undefined })),
           Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
           Effect.provideServiceEffect(Commits.Commits, Commits.make),
           Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)

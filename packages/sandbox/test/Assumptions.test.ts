@@ -69,12 +69,12 @@ describe("assumptions in JSON", () => {
   it("are refused with one sentence that names the invalid field", () => {
     for (
       const [data, problem] of [
-        [{ maxStok: 5 }, /^"maxStok" is not a known assumption$/],
+        [{ maxStok: 5 }, /^"maxStok" is not a known assumption: did you mean "maxStock"\?$/],
         [{ maxStock: "many" }, /^"maxStock" has an invalid value: /],
         [{ maxStock: -1 }, /^"maxStock" has an invalid value: /],
         [{ countRefused: 1 }, /^"countRefused" has an invalid value: /],
         [{ defaultPageSize: 101 }, /^"defaultPageSize" has an invalid value: /],
-        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is not a known assumption/],
+        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is not a known assumption: did you mean "getMe"\?$/],
         [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has an invalid value: /],
         [[], /./],
         [null, /./],
@@ -122,7 +122,7 @@ describe("a file of assumptions", () => {
     const [text, problem] of [
       ["{", "is not valid JSON"],
       ["[]", "must contain a JSON object"],
-      [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption`],
+      [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption: did you mean "maxStock"?`],
       [`{ "latitude": { "listLag": 1 } }`, `the latitude in it is invalid: "listLag" is not one of its fields`],
       [`{ "latitude": { "listOrder": "random" } }`, `the latitude in it is invalid: "listOrder" must be one of newestFirst`],
       [`{ "latitude": 42 }`, "the latitude in it is invalid: it must be a JSON object"]

@@ -205,7 +205,8 @@ const list = Command.make("list", commonOptions, (flags) =>
   }))).pipe(Command.withDescription(describe({ summary: "List the active faults.", examples: ["sandbox faults list"] })))
 
 const add = Command.make("add", {
-  fault: Args.text({ name: "FAULT" }).pipe(Args.withDescription("The fault as a JSON object (or use --input)."), Args.optional),
+  fault: Args.text({ name: "FAULT" }).pipe(Args.withDescription("The fault as a JSON object, or the name of a preset (or use --input)."),
+    Args.optional),
   input: Options.optional(text("input", "FILE", "Read the fault from this file; - for standard input.")),
   ...commonOptions
 }, ({ fault, input, ...flags }) =>
@@ -213,17 +214,23 @@ const add = Command.make("add", {
     if (Option.isSome(fault) === Option.isSome(input)) {
       return yield* new UsageError({ message: "FAULT and --input are alternatives: use one of them" })
     }
-    const json = Option.isSome(fault) ? yield* Input.parse(fault.value, "the fault") : yield* Input.json(Option.getOrElse(input, () => "-"))
-    const { addFault } = yield* control(flags)
-    const id = yield* addFault(json)
+    const { addFault, addPreset } = yield* control(flags)
+    const id = Option.isSome(fault) && !fault.value.trimStart().startsWith("{")
+      ? yield* addPreset(fault.value)
+      : yield* addFault(
+        Option.isSome(fault) ? yield* Input.parse(fault.value, "the fault") : yield* Input.json(Option.getOrElse(input, () => "-"))
+      )
     const output = yield* Output
     yield* output.one({ id }, [["id", id]])
   }))).pipe(Command.withDescription(describe({
     summary: "Add a fault to a running sandbox.",
     details: [
-      "The kinds are delay, status, drop, cut, slow and garbage, each before or after the commit. A sequence has one of them for each call."
+      "The kinds are delay, status, drop, cut, slow and garbage, each before or after the commit. A sequence has one of them for each call.",
+      "The presets are tenth (every tenth request fails after the commit), outage (for a minute), limit (a 429), network (slow), lost (a " +
+      "write without a response) and proxy (an error page)."
     ],
     examples: [
+      "sandbox faults add outage",
       `sandbox faults add '{"kind":"status","when":"after","status":500,"method":"POST","path":"/posts"}'`,
       `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`,
       `sandbox faults add '{"kind":"status","when":"after","status":500,"every":10}'`

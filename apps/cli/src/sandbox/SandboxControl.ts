@@ -10,7 +10,7 @@ import { ClientError } from "@plaza/client"
 import * as Node from "@plaza/client/node"
 import * as ErrorResponse from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
-import { type ActiveFault, ControlApi, Fault, FaultId, type Fixtures, type Snapshot } from "@plaza/sandbox"
+import { type ActiveFault, ControlApi, Fault, FaultId, faultPresets, type Fixtures, type Snapshot } from "@plaza/sandbox"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,6 +26,8 @@ export interface Control {
   readonly listFaults: Effect.Effect<ReadonlyArray<ActiveFault>, ControlFailure>
   /** Adds a fault from its JSON. */
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
+  /** Adds the fault of a preset. */
+  readonly addPreset: (name: string) => Effect.Effect<FaultId, ControlFailure>
   readonly removeFault: (id: string) => Effect.Effect<void, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
   readonly listSnapshots: Effect.Effect<ReadonlyArray<Snapshot>, ControlFailure>
@@ -45,6 +47,15 @@ const asFault = (json: unknown): Effect.Effect<Fault, UsageError> =>
     const subject = first === undefined || first.path.length === 0 ? "the fault" : `"${first.path.join(".")}" of the fault`
     return new UsageError({ message: `${subject} is invalid: ${first?.message ?? "it is not a fault"}` })
   })
+
+const presetOf = (name: string): Effect.Effect<Fault, UsageError> => {
+  const preset = Object.hasOwn(faultPresets, name) ? faultPresets[name] : undefined
+  return preset === undefined
+    ? Effect.fail(
+      new UsageError({ message: `"${name}" is neither a JSON object nor a preset: use one of ${Object.keys(faultPresets).join(", ")}` })
+    )
+    : Effect.succeed(preset.fault)
+}
 
 /** Fails for error responses, which have the error envelope of the service. */
 const failForErrors = HttpClient.transformResponse((
@@ -92,6 +103,7 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
       reset: call(client.reset()),
       listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
       addFault: (json) => Effect.flatMap(asFault(json), addFault),
+      addPreset: (name) => Effect.flatMap(presetOf(name), addFault),
       removeFault: (id) => call(client.removeFault({ path: { id: FaultId.make(id) } })),
       clearFaults: call(client.clearFaults()),
       listSnapshots: call(Effect.map(client.snapshots.list(), ({ data }) => data)),

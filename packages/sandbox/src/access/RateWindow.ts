@@ -66,7 +66,7 @@ const makeStore = (repo: ArrivalsRepo["Type"], windowMillis: number) => {
 
 /** @since 0.1.0 @category constructors */
 export const make = (
-  options: { readonly stored: boolean }
+  options: { readonly stored: boolean; readonly frozen: boolean }
 ): Effect.Effect<RateWindow["Type"], never, ArrivalsRepo | CurrentAssumptions | CurrentLatitude> =>
   Effect.gen(function*() {
     const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* CurrentAssumptions
@@ -110,8 +110,9 @@ export const make = (
     }
     const record = (keyId: string, quotaName: string, at: number, used: number) =>
       options.stored ? store({ keyId, quota: quotaName, at, used }) : Effect.void
+    const ending = options.frozen ? "; the clock stands still until POST /sandbox/clock advances it" : ""
     const reject = (limit: "rate" | "quota", message: string, millis: number) =>
-      Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
+      Effect.fail(new RateLimited({ message: `${message}${ending}`, retryAfter: Duration.millis(millis), details: { limit } }))
 
     const reset = Effect.sync(() => {
       windows.clear()

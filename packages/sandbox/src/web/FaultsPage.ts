@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { ActiveFault, Fault, Latency } from "../http/Fault.js"
 import { FaultId } from "../http/Fault.js"
+import { faultPresets } from "../http/FaultPresets.js"
 import { Faults } from "../http/Faults.js"
 import * as FaultForm from "./FaultForm.js"
 import * as Form from "./Form.js"
@@ -31,45 +32,6 @@ const clearing: Page.Question = {
   title: "Clear all faults?",
   text: "Every active fault ends, and its counters are lost.",
   button: "Clear all faults"
-}
-
-interface Preset {
-  readonly name: string
-  readonly text: string
-  readonly fault: Fault
-}
-
-const presets: Readonly<Record<string, Preset>> = {
-  tenth: {
-    name: "Every 10th request fails after the commit",
-    text: "A 503 although the write was carried out: was it done or not?",
-    fault: { kind: "status", when: "after", status: 503, every: 10 }
-  },
-  outage: {
-    name: "Outage for 1 minute",
-    text: "Every request gets a 503 before it is handled. Ends by itself.",
-    fault: { kind: "status", when: "before", status: 503, lastsMillis: 60_000 }
-  },
-  limit: {
-    name: "Rate limit now",
-    text: "The next request gets a 429 with Retry-After: 5.",
-    fault: { kind: "status", when: "before", status: 429, retryAfter: "5" }
-  },
-  network: {
-    name: "Slow network",
-    text: "Every response takes 300 ms, one in a hundred 3 seconds or more.",
-    fault: { kind: "delay", when: "after", millis: { distribution: "logNormal", median: 300, p99: 3_000 }, rate: 1 }
-  },
-  lost: {
-    name: "Response lost",
-    text: "The next write is carried out, and the connection closes without a response.",
-    fault: { kind: "drop", when: "after", method: "POST" }
-  },
-  proxy: {
-    name: "A proxy's error page",
-    text: "The next request gets a 502 in HTML instead of the error envelope.",
-    fault: { kind: "status", when: "before", status: 502, body: "<html><h1>502 Bad Gateway</h1></html>", contentType: "text/html" }
-  }
 }
 
 const latency = (value: Latency): string => {
@@ -177,7 +139,7 @@ ${
 <section aria-labelledby="presets">
 <h2 id="presets">Presets</h2>
 <div class="presets">${
-          Object.entries(presets).map(([key, preset]) =>
+          Object.entries(faultPresets).map(([key, preset]) =>
             html`<div class="preset"><h3>${preset.name}</h3><p class="soft small">${preset.text}</p>${
               Form.button({ action: path, values: { do: "preset", preset: key }, text: "Add", of: preset.name, kind: "quiet" })
             }</div>`
@@ -223,7 +185,7 @@ ${FaultForm.view(kind, submission, id)}
         preset: ({ form }) =>
           Effect.gen(function*() {
             const name = form.get("preset") ?? ""
-            const preset = Object.hasOwn(presets, name) ? presets[name] : undefined
+            const preset = Object.hasOwn(faultPresets, name) ? faultPresets[name] : undefined
             if (preset === undefined) {
               return yield* new ValidationError({ message: "there is no preset of this name" })
             }
