@@ -166,6 +166,7 @@ export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.
     })
     let wait = Duration.zero
     let inFlight: string | undefined
+    let reached = 0
     const attempt = (step: Step, path: string, number: number) =>
       Effect.gen(function*() {
         yield* Effect.sleep(wait)
@@ -181,6 +182,7 @@ export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.
     /** Sends the requests one after the other, until one of them ends the run. */
     const sendAll = Effect.gen(function*() {
       for (const [index, step] of plan.entries()) {
+        reached = index + 1
         const path = step.resolve(current())
         if (Either.isLeft(path)) {
           skipped[step.id] = path.left
@@ -198,12 +200,8 @@ export const run = (options: Options): Effect.Effect<Outcome, never, HttpClient.
       return Option.none<Stopped>()
     })
     const outcome = (stopped: Option.Option<Stopped>): Outcome => {
-      const isSent = new Set(sent.map(({ step }) => step))
-      for (const { id } of plan)
-        if (!isSent.has(id))
-          skipped[id] ??= id === inFlight
-            ? "the run stopped before its response"
-            : "the run stopped before this request"
+      for (const { id } of plan.slice(reached)) skipped[id] = "the run stopped before this request"
+      if (inFlight !== undefined) skipped[inFlight] = "the run stopped before its response"
       return { startedAt, observations: current(), stopped }
     }
     return yield* Effect.onInterrupt(Effect.map(sendAll, outcome), () => onInterrupt(outcome(Option.none())))
