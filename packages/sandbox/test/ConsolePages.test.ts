@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { HarValidator } from "@har-sdk/validator"
 import { Fault, Sandbox } from "@plaza/sandbox"
-import { Effect, Redacted, Schema, TestClock } from "effect"
+import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
 import { call, layerInProcess } from "./support.js"
 import { request, submit } from "./WebPages.js"
 
@@ -150,6 +150,21 @@ layer(layerInProcess())("a request in detail", (it) => {
       yield* sandbox.addFault({ kind: "drop", when: "after" })
       const { headers } = yield* submit("/console/request", { do: "replay", request: (yield* newest).id })
       assert.include(yield* text(headers["location"] ?? ""), "The caller received no response")
+    }))
+
+  it.effect("shows the request that is sent again, and not another one that arrives meanwhile", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* call("GET", "/me")
+      yield* sandbox.addFault({ kind: "delay", when: "after", millis: 1_000, path: "/me" })
+      const before = yield* sandbox.countRequests({ path: "/me" })
+      const replay = yield* Effect.fork(submit("/console/request", { do: "replay", request: (yield* newest).id }))
+      yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), sandbox.countRequests({ path: "/me" })), { until: (count) => count > before })
+      yield* call("GET", "/users/1002")
+      yield* TestClock.adjust("1 second")
+      const { headers } = yield* Fiber.join(replay)
+      const id = new URL(headers["location"] ?? "", "http://localhost").searchParams.get("id")
+      assert.strictEqual((yield* sandbox.requests).find((record) => record.id === id)?.path, "/me")
     }))
 
   it.effect("is not sent again without its whole body, and says why", () =>

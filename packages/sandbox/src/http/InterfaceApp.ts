@@ -38,13 +38,24 @@ import type { Handlers, ServerRequest } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
 export class InterfaceApp extends Context.Tag("@plaza/sandbox/InterfaceApp")<InterfaceApp, {
-  /** Fails if the caller closed the connection, or a fault closes it. */
-  readonly respond: (
-    request: ServerRequest,
-    path: string,
-    query: string
-  ) => Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
+  /** Opens the record of a request in the log. */
+  readonly open: (request: ServerRequest, path: string, query: string) => Effect.Effect<Opened>
+  /** Opens the record of a request, and handles it. */
+  readonly respond: (request: ServerRequest, path: string, query: string) => Opened["response"]
 }>() {}
+
+/**
+ * A request whose record is open.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Opened {
+  /** The id of the record. */
+  readonly id: string
+  /** Handles the request. Fails if the caller closed the connection, or a fault closes it. */
+  readonly response: Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
+}
 
 /** The response of a gateway in front of the service; see `gatewayStatus` of the latitude. */
 const gatewayFault = ({ gatewayStatus, gatewayStatusWhen }: Latitude): ResponseFault => ({
@@ -259,21 +270,29 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       )
     }
 
-    return {
-      respond: (request: ServerRequest, path: string, query: string) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          // A path that does not start with the base path is unknown.
-          const isKnown = path.startsWith(`${basePath}/`)
-          const relative = isKnown ? path.slice(basePath.length) : path
-          const entry = log.open(request.method, relative, query, now)
-          // No route has an empty URL.
-          const url = isKnown ? Router.urlOf(path, query) : ""
-          const exchange = (hit: Hit) =>
-            new Exchange(request.source, { url, path: relative, entry, hit, handlers, admit: admission.admit, commit: commitLate })
-          return Effect.matchCauseEffect(isKnown ? hitOf(request, relative) : noFault, {
-            onFailure: (cause) => Effect.flatMap(noFault, (hit) => recover(exchange(hit), cause)),
+    const open = (request: ServerRequest, path: string, query: string): Effect.Effect<Opened> =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        // A path that does not start with the base path is unknown.
+        const isKnown = path.startsWith(`${basePath}/`)
+        const relative = isKnown ? path.slice(basePath.length) : path
+        const entry = log.open(request.method, relative, query, now)
+        // No route has an empty URL.
+        const url = isKnown ? Router.urlOf(path, query) : ""
+        const exchange = (hit: Hit) =>
+          new Exchange(request.source, { url, path: relative, entry, hit, handlers, admit: admission.admit, commit: commitLate })
+        return {
+          id: entry.id,
+          response: Effect.matchCauseEffect(isKnown ? hitOf(request, relative) : noFault, {
+            onFailure: (cause) =>
+              Cause.isDie(cause) ? Effect.flatMap(noFault, (hit) => recover(exchange(hit), cause)) : Effect.failCause(cause),
             onSuccess: (hit) => respond(exchange(hit))
           })
-        })
+        }
+      })
+
+    return {
+      open,
+      respond: (request: ServerRequest, path: string, query: string) =>
+        Effect.flatMap(open(request, path, query), ({ response }) => response)
     }
   })

@@ -60,10 +60,10 @@ export const make: Effect.Effect<Replay, never, InterfaceApp | RequestLog> = Eff
 
   const send: Replay["send"] = (request) => {
     const [path, query] = split(request.url)
-    // A fault may close the connection; the record shows it. The id is taken from the log, since a latitude may omit its header.
-    return Effect.zipRight(
-      Effect.ignore(api.respond(new ServerRequest(sourceOf(request)), path, query)),
-      Effect.map(log.all, (records) => records.at(-1)?.id ?? "")
+    // A fault may close the connection; the record shows it.
+    return Effect.flatMap(
+      api.open(new ServerRequest(sourceOf(request)), path, query),
+      ({ id, response }) => Effect.as(Effect.ignore(response), id)
     )
   }
 
