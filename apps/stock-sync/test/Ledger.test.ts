@@ -247,7 +247,7 @@ describe("statements around a request", () => {
           yield* ledger.backlog
           yield* ledger.nextDue(Option.none())
           yield* ledger.requests
-          yield* ledger.recordRequest
+          yield* ledger.countRequest(Effect.void)
           for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.all])
             yield* Stream.runDrain<unknown, LedgerFault, never>(stream)
           yield* ledger.retryNow

@@ -166,10 +166,11 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    */
   readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
   /**
-   * Counts requests that another process sent with the key, given the time since each response. Has no effect on an allowance in a
-   * database, which already counts them.
+   * Counts requests that another process sent with the key, given the time since each response. `tolerance` is how much more recent
+   * they may be, because the clocks of two hosts differ (default: none). Has no effect on an allowance in a database, which already
+   * counts them.
    */
-  readonly occupy: (ages: ReadonlyArray<Duration.Duration>) => Effect.Effect<void>
+  readonly occupy: (ages: ReadonlyArray<Duration.Duration>, tolerance?: Duration.Duration) => Effect.Effect<void>
   /** A snapshot of the free slots, the requests in flight, the waiting requests and the pauses. */
   readonly status: Effect.Effect<Status>
 }>() {}

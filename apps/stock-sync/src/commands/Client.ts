@@ -4,9 +4,14 @@ import * as NodeClient from "@plaza/client/node"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
+import * as CountedClient from "../sync/CountedClient.js"
 import { name, version } from "../version.js"
 
-export const layer = Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), NodeClient.layer)
+/** Its requests are counted in the current ledger. */
+export const layer = Plaza.layerConfigFor(`${name}/${version}`).pipe(
+  Layer.provide(CountedClient.layer),
+  Layer.provide(NodeClient.layer)
+)
 
 // Enough to tell keys apart, and too short to find the key.
 const fingerprintLength = 16

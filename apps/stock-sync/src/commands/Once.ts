@@ -6,6 +6,8 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as LedgerSettings from "../config/LedgerSettings.js"
 import type { SendSettings } from "../config/SyncSettings.js"
+import * as CurrentLedger from "../ledger/CurrentLedger.js"
+import { Ledger } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
 import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import * as Open from "../source/Open.js"
@@ -25,7 +27,7 @@ export interface Options extends Open.SourceOptions, SendSettings {
 export const layer = (options: Options) =>
   Layer.unwrapEffect(Effect.map(ClientSettings.config, (settings) =>
     Layer.mergeAll(
-      Client.layer,
+      Layer.provideMerge(Client.layer, CurrentLedger.layer),
       OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),
       Open.layerWaiting(options),
       SyncStatus.layer
@@ -35,6 +37,7 @@ export const run = (options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
     const settings = yield* ClientSettings.config
+    yield* CurrentLedger.set(yield* Ledger)
     const result = yield* SendProgress.during(SyncWorker.once({
       ...options,
       account: Client.accountOf(settings)

@@ -21,6 +21,7 @@ import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import * as EventLogger from "../observability/EventLogger.js"
 import { Source, type SourceFailure } from "../source/Source.js"
 import type { WrongAddress } from "../sync/AccountBinding.js"
+import * as CountedClient from "../sync/CountedClient.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 import * as SnapshotIngest from "../sync/SnapshotIngest.js"
 import * as SyncStatus from "../sync/SyncStatus.js"
@@ -191,7 +192,7 @@ const untilQuiet = (activation: Activation, { carried, status }: Known) =>
     const { resolved: { client, ledger: ledgerOptions, policy, send, sync }, source } = yield* prepare(activation)
     const ledger = yield* (yield* FleetLedger).open(owned, ledgerOptions, record.opening)
     record.opening = "again"
-    const http = yield* HttpClient.HttpClient
+    const http = CountedClient.make(leased(yield* HttpClient.HttpClient, activation), Effect.succeedSome(ledger))
     const read = record.nextPoll <= (yield* MonotonicClock.now)
     if (read) yield* askForPoll(record)
     const { rateLimit, rateWindow } = client
@@ -212,7 +213,7 @@ const untilQuiet = (activation: Activation, { carried, status }: Known) =>
       // Taking a product checks the epoch itself.
       Effect.provideService(Ledger, { ...ledger, check: Effect.void }),
       Effect.provideService(SyncStatus.SyncStatus, status),
-      Effect.provide(Layer.provide(Plaza.layer(client), Layer.succeed(HttpClient.HttpClient, leased(http, activation))))
+      Effect.provide(Layer.provide(Plaza.layer(client), Layer.succeed(HttpClient.HttpClient, http)))
     )
     const now = yield* DateTime.now
     const wait = Option.map(nextDue, (at) => Math.max(0, DateTime.distance(now, at)))

@@ -46,7 +46,7 @@ const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
       yield* sql`UPDATE product SET due_at = due_at + ${millis}, updated_at = updated_at + ${millis} WHERE due_at IS NOT NULL`
       yield* sql`UPDATE product SET doubt_until = doubt_until + ${millis}, sent_at = sent_at + ${millis}, confirmed_at = confirmed_at + ${millis}
         WHERE doubt_until IS NOT NULL`
-      yield* sql`UPDATE request SET at = at + ${millis}`
+      yield* sql`UPDATE request SET at = at + ${millis} WHERE at < ${OutcomeQueries.inFlight}`
     }
     // A delay that starts in the future keeps its length, and starts now.
     yield* sql`
@@ -58,7 +58,7 @@ const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
       WHERE ${sql.literal(Tables.due)} AND priority IN (${sql.literal(everyPriority)}) AND since > ${now}`
     yield* sql`UPDATE product SET base_at = ${now} WHERE base_at > ${now}`
     yield* sql`UPDATE product SET left_at = ${now} WHERE left_at > ${now}`
-    yield* sql`UPDATE request SET at = ${now} WHERE at > ${now}`
+    yield* sql`UPDATE request SET at = ${now} WHERE at > ${now} AND at < ${OutcomeQueries.inFlight}`
   })
 
 const confirmedProducts = LedgerRows.all(Schema.Struct({ id: ProductId, confirmed: Schema.NullOr(Schema.Int) }))
@@ -90,14 +90,29 @@ const observe = (
 
 const requestTimes = LedgerRows.all(Schema.Struct({ at: Schema.Int }))
 
-const requests = (sql: SqlClient.SqlClient, { rateWindow }: LedgerOptions) =>
+const requests = (sql: SqlClient.SqlClient, options: LedgerOptions) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* requestTimes(
-      sql`SELECT at FROM request WHERE at BETWEEN ${now - OutcomeQueries.wholeMillis(rateWindow)} AND ${now} ORDER BY at`
+      sql`SELECT at FROM request WHERE at >= ${now - OutcomeQueries.countedMillis(options)} ORDER BY at`
     )
+    // A duration is not negative: a request in flight is as recent as one that has just ended.
     return rows.map(({ at }) => Duration.millis(now - at))
   })
+
+const requestCounter = (run: LedgerConnection["run"], sql: SqlClient.SqlClient, options: LedgerOptions): Ledger["Type"]["countRequest"] => {
+  let last = 0
+  return (request) =>
+    Effect.acquireUseRelease(
+      Effect.suspend(() => {
+        const number = ++last
+        return Effect.as(run(OutcomeQueries.startRequest(sql, options, number)), number)
+      }),
+      () => request,
+      // Until the next opening it counts as a request in flight.
+      (number) => Effect.ignore(run(OutcomeQueries.endRequest(sql, number)))
+    )
+}
 
 export const make = (
   { run, sql }: LedgerConnection,
@@ -107,11 +122,11 @@ export const make = (
   | "backlog"
   | "clockChanged"
   | "confirm"
+  | "countRequest"
   | "fail"
   | "nextDelayed"
   | "nextDue"
   | "observe"
-  | "recordRequest"
   | "release"
   | "requests"
   | "retryNow"
@@ -123,7 +138,7 @@ export const make = (
   nextDelayed: run(TakeQueries.nextDelayed(sql)),
   confirm: (send) => Effect.asVoid(run(OutcomeQueries.confirm(sql, options, send))),
   fail: (send, failed) => Effect.asVoid(run(OutcomeQueries.fail(sql, options, send, failed))),
-  recordRequest: Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.asVoid(run(OutcomeQueries.recordRequest(sql, options, now)))),
+  countRequest: requestCounter(run, sql, options),
   requests: run(requests(sql, options)),
   release: (products) => run(release(sql, products)),
   retryNow: Effect.asVoid(run(retryNow(sql))),

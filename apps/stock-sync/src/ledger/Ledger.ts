@@ -7,7 +7,7 @@ import type { ProductId } from "@plaza/domain/Ids"
 import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
@@ -183,13 +183,25 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
     startedAt: DateTime.Utc,
     resend: boolean
   ) => Effect.Effect<number, LedgerFault>
-  /** Counts a request of the key that concerns no product. */
-  readonly recordRequest: Effect.Effect<void, LedgerFault>
-  /** The age of each request of the key within the rate window. */
+  /**
+   * Runs a request of the key that concerns no product, and counts it from before it is sent: the next opening counts it even if this
+   * process ends before the response. A request that can't be counted is not sent.
+   */
+  readonly countRequest: <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E | LedgerFault, R>
+  /**
+   * The time since each request of the key has ended; zero for one in flight. Includes the requests that ended within the rate window by
+   * a clock that differs by `clockTolerance`.
+   */
   readonly requests: Effect.Effect<ReadonlyArray<Duration.Duration>, LedgerFault>
   /** Past requests, the latest first; of one product if it is given. */
   readonly history: (product: Option.Option<string>) => Stream.Stream<HistoryEntry, LedgerFault>
 }>() {}
+
+/**
+ * The clocks of two hosts may differ by so much, and the last requests of a process that has lost its account may arrive so much later
+ * than its successor has started.
+ */
+export const clockTolerance = Duration.seconds(1)
 
 export interface LedgerOptions {
   /** How far back requests of the key are counted. */

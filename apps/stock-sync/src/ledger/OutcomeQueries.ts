@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Refusal } from "./Entry.js"
-import type { FailedSend, HistoryEntry, LedgerOptions, Send } from "./Ledger.js"
+import { clockTolerance, type FailedSend, type HistoryEntry, type LedgerOptions, type Send } from "./Ledger.js"
 import { toStorable } from "./LedgerConnection.js"
 import * as Tables from "./Tables.js"
 
@@ -15,12 +15,25 @@ export const wholeMillis = (duration: Duration.Duration): number => Math.ceil(Du
 /** An integer in a list of results. Postgres would take a parameter there for a text. */
 const integer = (sql: SqlClient.SqlClient, value: number) => sql.literal(String(value))
 
-/** Counts a request that ended now, and forgets those before the rate window. */
-export const recordRequest = (sql: SqlClient.SqlClient, { rateWindow }: LedgerOptions, now: number): Effect.Effect<unknown, SqlError> =>
+/** How long a request is counted, in milliseconds. */
+export const countedMillis = ({ rateWindow }: LedgerOptions): number => wholeMillis(Duration.sum(rateWindow, clockTolerance))
+
+/** Counts a request that ended at this time, and forgets those that no longer count. */
+const recordRequest = (sql: SqlClient.SqlClient, options: LedgerOptions, at: number, now: number): Effect.Effect<unknown, SqlError> =>
   Effect.zipRight(
-    sql`INSERT INTO request (at) VALUES (${now})`,
-    sql`DELETE FROM request WHERE at < ${now - wholeMillis(rateWindow)}`
+    sql`INSERT INTO request (at) VALUES (${at})`,
+    sql`DELETE FROM request WHERE at < ${now - countedMillis(options)}`
   )
+
+/** Later than any time: the end of a request in flight, plus its number. */
+export const inFlight = 9_000_000_000_000_000
+
+/** Counts a request in flight that concerns no product. */
+export const startRequest = (sql: SqlClient.SqlClient, options: LedgerOptions, number: number): Effect.Effect<unknown, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => recordRequest(sql, options, inFlight + number, now))
+
+export const endRequest = (sql: SqlClient.SqlClient, number: number): Effect.Effect<unknown, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => sql`UPDATE request SET at = ${now} WHERE at = ${inFlight + number}`)
 
 const recordHistory = (
   sql: SqlClient.SqlClient,
@@ -31,7 +44,7 @@ const recordHistory = (
   now: number
 ) =>
   Effect.all([
-    recordRequest(sql, options, now),
+    recordRequest(sql, options, now, now),
     sql`INSERT INTO history (product_id, value, priority, sent_at, ended_at, outcome, code, message)
       SELECT id, ${integer(sql, value)}, ${integer(sql, Tables.priorityIndex(priority))}, sent_at, ${integer(sql, now)}, ${outcome},
         ${refusal?.code ?? refusal?.tag ?? null}, ${refusal?.message ?? null}
@@ -110,13 +123,14 @@ export const fail = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Sen
 export const awaitsLateWrites = "(confirmed = wanted AND due_at = doubt_until)"
 
 /**
- * Marks the requests of an earlier process as doubtful. They may still take effect for `lateWrites` from now on, as may earlier
+ * Marks the requests of an earlier process as doubtful, and counts them as if they ended now. They may still take effect for `lateWrites` from now on, as may earlier
  * doubtful requests: the time since then is unknown, because the wall clock may have been set.
  */
 export const markInterrupted = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions): Effect.Effect<unknown, SqlError> =>
   sql.withTransaction(Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const until = now + wholeMillis(lateWrites)
+    yield* sql`UPDATE request SET at = ${now} WHERE at >= ${inFlight}`
     yield* sql`INSERT INTO request (at) SELECT ${integer(sql, now)} FROM product WHERE ${
       sql.literal(Tables.exceptional)
     } AND state = 'sending'`

@@ -77,7 +77,7 @@ const history = ({ accountColumn, accountKey, integer, plainTable, serial, table
   sent_at ${integer} NOT NULL, ended_at ${integer} NOT NULL, outcome ${text} NOT NULL, code ${text}, message ${text},
   PRIMARY KEY (${accountKey}n))${plainTable}`
 
-// When the requests of the key ended, within the rate window.
+// When the requests of the key ended, within the rate window; a time that never comes for a request in flight.
 const request = ({ accountColumn, integer, plainTable, tablePrefix }: Dialect) =>
   `${tablePrefix}request (${accountColumn}at ${integer} NOT NULL)${plainTable}`
 

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { Wording } from "../config/Wording.js"
-import { type Account, Ledger } from "../ledger/Ledger.js"
+import { type Account, clockTolerance, Ledger } from "../ledger/Ledger.js"
 import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
 import { AccountBreaker } from "./AccountBreaker.js"
 import * as AccountIdentity from "./AccountIdentity.js"
@@ -59,11 +59,12 @@ export const layer = (
       const requestId = (
         isKnown: boolean,
         mayContinue: Effect.Effect<boolean>
-      ): Effect.Effect<string | undefined, WrongAddress> =>
+      ): Effect.Effect<string | undefined, LedgerFault | WrongAddress, Ledger> =>
         Effect.matchEffect(Effect.provide(AccountIdentity.ask, profiles), {
           onSuccess: Effect.succeed<string | undefined>,
           onFailure: (failure) =>
             Effect.gen(function*() {
+              const ledger = yield* Ledger
               const scope = FailureScope.of(failure)._tag
               // Every service has GET /me: another program is at this address, or the service is being replaced.
               if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound")
@@ -71,6 +72,8 @@ export const layer = (
               // A key without the scope of GET /me never shows the id.
               if (scope !== "Service" && scope !== "RateLimit" && !FailureScope.isAccountRefusal(failure)) return undefined
               if (isKnown && scope === "Service") return undefined
+              // A ledger that fails can't count requests, so none was sent.
+              yield* ledger.requests
               yield* breaker.recordProbe(failure)
               if (!(yield* mayContinue)) return undefined
               yield* breaker.acquire
@@ -89,7 +92,6 @@ export const layer = (
             ({ baseUrl, keyFingerprint }) => baseUrl === key.baseUrl && keyFingerprint === key.keyFingerprint
           )
           const id = yield* requestId(Option.isSome(known), mayContinue)
-          yield* ledger.recordRequest
           if (!(yield* mayContinue)) return Option.none()
           const account: Account = { ...key, id: id ?? Option.getOrUndefined(known)?.id }
           yield* Ref.set(identified, Option.some(account))
@@ -103,7 +105,7 @@ export const layer = (
           Effect.gen(function*() {
             const ledger = yield* Ledger
             if (yield* Ref.get(isFirst)) {
-              yield* rateLimit.occupy(yield* ledger.requests)
+              yield* rateLimit.occupy(yield* ledger.requests, clockTolerance)
               // A restart is a reason to retry what an earlier process gave up.
               if (Option.isNone(earlier)) yield* ledger.retryNow
               yield* Ref.set(isFirst, false)

@@ -104,7 +104,7 @@ describe("the connections of a runner", () => {
       const [first] = all
       if (first === undefined) throw new Error("no account")
       expect(yield* take(first.ledger)).toBeUndefined()
-      yield* first.ledger.recordRequest
+      yield* first.ledger.countRequest(Effect.void)
       expect(yield* staged).toBe(3)
       yield* Deferred.succeed(gate, undefined)
       for (const snapshot of snapshots) expect(yield* Fiber.join(snapshot)).toMatchObject({ rows: 12_000, changed: 12_000 })

@@ -79,7 +79,7 @@ describe("after a takeover", () => {
         ["release", (ledger) => ledger.release(Option.none())],
         ["clockChanged", (ledger) => ledger.clockChanged(1_000)],
         ["observe", (ledger, send) => ledger.observe([{ productId: send.productId, stock: 9 }], utc(4e12), true)],
-        ["recordRequest", (ledger) => ledger.recordRequest],
+        ["countRequest", (ledger) => ledger.countRequest(Effect.void)],
         ["requests", (ledger) => ledger.requests],
         ["history", (ledger) => Stream.runDrain(ledger.history(Option.none()))]
       ]

@@ -144,7 +144,7 @@ const step = (account: Account, command: Command): Effect.Effect<unknown, unknow
       case "RetryNow":
         return yield* ledger.retryNow
       case "Request":
-        return yield* ledger.recordRequest
+        return yield* ledger.countRequest(Effect.void)
       case "Reopen": {
         account.inFlight = []
         const taken = yield* takeOver(account.fleet, account.id)

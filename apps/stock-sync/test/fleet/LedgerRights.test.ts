@@ -75,7 +75,7 @@ const run = (one: Fleet, id: string) =>
       yield* ledger.release(Option.none())
       yield* ledger.observe([{ productId: sent.productId, stock: 9 }], utc(4e12), true)
     }
-    yield* ledger.recordRequest
+    yield* ledger.countRequest(Effect.void)
     yield* ledger.clockChanged(60_000)
     yield* ledger.clockChanged(-60_000)
     yield* ledger.retryNow

@@ -1,7 +1,7 @@
 /** One runner of a fleet, in simulated time. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { DateTime, Effect, Logger, LogLevel, Metric, Option, Ref } from "effect"
+import { DateTime, Duration, Effect, Logger, LogLevel, Metric, Option, Ref } from "effect"
 import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
 import * as Metrics from "../../src/observability/Metrics.js"
 import { SourceUnreachable } from "../../src/source/Source.js"
@@ -70,6 +70,24 @@ describe("a runner", () => {
         expect(yield* Simulation.requestsOf("/me")).toHaveLength(3)
         expect(fleet.openings.filter((how) => how === "a afterTakeover")).toHaveLength(1)
         expect(fleet.openings.filter((how) => how === "bb afterTakeover")).toHaveLength(2)
+      })
+    ))
+
+  it.live("leaves every request of a key in its ledger for the next runner, also failed ones and one without response", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* Simulation.respondsAfter(5_000)
+        yield* Simulation.fault({ kind: "status", when: "before", status: 500, path: "/me", times: 2 })
+        yield* fleet.add("a", products("a", 1, () => 1))
+        yield* fleet.start()
+        const { memory } = yield* fleet.account("a")
+        yield* until(Effect.map(Simulation.requestsOf("/me"), (all) => all.length === 3))
+        yield* fleet.takeOverBy("two", "a")
+        const ages = Effect.map(memory.ledger.requests, (all) => all.map(Duration.toMillis))
+        expect(yield* ages).toEqual([expect.any(Number), expect.any(Number), 0])
+        yield* memory.reopened
+        yield* Effect.sleep("30 seconds")
+        expect(yield* ages).toContain(30_000)
       })
     ))
 

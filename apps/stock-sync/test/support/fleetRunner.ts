@@ -116,6 +116,7 @@ const make = Effect.gen(function*() {
       check,
       account: Effect.zipRight(check, ledger.account),
       bind: (owner) => Effect.zipRight(check, ledger.bind(owner)),
+      countRequest: (request) => Effect.zipRight(check, ledger.countRequest(request)),
       requests: Effect.zipRight(check, ledger.requests),
       snapshot: Effect.zipRight(check, ledger.snapshot),
       applySnapshot: (input, policy) => Effect.zipRight(check, ledger.applySnapshot(input, policy)),

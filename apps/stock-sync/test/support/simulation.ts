@@ -20,6 +20,7 @@ import * as Migrations from "../../src/ledger/Migrations.js"
 import * as OutcomeQueries from "../../src/ledger/OutcomeQueries.js"
 import { faultOf } from "../../src/ledger/SqliteErrors.js"
 import { Source, type SourceFailure } from "../../src/source/Source.js"
+import * as CountedClient from "../../src/sync/CountedClient.js"
 import * as SyncStatus from "../../src/sync/SyncStatus.js"
 import * as SyncWorker from "../../src/sync/SyncWorker.js"
 import { ledgerOptions, policy, row } from "./sandbox.js"
@@ -132,7 +133,7 @@ export const onceFrom = (
     }).pipe(
       Effect.provideService(Source, from),
       Effect.provideService(Ledger, memory.ledger),
-      Effect.provide(Layer.merge(SyncStatus.layer, client(plaza)))
+      Effect.provide(Layer.merge(SyncStatus.layer, client(plaza, memory)))
     )
     return { ...result, confirmed: sends.confirmed.count, counts: yield* memory.ledger.counts }
   })
@@ -142,8 +143,15 @@ export const once = (memory: MemoryLedger, wanted: Wanted, settings?: Parameters
 
 type PlazaOptions = Partial<Omit<Parameters<typeof Plaza.layer>[0], "apiKey" | "baseUrl">>
 
-const client = (options: PlazaOptions) =>
-  Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ ...options, apiKey, baseUrl })))
+/** Counts its requests in the ledger, as the programs do. */
+const client = (options: PlazaOptions, { ledger }: MemoryLedger) =>
+  Layer.unwrapEffect(
+    Effect.map(Effect.zip(Sandbox.Sandbox, HttpClient.HttpClient), ([{ apiKey, baseUrl }, http]) =>
+      Layer.provide(
+        Plaza.layer({ ...options, apiKey, baseUrl }),
+        Layer.succeed(HttpClient.HttpClient, CountedClient.make(http, Effect.succeedSome(ledger)))
+      ))
+  )
 
 /** The sandbox keeps its own clock, whatever happens to the engine's wall clock. */
 const ownClock = Layer.effect(
@@ -173,7 +181,7 @@ export const simulated = <A, E, R>(
     Effect.zipRight(respondsAfter(latency), test(memory)).pipe(
       Effect.scoped,
       Effect.provide(Layer.provideMerge(
-        Layer.merge(SyncStatus.layer, client({ rateLimit: limit, timeout })),
+        Layer.merge(SyncStatus.layer, client({ rateLimit: limit, timeout }, memory)),
         Layer.provideMerge(
           ownClock,
           Sandbox.layerHttpClient({

@@ -1,9 +1,10 @@
 /** What a ledger hands out to be sent, and the outcome of a request, in every database. */
 import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
-import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
+import { Deferred, Duration, Effect, FastCheck, Fiber, Option, TestClock } from "effect"
 import { states } from "../../../src/ledger/Entry.js"
 import type { Send } from "../../../src/ledger/Ledger.js"
+import { inFlight } from "../../../src/ledger/OutcomeQueries.js"
 import { utc } from "../utc.js"
 import {
   at,
@@ -583,7 +584,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* receive(ledger, row("A", 1), row("B", 2))
               yield* settle(ledger, "A")
               yield* TestClock.setTime(20_000)
-              yield* ledger.recordRequest
+              yield* ledger.countRequest(Effect.void)
               yield* failing(ledger, "B", "pending")
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([20_000, 0, 0])
             }))
@@ -591,11 +592,40 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000])
-              yield* ledger.recordRequest
+              yield* ledger.countRequest(Effect.void)
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000, 0])
             }))
           const [kept] = yield* inDatabase(place, (sql) => sql<{ n: number | string }>`SELECT count(*) AS n FROM request`)
           expect(Number(kept?.n)).toBe(3)
+        })))
+
+    it.effect("are also those in flight, from before they are sent until a window after the process has ended", () =>
+      at(fresh, (place) =>
+        Effect.gen(function*() {
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              const ages = Effect.map(ledger.requests, (all) => all.map(Duration.toMillis))
+              const sent = yield* Deferred.make<void>()
+              const slow = yield* Effect.fork(ledger.countRequest(Effect.zipRight(Deferred.succeed(sent, undefined), Effect.never)))
+              yield* Deferred.await(sent)
+              yield* TestClock.adjust("2 minutes")
+              expect(yield* ages).toEqual([0])
+              expect(yield* ledger.countRequest(ages)).toEqual([0, 0])
+              yield* ledger.clockChanged(5_000)
+              yield* TestClock.adjust("10 seconds")
+              expect(yield* ages).toEqual([10_000, 0])
+              yield* Fiber.interrupt(slow)
+              yield* TestClock.adjust("10 seconds")
+              expect(yield* ages).toEqual([20_000, 10_000])
+            }))
+          // As a process that is killed leaves it.
+          yield* inDatabase(place, (sql) => sql`UPDATE request SET at = ${inFlight + 1} WHERE at = (SELECT max(at) FROM request)`)
+          yield* TestClock.adjust("5 seconds")
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              yield* TestClock.adjust("5 seconds")
+              expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([30_000, 5_000])
+            }))
         })))
   })
 

@@ -152,9 +152,9 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
           }),
         pauseOperation: (operation) => Effect.sync(() => queue.requeue(operation))
       }),
-      occupy: (ages) =>
+      occupy: (ages, tolerance = Duration.zero) =>
         monotonicWith((now) => {
-          accounting.occupy(ages.map((age) => now - Duration.toMillis(age)))
+          accounting.occupy(ages.map((age) => now - Duration.toMillis(age) + Duration.toMillis(tolerance)))
           return expireWaiting(now)
         }),
       status: monotonicWith((now) =>
