@@ -37,29 +37,17 @@ describe("the reference of the sandbox", () => {
 
     it.effect("has examples that read the seeded data", () =>
       Effect.gen(function*() {
-        const {
-          getMe,
-          getOrder,
-          getProduct,
-          getStore,
-          getUser,
-          getUserByUsername,
-          listConversations,
-          listMessages,
-          listOrders,
-          listPosts
-        } = Reference
         yield* Effect.all([
-          getMe,
-          getOrder,
-          getProduct,
-          getStore,
-          getUser,
-          getUserByUsername,
-          listConversations,
-          listMessages,
-          listOrders,
-          listPosts,
+          Reference.getMe,
+          Reference.getOrder,
+          Reference.getProduct,
+          Reference.getStore,
+          Reference.getUser,
+          Reference.getUserByUsername,
+          Reference.listConversations,
+          Reference.listMessages,
+          Reference.listOrders,
+          Reference.listPosts,
           Reference.setStock
         ], { discard: true })
       }))

@@ -5,7 +5,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { OrderId, ProductId } from "@plaza/domain"
-import { Sandbox } from "@plaza/sandbox"
+import { faultPresets, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { expect } from "vitest"
 import { plaza, plazaWith } from "./support/Plaza.js"
@@ -330,6 +330,16 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       yield* clearFaults
       expect(stdout).toMatch(/^\{"id":"fault_\d+"\}\n$/)
       expect(list).toMatch(/\tstatus\t503\tbefore\t\*\t\*\t0\tunlimited\n$/)
+    }))
+
+  it.effect("the help of sandbox faults add and docs/sandbox.md name every preset", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { stdout } = yield* plaza("sandbox", "faults", "add", "--help")
+      const [, help = ""] = /The presets are ([^.]*)\./.exec(stdout.replaceAll(/\s+/g, " ")) ?? []
+      const [, docs = ""] = /takes the name of a preset: ([^.]*)\./.exec(yield* fs.readFileString("../../docs/sandbox.md")) ?? []
+      expect(Array.from(help.matchAll(/(\w+) \(/g), ([, name]) => name)).toEqual(Object.keys(faultPresets))
+      expect(Array.from(docs.matchAll(/`(\w+)`/g), ([, name]) => name)).toEqual(Object.keys(faultPresets))
     }))
 
   it.effect("sandbox reset restores the initial data of a running sandbox", () =>

@@ -93,16 +93,16 @@ describe("plaza verify", () => {
       }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
   }
 
-  it.scoped("reports what it has seen until it is interrupted, and that a request may have arrived", () =>
+  /** A run that is interrupted while its second request has no response. */
+  const interrupted = (report: string, before: Effect.Effect<void, unknown, FileSystem.FileSystem>) =>
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
       const { apiKey, addFault, baseUrl } = yield* Sandbox.Sandbox
       const stdout: Array<string> = []
-      const report = `${yield* folder}/report.json`
+      const stderr: Array<string> = []
       yield* addFault({ kind: "delay", when: "after", path: "/users/1001", millis: 3_600_000 })
       const running = yield* Effect.fork(
         Verify.run(undefined, { ...noFiles, report }).pipe(Effect.provide(Layer.merge(
-          Layer.provideMerge(Output.layer({ json: false, quiet: true }), Streams.layerTest({ stdout, stderr: [], columns: 80 })),
+          Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr, columns: 80 })),
           Layer.effect(Settings.Settings, Effect.orDie(settings(apiKey, baseUrl)))
         )))
       )
@@ -110,15 +110,31 @@ describe("plaza verify", () => {
         Effect.repeat(Effect.delay(countRequests({ path: "/users/1001" }), "1 second"), {
           until: (count) => count === 1
         })))
+      yield* before
       yield* Fiber.interrupt(running)
+      return { stdout: stdout.join(""), stderr: stderr.join("") }
+    })
+
+  it.scoped("reports what it has seen until it is interrupted, and that a request may have arrived", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const report = `${yield* folder}/report.json`
+      const { stdout } = yield* interrupted(report, Effect.void)
       const written = yield* decodeReport(yield* fs.readFileString(report))
       assert.strictEqual(written.requests, 2)
-      const details = written.rules.map(({ detail }) =>
-        detail
-      )
+      const details = written.rules.map(({ detail }) => detail)
       assert.include(details, "the run stopped before its response")
       assert.include(details, "the run stopped before this request")
-      assert.match(stdout.join(""), /by 2 requests\.\n$/)
+      assert.match(stdout, /by 2 requests\.\n$/)
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
+
+  it.scoped("says why it could not write the report when it is interrupted", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const report = `${yield* folder}/report.json`
+      const { stderr, stdout } = yield* interrupted(report, fs.makeDirectory(report))
+      assert.match(stdout, /by 2 requests\.\n$/)
+      assert.match(stderr, /\nthe report was not written: .+report\.json.*\n$/)
     }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
 
   it.scoped("rejects a file that it can't write, before it sends a request", () =>

@@ -75,7 +75,14 @@ const TextForm = Schema.Literal(
  * @category models
  */
 export type TextForm = typeof TextForm.Type
-const textForms = TextForm.literals
+
+/**
+ * Every form of a text.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const textForms = TextForm.literals
 
 const status = oneOf(200, 201, 204)
 const body = oneOf("resource", "none", "unexpected")

@@ -15,12 +15,14 @@ import {
   itemsOf,
   type Json,
   lastOf,
+  limitOf,
   nextCursor,
   type Observations,
   pages,
   type Received,
   type ResourceName,
   resources,
+  resourcesOf,
   responses,
   successes,
   successOf
@@ -70,7 +72,7 @@ const presenceOf = (values: ReadonlyArray<Json>, field: string): Latitude.Presen
     : "omitted"
 
 const valuesOf = (observations: Observations, name: ResourceName): ReadonlyArray<Json> =>
-  resources(observations).flatMap((resource) => resource.name === name ? [resource.value] : [])
+  resourcesOf(observations, name).map(({ value }) => value)
 
 /** Changed resources: an object without any known field is not the resource. */
 const changed = (observations: Observations, name: ResourceName, fields: ReadonlyArray<string>): ReadonlyArray<Json> =>
@@ -189,13 +191,12 @@ const cursorForm = (cursor: string): Values["cursorForm"] =>
 const idForm = (id: string): Values["idForm"] =>
   uuid.test(id) ? "uuid" : /[^A-Za-z0-9_.~-]/.test(id) ? "special" : /^[a-z]+_\d+$/.test(id) ? "prefixed" : "plain"
 
-const limitOf = (request: string): number => Number(/[?&]limit=(\d+)/.exec(request)?.[1] ?? Number.NaN)
-
 /** How pages with a successor are filled; undefined while all of them are full. */
 const pageFilling = (observations: Observations): Values["pages"] | undefined => {
   const missing = pages(observations).flatMap(({ request, response }) => {
     const size = itemsOf(response).length
-    return nextCursor(response) !== undefined && size < limitOf(request) ? [size] : []
+    const limit = limitOf(request)
+    return nextCursor(response) !== undefined && limit !== undefined && size < limit ? [size] : []
   })
   return missing.length === 0 ? undefined : missing.includes(0) ? "someEmpty" : "short"
 }
@@ -236,9 +237,10 @@ const listForms = (observations: Observations): Latitude.Change => {
 const writeOf = (observations: Observations, operations: ReadonlyArray<string>) =>
   successes(observations).filter(({ operation }) => operations.includes(operation)).map(({ response }) => response)
 
-const statusOf = (found: ReadonlyArray<Received["response"]>): 200 | 201 | 204 | undefined =>
-  [200, 201, 204].flatMap((status) => same(found.map((one) => one.status)) === status ? [status] : [])
-    .find((status): status is 200 | 201 | 204 => status === 200 || status === 201 || status === 204)
+const statusOf = (found: ReadonlyArray<Received["response"]>): 200 | 201 | 204 | undefined => {
+  const status = same(found.map((one) => one.status))
+  return status === 200 || status === 201 || status === 204 ? status : undefined
+}
 
 const bodyOf = (response: Received["response"], fields: ReadonlyArray<string>): "resource" | "none" | "unexpected" | undefined =>
   response.status === 204

@@ -165,9 +165,19 @@ export const resources = (observations: Observations): ReadonlyArray<Resource> =
     return name === undefined ? [] : values.filter(isJsonObject).map((value) => ({ name, value, request }))
   })
 
+/** Every resource of this name in a successful response. */
+export const resourcesOf = (observations: Observations, name: ResourceName): ReadonlyArray<Resource> =>
+  resources(observations).filter((resource) => resource.name === name)
+
 /** Every successful response of a list. */
 export const pages = (observations: Observations): ReadonlyArray<Received> =>
   successes(observations).filter(({ operation }) => isList(operation))
+
+/** The limit that a request of a list asks for; undefined for the default. */
+export const limitOf = (request: string): number | undefined => {
+  const limit = /[?&]limit=(\d+)/.exec(request)?.[1]
+  return limit === undefined ? undefined : Number(limit)
+}
 
 /** The items of a page; none if the response is not a list envelope. */
 export const itemsOf = ({ json }: Response): ReadonlyArray<unknown> => isJsonObject(json) && Array.isArray(json["data"]) ? json["data"] : []

@@ -16,6 +16,7 @@ import {
   isJsonObject,
   isSuccess,
   itemsOf,
+  limitOf,
   nextCursor,
   type Observations,
   pages,
@@ -23,6 +24,7 @@ import {
   type Resource,
   type ResourceName,
   resources,
+  resourcesOf,
   responses,
   shown,
   successes,
@@ -61,10 +63,9 @@ const inWebApp = never("it happens in the web app, not in the interface")
 
 /** The values of a field in the observed resources; null and absent ones are left out. */
 const valuesOf = (observations: Observations, name: ResourceName, field: string) =>
-  resources(observations).flatMap((resource) => {
-    const value = resource.value[field]
-    return resource.name !== name || value === undefined || value === null ? [] : [{ value, from: `${field} in ${resource.request}` }]
-  })
+  resourcesOf(observations, name).flatMap(({ request, value: { [field]: value } }) =>
+    value === undefined || value === null ? [] : [{ value, from: `${field} in ${request}` }]
+  )
 
 const isString = (value: unknown): boolean => typeof value === "string"
 const isStrings = (value: unknown): boolean => Array.isArray(value) && value.every(isString)
@@ -133,11 +134,6 @@ const listEnvelope: Judge = (observations) =>
       ? confirmed("seen in every list")
       : contradicted(`next_cursor is ${shown(cursor)} in ${received.request}`)
   }, "no list was received")
-
-const limitOf = (request: string): number | undefined => {
-  const limit = /[?&]limit=(\d+)/.exec(request)?.[1]
-  return limit === undefined ? undefined : Number(limit)
-}
 
 const limitHonoured: Judge = (observations) =>
   each(

@@ -1,28 +1,15 @@
 /** Finds how the service changes a text before it stores it. */
 import { Latitude, storedText } from "@plaza/sandbox"
 
-type TextForm = Latitude.Latitude["text"][number]
-
-const forms: ReadonlyArray<TextForm> = [
-  "linksShortened",
-  "emojiCodes",
-  "smartPunctuation",
-  "trimmed",
-  "lf",
-  "collapsed",
-  "htmlEscaped",
-  "nfc",
-  "namedEntities",
-  "numericEntities"
-]
+const { textForms } = Latitude
 
 /** Every subset of the forms, smaller ones first. */
-const subsets: ReadonlyArray<ReadonlyArray<TextForm>> = Array.from(
-  { length: 2 ** forms.length },
-  (_, bits) => forms.filter((_, index) => (bits & (1 << index)) !== 0)
+const subsets: ReadonlyArray<ReadonlyArray<Latitude.TextForm>> = Array.from(
+  { length: 2 ** textForms.length },
+  (_, bits) => textForms.filter((_, index) => (bits & (1 << index)) !== 0)
 ).sort((one, other) => one.length - other.length)
 
-const apply = (text: ReadonlyArray<TextForm>, sent: string): string => storedText({ ...Latitude.defaults, text }, sent)
+const apply = (text: ReadonlyArray<Latitude.TextForm>, sent: string): string => storedText({ ...Latitude.defaults, text }, sent)
 
 const ellipsis = "\u2026"
 

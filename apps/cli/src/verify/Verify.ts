@@ -147,7 +147,12 @@ export const run = (objects: Plan.Objects | undefined, files: Files) =>
       plan,
       // What was seen, and above all what was written, is not lost with Ctrl-C.
       onInterrupt: (outcome) =>
-        outcome.observations.sent.length === 0 ? Effect.void : Effect.ignore(Effect.provide(publish(outcome), context)),
+        outcome.observations.sent.length === 0
+          ? Effect.void
+          : Effect.provide(
+            Effect.catchAll(publish(outcome), ({ message }) => output.note(`the report was not written: ${message}`)),
+            context
+          ),
       // With --json standard error has one object, the failure.
       onProgress: ({ observation, step, steps }) => output.json ? Effect.void : output.note(progressLine(step, steps, observation))
     })

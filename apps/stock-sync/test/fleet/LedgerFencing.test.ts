@@ -36,11 +36,14 @@ const expectTakenOver = (exit: Exit.Exit<unknown, unknown>, label = "") => {
   expect(String(error)).toContain("another runner has taken over the account shop-")
 }
 
-/** Waits until a statement waits for a lock. */
-const waiting = eventually(
-  Effect.suspend(() => fleet.database.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
-  (rows) => rows.length > 0
-)
+/** Waits until so many statements wait for a lock. */
+const waiting = (statements: number) =>
+  eventually(
+    Effect.suspend(() =>
+      fleet.database.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    ),
+    (rows) => rows.length >= statements
+  )
 
 describe("after a takeover", () => {
   it.live("every operation of the earlier opening fails, and writes nothing", () =>
@@ -116,7 +119,7 @@ describe("after a takeover", () => {
         const before = yield* contentOf(id)
         const fiber = yield* whileLocked(fleet, id, Effect.gen(function*() {
           const fiber = yield* Effect.fork(operation(ledger, send))
-          yield* waiting
+          yield* waiting(1)
           yield* takeOver(fleet, id, "next")
           return fiber
         }))
@@ -231,8 +234,9 @@ describe("a removed account", () => {
       yield* receive(ledger, row("A", 1))
       const [snapshot, removal] = yield* whileLocked(fleet, id, Effect.gen(function*() {
         const snapshot = yield* Effect.fork(receive(ledger, row("A", 5), row("B", 1)))
-        yield* waiting
+        yield* waiting(1)
         const removal = yield* Effect.fork(fleet.accounts.remove(id))
+        yield* waiting(2)
         return [snapshot, removal] as const
       }))
       expect(Exit.isFailure(yield* Fiber.await(snapshot))).toBe(true)

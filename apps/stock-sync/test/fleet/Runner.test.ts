@@ -21,6 +21,19 @@ const sending = (fleet: Fleet) =>
     return runner
   })
 
+/** The service refuses the key of the account `a`, and then nothing of it is due. */
+const refusedWithNothingDue = (fleet: Fleet) =>
+  Effect.gen(function*() {
+    for (const path of ["/me", Simulation.stockOf("a-P0000")]) {
+      yield* Simulation.fault({ kind: "status", when: "before", status: 401, code: "INVALID_API_KEY", path, times: Simulation.forEver })
+    }
+    const { source } = yield* fleet.account("a")
+    yield* source.set(products("a", 1, () => 2))
+    yield* until(Effect.map(fleet.problem("a"), (problem) => problem !== null), "2 minutes")
+    yield* source.set(products("a", 1, () => 1))
+    yield* Effect.sleep("2 hours")
+  })
+
 describe("a runner", () => {
   it.live("sends the stock of all its accounts, and then runs none of them", () =>
     simulated((fleet) =>
@@ -97,15 +110,7 @@ describe("a runner", () => {
         yield* fleet.add("a", products("a", 1, () => 1))
         const { stop } = yield* fleet.start()
         yield* until(areSent("a", products("a", 1, () => 1)))
-        for (const path of ["/me", Simulation.stockOf("a-P0000")]) {
-          yield* Simulation.fault({ kind: "status", when: "before", status: 401, code: "INVALID_API_KEY", path, times: Simulation.forEver })
-        }
-        const { source } = yield* fleet.account("a")
-        yield* source.set(products("a", 1, () => 2))
-        yield* until(Effect.map(fleet.problem("a"), (problem) => problem !== null), "2 minutes")
-        // Then nothing is due, although the key is still refused.
-        yield* source.set(products("a", 1, () => 1))
-        yield* Effect.sleep("2 hours")
+        yield* refusedWithNothingDue(fleet)
         expect(yield* fleet.problem("a")).not.toBeNull()
         yield* stop
         yield* fleet.start("two")
@@ -238,15 +243,7 @@ describe("a runner", () => {
         yield* fleet.add("a", products("a", 1, () => 1))
         const { state } = yield* fleet.start()
         yield* until(areSent("a", products("a", 1, () => 1)))
-        for (const path of ["/me", Simulation.stockOf("a-P0000")]) {
-          yield* Simulation.fault({ kind: "status", when: "before", status: 401, code: "INVALID_API_KEY", path, times: Simulation.forEver })
-        }
-        const { source } = yield* fleet.account("a")
-        yield* source.set(products("a", 1, () => 2))
-        yield* until(Effect.map(fleet.problem("a"), (problem) => problem !== null), "2 minutes")
-        // Then nothing is due, although the key is still refused.
-        yield* source.set(products("a", 1, () => 1))
-        yield* Effect.sleep("2 hours")
+        yield* refusedWithNothingDue(fleet)
         yield* fleet.pause("a")
         yield* until(Effect.map(state, ({ accounts }) => accounts.failing === 0), "3 seconds")
         yield* Effect.sleep("1 minute")

@@ -17,7 +17,7 @@ export interface Write extends Version {
 }
 
 export interface Feed {
-  /** Changes the stock of some products, and replaces the file. */
+  /** Changes the stock of at least one product, and replaces the file. */
   readonly change: Effect.Effect<void>
   readonly wanted: (product: string) => number | undefined
   /** How often it was changed. */
@@ -47,9 +47,17 @@ export const make = (path: string, products: ReadonlyArray<string>, { changed, c
       // A few sales, or a new list of everything.
       const share = changes === 1 || (yield* Random.next) < complete ? 1 : changed
       const at = yield* Clock.currentTimeMillis
+      let differing = 0
       for (const versions of history.values()) {
         if ((yield* Random.next) >= share) continue
-        versions.push({ stock: (yield* Random.next) < 0.1 ? 0 : stockOf(versions.length), at })
+        const stock = (yield* Random.next) < 0.1 ? 0 : stockOf(versions.length)
+        if (stock !== versions.at(-1)?.stock) differing++
+        versions.push({ stock, at })
+      }
+      // A change after which there is nothing to send would look like an account that is not served.
+      if (differing === 0) {
+        const versions = history.get((yield* Random.choice(products)) ?? "")
+        versions?.push({ stock: stockOf(versions.length), at })
       }
       yield* files.writeFileString(`${path}.new`, `productId,stock\n${
         products.map((product) => `${product},${wanted(product)}\n`).join("")
