@@ -1,6 +1,7 @@
 /** Records the outcome of a request, in the product and in the history, one short transaction each. */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Statement } from "@effect/sql/Statement"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,22 +16,33 @@ export const wholeMillis = (duration: Duration.Duration): number => Math.ceil(Du
 /** An integer in a list of results. Postgres would take a parameter there for a text. */
 const integer = (sql: SqlClient.SqlClient, value: number) => sql.literal(String(value))
 
+type Write = Statement<unknown>
+
+/** Runs statements of which none reads what another one writes: in Postgres as one, because most of their time is that of the way there. */
+const together = (sql: SqlClient.SqlClient, statements: ReadonlyArray<Write>): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({
+    pg: () => {
+      const steps = statements.map((statement, index) => sql`${sql.literal(`step_${index}`)} AS (${statement})`)
+      return Effect.asVoid(sql`WITH ${sql.csv(steps)} SELECT 1`)
+    },
+    orElse: () => sql.withTransaction(Effect.all(statements, { discard: true }))
+  })
+
 /** How long a request is counted, in milliseconds. */
 export const countedMillis = ({ rateWindow }: LedgerOptions): number => wholeMillis(Duration.sum(rateWindow, clockTolerance))
 
 /** Counts a request that ended at this time, and forgets those that no longer count. */
-const recordRequest = (sql: SqlClient.SqlClient, options: LedgerOptions, at: number, now: number): Effect.Effect<unknown, SqlError> =>
-  Effect.zipRight(
-    sql`INSERT INTO request (at) VALUES (${at})`,
-    sql`DELETE FROM request WHERE at < ${now - countedMillis(options)}`
-  )
+const recordRequest = (sql: SqlClient.SqlClient, options: LedgerOptions, at: number, now: number): ReadonlyArray<Write> => [
+  sql`INSERT INTO request (at) VALUES (${at})`,
+  sql`DELETE FROM request WHERE at < ${now - countedMillis(options)}`
+]
 
 /** Later than any time: the end of a request in flight, plus its number. */
 export const inFlight = 9_000_000_000_000_000
 
 /** Counts a request in flight that concerns no product. */
 export const startRequest = (sql: SqlClient.SqlClient, options: LedgerOptions, number: number): Effect.Effect<unknown, SqlError> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => recordRequest(sql, options, inFlight + number, now))
+  Effect.flatMap(Clock.currentTimeMillis, (now) => together(sql, recordRequest(sql, options, inFlight + number, now)))
 
 export const endRequest = (sql: SqlClient.SqlClient, number: number): Effect.Effect<unknown, SqlError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => sql`UPDATE request SET at = ${now} WHERE at = ${inFlight + number}`)
@@ -42,15 +54,15 @@ const recordHistory = (
   outcome: HistoryEntry["outcome"],
   refusal: Refusal | undefined,
   now: number
-) =>
-  Effect.all([
-    recordRequest(sql, options, now, now),
-    sql`INSERT INTO history (product_id, value, priority, sent_at, ended_at, outcome, code, message)
+): ReadonlyArray<Write> => [
+  ...recordRequest(sql, options, now, now),
+  // Before the insertion, as each statement of `together` finds the history.
+  sql`DELETE FROM history WHERE n <= (SELECT max(n) FROM history) - ${options.historyLimit - 1}`,
+  sql`INSERT INTO history (product_id, value, priority, sent_at, ended_at, outcome, code, message)
       SELECT id, ${integer(sql, value)}, ${integer(sql, Tables.priorityIndex(priority))}, sent_at, ${integer(sql, now)}, ${outcome},
         ${refusal?.code ?? refusal?.tag ?? null}, ${refusal?.message ?? null}
-      FROM product WHERE id = ${productId}`,
-    sql`DELETE FROM history WHERE n <= (SELECT max(n) FROM history) - ${options.historyLimit}`
-  ], { discard: true })
+      FROM product WHERE id = ${productId}`
+]
 
 const doubtEnded = "(doubt_until IS NULL OR sent_at >= doubt_until)"
 
@@ -60,9 +72,10 @@ const isCertain = (value: number) => `(doubt_until IS NULL OR sent_at >= doubt_u
 export const confirm = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Send): Effect.Effect<unknown, SqlError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const { productId, value } = send
-    return sql.withTransaction(Effect.zipRight(
-      recordHistory(sql, options, send, "confirmed", undefined, now),
-      sql.unsafe(`UPDATE product SET confirmed = ${value}, confirmed_at = ${now}, attempts = 0, updated_at = ${now},
+    return together(sql, [
+      ...recordHistory(sql, options, send, "confirmed", undefined, now),
+      sql`${
+        sql.literal(`UPDATE product SET confirmed = ${value}, confirmed_at = ${now}, attempts = 0, updated_at = ${now},
           state = CASE WHEN wanted = ${value} AND ${isCertain(value)} THEN 'settled' WHEN ${doubtEnded} THEN 'pending' ELSE 'doubtful' END,
           due_at = CASE WHEN wanted = ${value} AND NOT ${isCertain(value)} THEN doubt_until END,
           since = CASE WHEN wanted = ${value} THEN ${now} ELSE since END,
@@ -70,8 +83,9 @@ export const confirm = (sql: SqlClient.SqlClient, options: LedgerOptions, send: 
           doubt_high = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_high END,
           doubt_until = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_until END,
           refusal_tag = NULL, refusal_code = NULL, refusal_message = NULL, refused = NULL
-        WHERE id = ${sql.onDialectOrElse({ pg: () => "$1", orElse: () => "?" })}`, [productId])
-    ))
+        WHERE id = `)
+      }${productId}`
+    ])
   })
 
 /** The state of an unconfirmed product. */
@@ -111,12 +125,12 @@ export const fail = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Sen
     const outcome = state === "quarantined"
       ? sql`state = CASE WHEN wanted = ${value} THEN 'quarantined' ELSE ${otherwise} END, due_at = CASE WHEN wanted = ${value} THEN CAST(${retryAt} AS BIGINT) END,`
       : sql`state = ${otherwise}, due_at = ${retryAt > now ? retryAt : null},`
-    return sql.withTransaction(Effect.zipRight(
-      recordHistory(sql, options, send, state, refusal, now),
+    return together(sql, [
+      ...recordHistory(sql, options, send, state, refusal, now),
       sql`UPDATE product SET ${outcome} ${doubt} ${confirmed} refusal_tag = ${refusal.tag}, refusal_code = ${refusal.code ?? null},
           refusal_message = ${refusal.message}, refused = ${value}, updated_at = ${now}
         WHERE id = ${productId}`
-    ))
+    ])
   })
 
 /** Confirmed, and sent again once no earlier request can take effect any longer. */

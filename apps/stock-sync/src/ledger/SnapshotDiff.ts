@@ -52,25 +52,37 @@ const kindCounts = LedgerRows.all(KindCount)
 export const countOfKind = (rows: ReadonlyArray<typeof KindCount.Type>, kind: DropGuard.Kind): number =>
   rows.reduce((sum, row) => row.kind === kind ? sum + row.n : sum, 0)
 
-/** The implausible changes within the window: those of this snapshot, and earlier ones that still hold. */
-const measure = (sql: SqlClient.SqlClient, windowStart: number): Effect.Effect<DropGuard.Figures, SqlError | ParseError> =>
-  Effect.map(
-    Effect.all({
-      now: kindCounts(
-        sql`SELECT ${
-          sql.literal(DropGuard.kindSql("base", "stock"))
-        } AS kind, count(*) AS n FROM changed WHERE was IS NOT NULL AND part = 'named' GROUP BY 1`
-      ),
-      before: kindCounts(sql`SELECT ${sql.literal(DropGuard.kindSql("base", "wanted"))} AS kind, count(*) AS n FROM product
-        WHERE base_at > ${windowStart} AND part <> 'excluded' AND NOT EXISTS (SELECT 1 FROM changed WHERE changed.id = product.id) GROUP BY 1`),
-      zeroed: LedgerRows.countOf(sql`SELECT count(*) AS n FROM changed WHERE part = 'zeroed' AND base > 0`),
-      named: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product WHERE part = 'named'`),
-      missing: LedgerRows.countOf(sql`SELECT count(*) AS n FROM missing WHERE part = 'named' OR left_at > ${windowStart}`),
-      left: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product WHERE left_at > ${windowStart} AND part <> 'excluded'`)
-    }),
-    ({ before, left, missing, named, now, zeroed }) => {
-      const kinds = [...now, ...before]
-      return {
+const figureCounts = LedgerRows.first(Schema.Struct({
+  changed: Schema.Int,
+  zeroed: Schema.Int,
+  named: Schema.Int,
+  missing: Schema.Int,
+  left: Schema.Int
+}))
+
+/** The number of changed products, and the implausible changes within the window: those of this snapshot, and earlier ones that still hold. */
+const measure = (
+  sql: SqlClient.SqlClient,
+  windowStart: number
+): Effect.Effect<{ readonly changed: number; readonly figures: DropGuard.Figures }, SqlError | ParseError> =>
+  Effect.gen(function*() {
+    // One statement, because most of the time of a small snapshot is that of the way to the database.
+    const found = yield* figureCounts(sql`SELECT
+      (SELECT count(*) FROM changed WHERE was IS NULL OR was <> stock) AS changed,
+      (SELECT count(*) FROM changed WHERE part = 'zeroed' AND base > 0) AS zeroed,
+      (SELECT count(*) FROM product WHERE part = 'named') AS named,
+      (SELECT count(*) FROM missing WHERE part = 'named' OR left_at > ${windowStart}) AS missing,
+      (SELECT count(*) FROM product WHERE left_at > ${windowStart} AND part <> 'excluded') AS "left"`)
+    const { changed, left, missing, named, zeroed } = yield* Effect.orDie(found)
+    const kinds = yield* kindCounts(sql`
+      SELECT ${sql.literal(DropGuard.kindSql("base", "stock"))} AS kind, count(*) AS n FROM changed
+        WHERE was IS NOT NULL AND part = 'named' GROUP BY 1
+      UNION ALL
+      SELECT ${sql.literal(DropGuard.kindSql("base", "wanted"))} AS kind, count(*) AS n FROM product
+        WHERE base_at > ${windowStart} AND part <> 'excluded' AND NOT EXISTS (SELECT 1 FROM changed WHERE changed.id = product.id) GROUP BY 1`)
+    return {
+      changed,
+      figures: {
         catalogue: named + left,
         soldOut: countOfKind(kinds, "soldOut"),
         fell: countOfKind(kinds, "fell"),
@@ -79,7 +91,7 @@ const measure = (sql: SqlClient.SqlClient, windowStart: number): Effect.Effect<D
         zeroed
       }
     }
-  )
+  })
 
 /** Compares the staged rows, of which these counts are known. */
 export const compare = (
@@ -99,8 +111,7 @@ export const compare = (
       rows: counts.all,
       rejected: counts.rejected,
       negative: counts.negative,
-      changed: yield* LedgerRows.countOf(sql`SELECT count(*) AS n FROM changed WHERE was IS NULL OR was <> stock`),
-      figures: yield* measure(sql, windowStart),
+      ...yield* measure(sql, windowStart),
       missingKept
     }
   })
