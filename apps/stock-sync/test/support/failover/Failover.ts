@@ -34,7 +34,7 @@ interface Machine {
   runner: Fleet.Runner | undefined
 }
 
-const products = Array.from({ length: 24 }, (_, index) => `P${index}`)
+export const products = Array.from({ length: 24 }, (_, index) => `P${index}`)
 // A change of all products is more.
 const allowance = { limit: 10, window: Duration.seconds(5) }
 const shares = { changed: 0.05, complete: 0.03 }
