@@ -7,6 +7,7 @@ import { layer } from "@effect/vitest"
 import { OrderId, ProductId } from "@plaza/domain"
 import { faultPresets, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
+import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
 import { plaza, plazaWith } from "./support/Plaza.js"
 
@@ -19,6 +20,7 @@ const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 /** The same command as text and as JSON. */
 const both = (...argv: ReadonlyArray<string>) => Effect.all([plaza(...argv), plaza(...argv, "--json")], { concurrency: 2 })
 
+const documentation = fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url))
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" }))
 const file = (name: string, content: string) =>
   Effect.gen(function*() {
@@ -337,7 +339,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const fs = yield* FileSystem.FileSystem
       const { stdout } = yield* plaza("sandbox", "faults", "add", "--help")
       const [, help = ""] = /The presets are ([^.]*)\./.exec(stdout.replaceAll(/\s+/g, " ")) ?? []
-      const [, docs = ""] = /takes the name of a preset: ([^.]*)\./.exec(yield* fs.readFileString("../../docs/sandbox.md")) ?? []
+      const [, docs = ""] = /takes the name of a preset: ([^.]*)\./.exec(yield* fs.readFileString(documentation)) ?? []
       expect(Array.from(help.matchAll(/(\w+) \(/g), ([, name]) => name)).toEqual(Object.keys(faultPresets))
       expect(Array.from(docs.matchAll(/`(\w+)`/g), ([, name]) => name)).toEqual(Object.keys(faultPresets))
     }))
