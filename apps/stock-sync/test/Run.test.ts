@@ -3,6 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import Database from "better-sqlite3"
 import { Effect, Layer, Schedule } from "effect"
 import { account, parsed, run, start } from "./support/program.js"
 import { arrived, held } from "./support/sandbox.js"
@@ -21,6 +22,36 @@ const until = <E, R>(look: Effect.Effect<boolean, E, R>) =>
   Effect.repeat(look, { until: (so) => so, schedule: Schedule.spaced("50 millis") })
 const holds = (stocks: Readonly<Record<string, number>>) =>
   Effect.map(held(...Object.keys(stocks)), (found) => Object.entries(stocks).every(([id, stock]) => found[id] === stock))
+
+describe("a request of the account", () => {
+  for (const args of [["once", "--source", "stock.csv"], ["run", "--source", "stock.csv"], ["adopt"]]) {
+    it.live(`is in the ledger when ${args[0]} is killed before the response`, () =>
+      inFolder((cwd) =>
+        Effect.gen(function*() {
+          const { addFault, countRequests } = yield* Sandbox.Sandbox
+          const env = { ...yield* account, STOCK_SYNC_LEDGER: "ledger.db" }
+          yield* write(`${cwd}/stock.csv`, csv(wanted))
+          expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+          const recorded = Effect.sync(() => {
+            const database = new Database(`${cwd}/ledger.db`, { readonly: true })
+            const times: ReadonlyArray<unknown> = database.prepare("SELECT at FROM request").pluck().all()
+            database.close()
+            return times
+          })
+          // A request for each product, and GET /me.
+          const before = yield* recorded
+          expect(before).toHaveLength(Object.keys(wanted).length + 1)
+          yield* addFault({ kind: "delay", when: "after", millis: 60_000, path: "/me" })
+          const asked = yield* countRequests({ path: "/me" })
+          const running = yield* start(args, { cwd, env })
+          yield* until(Effect.map(countRequests({ path: "/me" }), (count) => count > asked))
+          yield* running.kill("SIGKILL")
+          yield* running.ended
+          expect(yield* recorded).toHaveLength(before.length + 1)
+        })
+      ))
+  }
+})
 
 describe("run", () => {
   it.live("keeps the store equal to the file, and ends with 0 at SIGTERM", () =>
