@@ -4,7 +4,9 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
 import * as SourceError from "@plaza/tabular/SourceError"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,6 +23,7 @@ import type { LedgerFault, SnapshotHeld } from "./LedgerError.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "./Snapshot.js"
 import * as SnapshotDiff from "./SnapshotDiff.js"
 import * as Staging from "./Staging.js"
+import { withRelations, type Write, writeTogether } from "./Statements.js"
 import * as Tables from "./Tables.js"
 
 /** The window of the drop guard, in milliseconds since the epoch as the ledger stores times. */
@@ -29,10 +32,12 @@ interface GuardWindow {
   readonly now: number
 }
 
-interface Judged {
-  readonly result: SnapshotResult
+interface Judged extends SnapshotDiff.Difference {
   readonly verdict: HeldSnapshots.Verdict
 }
+
+/** What else the transaction that applies a snapshot writes into the row of `snapshot`: further assignments, each after a comma. */
+export type Further = (result: SnapshotResult) => Fragment
 
 /** Doubt that can no longer come true, because the stock was confirmed after it ended. */
 const doubtExpired = (now: number) => `(product.state = 'settled' AND product.doubt_until <= ${now})`
@@ -81,12 +86,6 @@ const writeChanges = ({ isShared, sql }: LedgerConnection.LedgerConnection, { no
         ELSE excluded.since
       END`)
 
-const updateParts = (sql: SqlClient.SqlClient, now: number) =>
-  Effect.zipRight(
-    sql`UPDATE product SET part = 'left', left_at = ${now} WHERE part IN ('named', 'excluded') AND id IN (SELECT id FROM missing)`,
-    sql`UPDATE product SET part = 'excluded', left_at = NULL WHERE part <> 'excluded' AND id IN (SELECT id FROM staged WHERE kind = 'excluded')`
-  )
-
 /** Confirmed changes count as plausible from now on. Missing products stay missing, but no longer count within the window. */
 const resetBaseline = (sql: SqlClient.SqlClient) =>
   Effect.zipRight(
@@ -99,23 +98,47 @@ const manyChanges = 1_000
 const analyze = ({ isShared, sql }: LedgerConnection.LedgerConnection, { changed }: SnapshotResult) =>
   sql.onDialectOrElse({ pg: () => isShared || changed < manyChanges ? Effect.void : sql`ANALYZE product`, orElse: () => Effect.void })
 
+/** Writes the compared snapshot, after the issues of the last one were deleted. No two statements write the same row. */
+const writes = (
+  connection: LedgerConnection.LedgerConnection,
+  result: SnapshotResult,
+  { excluded, unit }: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
+  { duplicates, missing }: SnapshotPolicy,
+  window: GuardWindow,
+  assignments: Fragment
+): Effect.Effect<ReadonlyArray<Write>> =>
+  Effect.map(Wording, ({ option }) => {
+    const { sql } = connection
+    return [
+      sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${unit}${assignments}`,
+      ...(result.rejected + result.negative > 0 ? [Staging.recordIssues(sql, duplicates, option("duplicates"))] : []),
+      writeChanges(connection, window),
+      // A missing product with a wanted stock of 0 is one of the changes.
+      ...(missing === "zero" && !result.missingKept ? [] : [
+        sql`UPDATE product SET part = 'left', left_at = ${window.now} WHERE part IN ('named', 'excluded') AND id IN (SELECT id FROM missing)`
+      ]),
+      ...(excluded.size === 0 ? [] : [
+        sql`UPDATE product SET part = 'excluded', left_at = NULL
+          WHERE part <> 'excluded' AND id IN (SELECT id FROM staged WHERE kind = 'excluded')`
+      ])
+    ]
+  })
+
 // The first statement writes: a transaction of SQLite that starts by reading fails for good if another process writes before it does.
+const deleteIssues = (sql: SqlClient.SqlClient): Write => sql`DELETE FROM row_issue`
+
 const write = (
   connection: LedgerConnection.LedgerConnection,
   { result, verdict }: Judged,
-  { unit }: Pick<SnapshotInput<never, never>, "unit">,
-  { duplicates }: SnapshotPolicy,
-  window: GuardWindow
+  input: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
+  policy: SnapshotPolicy,
+  window: GuardWindow,
+  assignments: Fragment
 ) => {
   const { sql } = connection
   return Effect.all([
-    sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${unit}`,
-    sql`DELETE FROM row_issue`,
-    result.rejected + result.negative > 0
-      ? Effect.flatMap(Wording, ({ option }) => Staging.recordIssues(sql, duplicates, option("duplicates")))
-      : Effect.void,
-    writeChanges(connection, window),
-    updateParts(sql, window.now),
+    deleteIssues(sql),
+    Effect.flatMap(writes(connection, result, input, policy, window, assignments), Effect.all),
     verdict._tag === "Confirmed" ? resetBaseline(sql) : Effect.void,
     analyze(connection, result)
   ], { discard: true })
@@ -142,8 +165,8 @@ const compareAndJudge = (
       const first = Option.getOrUndefined(yield* Staging.firstRejected(sql, policy.duplicates, option("duplicates")))
       return { message: (unit) => RejectedRowLimit.sentence(counts, first, unit, named("max-bad-rows")) }
     }
-    const result = yield* SnapshotDiff.compare(sql, policy, counts, windowStart)
-    return { result, verdict: yield* HeldSnapshots.judge(sql, policy.guard, result.figures) }
+    const difference = yield* SnapshotDiff.compare(sql, policy, counts, windowStart)
+    return { ...difference, verdict: yield* HeldSnapshots.judge(sql, policy.guard, difference) }
   })
 
 /** Stages and judges a snapshot, uses it, and drops what was staged. */
@@ -166,12 +189,13 @@ const withStaged = <A, E, E2, R>(
     return yield* use(judged, window)
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
 
-/**
- * Applies a snapshot. If its rows fail or it is held, the wanted stock stays unchanged. `record` runs in the transaction that applies it.
- */
+/** Nothing is held once another snapshot was applied. */
+const noneHeld = (sql: SqlClient.SqlClient, assignments: Fragment) => sql`, ${sql.literal(HeldSnapshots.none)}${assignments}`
+
+/** Applies a snapshot. If its rows fail or it is held, the wanted stock stays unchanged. */
 export const apply = (
   connection: LedgerConnection.LedgerConnection,
-  record: (result: SnapshotResult) => Effect.Effect<unknown, SqlError> = () => Effect.void
+  further: Further = () => connection.sql``
 ): Ledger["Type"]["applySnapshot"] =>
 (input, policy) => {
   const { run, sql } = connection
@@ -181,13 +205,51 @@ export const apply = (
       ? Effect.flatMap(run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)),
         (held) => Effect.flatMap(LedgerCommands, (commands) => Effect.fail(HeldSnapshots.failure(policy.guard, held, commands))))
       : Effect.as(
-        run(sql.withTransaction(Effect.all([write(connection, judged, input, policy, window), HeldSnapshots.clear(sql), record(result)], {
-          discard: true
-        }))),
+        run(sql.withTransaction(Effect.zipRight(
+          write(connection, judged, input, policy, window, noneHeld(sql, further(result))),
+          HeldSnapshots.clearChanges(sql)
+        ))),
         result
       )
   })
 }
+
+const differ = (rows: ReadonlyArray<Staging.StagedRow>): boolean => {
+  const ids = rows.flatMap(([, id]) => id === null ? [] : [id])
+  return new Set(ids).size === ids.length
+}
+
+/**
+ * Applies a small snapshot in two statements of Postgres, without temporary tables. None: it needs the complete comparison, because it
+ * is held or refused, or has several rows of a product, or rejected rows while missing products get a wanted stock of 0.
+ */
+export const applySmall = (
+  connection: LedgerConnection.LedgerConnection,
+  all: ReadonlyArray<Row>,
+  input: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
+  policy: SnapshotPolicy,
+  further: Further
+): Effect.Effect<Option.Option<SnapshotResult>, SqlError | ParseError> =>
+  Effect.gen(function*() {
+    const { sql } = connection
+    const rows = all.map(Staging.toStagedRow).filter(([, id]) => id === null || !input.excluded.has(id))
+    const countOf = (kind: Staging.StagedRow[3]) => rows.reduce((count, row) => row[3] === kind ? count + 1 : count, 0)
+    const counts = { all: rows.length, rejected: countOf("bad"), negative: countOf("negative") }
+    const zeroes = policy.missing === "zero"
+    if (!differ(rows) || (zeroes && counts.rejected > 0) || RejectedRowLimit.exceeded(policy.maxBadRows, counts)) return Option.none()
+    const window = yield* guardWindow(policy)
+    const { changed, implausible, missing } = SnapshotDiff.relations(sql, window.start, zeroes)
+    const staged = Staging.select(sql, [...rows, ...Staging.toExcludedRows(input.excluded)])
+    const relations = { staged, duplicated: Staging.noneDuplicated(sql), missing, changed }
+    const difference = yield* SnapshotDiff.measure(sql, window.start, { ...counts, missingKept: false },
+      withRelations(sql, { ...relations, implausible }))
+    if (!HeldSnapshots.isPlausible(policy.guard, difference)) return Option.none()
+    const { result } = difference
+    const statements = yield* writes(connection, result, input, policy, window, noneHeld(sql, further(result)))
+    yield* deleteIssues(sql)
+    yield* writeTogether(sql, relations, [...statements, HeldSnapshots.clearChanges(sql)])
+    return Option.some(result)
+  })
 
 /** Applies a snapshot even if it would be held, and records the changes that would hold it. */
 export const preview = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["previewSnapshot"] => (input, policy) => {
@@ -198,7 +260,7 @@ export const preview = (connection: LedgerConnection.LedgerConnection): Ledger["
       const held = verdict._tag === "Held"
         ? Option.some(yield* run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)))
         : Option.none()
-      yield* run(sql.withTransaction(write(connection, judged, input, policy, window)))
+      yield* run(sql.withTransaction(write(connection, judged, input, policy, window, sql``)))
       return { ...result, held }
     }))
 }

@@ -1,6 +1,7 @@
 /** Decides whether a compared snapshot is held, and keeps the held one until it is confirmed or replaced. */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Statement } from "@effect/sql/Statement"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,7 @@ import type { LedgerCommands } from "./LedgerCommands.js"
 import { NotHeld, SnapshotHeld } from "./LedgerError.js"
 import * as LedgerRows from "./LedgerRows.js"
 import type { HeldSnapshot, SnapshotStatus } from "./Snapshot.js"
-import * as SnapshotDiff from "./SnapshotDiff.js"
+import type * as SnapshotDiff from "./SnapshotDiff.js"
 
 export type Verdict =
   | { readonly _tag: "Plausible" }
@@ -21,21 +22,26 @@ export type Verdict =
   | { readonly _tag: "Held"; readonly number: number; readonly isNew: boolean }
 
 const snapshotRow = LedgerRows.first(LedgerRows.SnapshotRow)
-const kindCounts = LedgerRows.all(SnapshotDiff.KindCount)
+const KindCount = Schema.Struct({ kind: LedgerRows.Kind, n: Schema.Int })
+const kindCounts = LedgerRows.all(KindCount)
 
 const selectSnapshot = (sql: SqlClient.SqlClient) => snapshotRow(sql`SELECT * FROM snapshot`)
 
 const isKnown = "SELECT 1 FROM held_change WHERE held_change.id = implausible.id AND held_change.kind = implausible.kind"
 
+/** Whether nothing has to be known of the held snapshot: a difference that is plausible by itself. */
+export const isPlausible = (limits: DropGuard.Limits, { implausible, result }: SnapshotDiff.Difference): boolean =>
+  implausible === 0 || !DropGuard.exceeds(limits, result.figures)
+
 /** Holds a snapshot only if it adds implausible changes that were not confirmed. */
 export const judge = (
   sql: SqlClient.SqlClient,
   limits: DropGuard.Limits,
-  figures: DropGuard.Figures
+  difference: SnapshotDiff.Difference
 ): Effect.Effect<Verdict, SqlError | ParseError> =>
   Effect.gen(function*() {
-    const implausible = yield* LedgerRows.countOf(sql`SELECT count(*) AS n FROM implausible`)
-    if (implausible === 0 || !DropGuard.exceeds(limits, figures)) return { _tag: "Plausible" }
+    if (isPlausible(limits, difference)) return { _tag: "Plausible" }
+    const { figures } = difference.result
     const row = Option.getOrUndefined(yield* selectSnapshot(sql))
     const number = row?.held_number ?? 0
     if (row === undefined || row.held_since === null) return { _tag: "Held", number: number + 1, isNew: true }
@@ -44,7 +50,7 @@ export const judge = (
     )
     const isSame = added.length === 0
     if (row.confirmed_number === number) {
-      const countOf = (kind: DropGuard.Kind) => SnapshotDiff.countOfKind(added, kind)
+      const countOf = (kind: DropGuard.Kind) => added.find((row) => row.kind === kind)?.n ?? 0
       const unconfirmed = {
         catalogue: figures.catalogue,
         soldOut: countOf("soldOut"),
@@ -75,7 +81,7 @@ export const hold = (
       RETURNING held_since`)
     if (isNew) {
       yield* sql`UPDATE snapshot SET confirmed_number = NULL`
-      yield* sql`DELETE FROM held_change`
+      yield* clearChanges(sql)
       yield* sql`INSERT INTO held_change (id, kind, was, wanted) SELECT id, kind, was, stock FROM implausible`
     }
     const at = DateTime.unsafeMake(now)
@@ -83,12 +89,9 @@ export const hold = (
     return { number, figures, since, at, confirmed: false }
   }))
 
-/** Forgets the held snapshot after another one was applied. */
-export const clear = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  Effect.zipRight(
-    sql`UPDATE snapshot SET held_since = NULL, held_at = NULL, confirmed_number = NULL`,
-    sql`DELETE FROM held_change`
-  )
+/** The columns of the snapshot's row without a held snapshot, and the statement that forgets its changes. */
+export const none = "held_since = NULL, held_at = NULL, confirmed_number = NULL"
+export const clearChanges = (sql: SqlClient.SqlClient): Statement<unknown> => sql`DELETE FROM held_change`
 
 export const status = (sql: SqlClient.SqlClient): Effect.Effect<SnapshotStatus, SqlError | ParseError> =>
   Effect.map(selectSnapshot(sql), (found) => {

@@ -1,13 +1,13 @@
 /** Records the outcome of a request, in the product and in the history, one short transaction each. */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Statement } from "@effect/sql/Statement"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Refusal } from "./Entry.js"
 import { clockTolerance, type FailedSend, type HistoryEntry, type LedgerOptions, type Send } from "./Ledger.js"
 import { toStorable } from "./LedgerConnection.js"
+import { together, type Write } from "./Statements.js"
 import * as Tables from "./Tables.js"
 
 /** The ledger stores whole milliseconds. */
@@ -15,18 +15,6 @@ export const wholeMillis = (duration: Duration.Duration): number => Math.ceil(Du
 
 /** An integer in a list of results. Postgres would take a parameter there for a text. */
 const integer = (sql: SqlClient.SqlClient, value: number) => sql.literal(String(value))
-
-type Write = Statement<unknown>
-
-/** Runs statements of which none reads what another one writes: in Postgres as one, because most of their time is that of the way there. */
-const together = (sql: SqlClient.SqlClient, statements: ReadonlyArray<Write>): Effect.Effect<unknown, SqlError> =>
-  sql.onDialectOrElse({
-    pg: () => {
-      const steps = statements.map((statement, index) => sql`${sql.literal(`step_${index}`)} AS (${statement})`)
-      return Effect.asVoid(sql`WITH ${sql.csv(steps)} SELECT 1`)
-    },
-    orElse: () => sql.withTransaction(Effect.all(statements, { discard: true }))
-  })
 
 /** How long a request is counted, in milliseconds. */
 export const countedMillis = ({ rateWindow }: LedgerOptions): number => wholeMillis(Duration.sum(rateWindow, clockTolerance))

@@ -4,6 +4,7 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Statement } from "@effect/sql/Statement"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -25,10 +26,11 @@ const maxIdLength = 500
 const storableId = (id: string | undefined) => id !== undefined && id.length <= maxIdLength && isStorable(id) ? id : null
 
 type Kind = "good" | "negative" | "excluded" | "bad"
-type StagedRow = readonly [line: number, id: string | null, stock: number | null, kind: Kind, reason: string | null]
+export type StagedRow = readonly [line: number, id: string | null, stock: number | null, kind: Kind, reason: string | null]
 type Duplicates = SnapshotPolicy["duplicates"]
 
-const toStagedRow = (row: Row): StagedRow => {
+/** A row as it is staged. */
+export const toStagedRow = (row: Row): StagedRow => {
   const id = storableId(row.productId)
   if (row._tag === "Rejected") return [row.line, id, null, "bad", toStorable(row.reason)]
   return id === null
@@ -39,17 +41,25 @@ const toStagedRow = (row: Row): StagedRow => {
 export const create = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
   sql`CREATE TEMP TABLE staged (line BIGINT NOT NULL, id TEXT, stock BIGINT, kind TEXT NOT NULL, reason TEXT)`
 
-export const insert = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect.Effect<unknown, SqlError> => {
-  const json = JSON.stringify(Chunk.toReadonlyArray(rows).map(toStagedRow))
+/** Staged rows as a query. One parameter for any number of rows keeps the statement the same. */
+export const select = (sql: SqlClient.SqlClient, rows: ReadonlyArray<StagedRow>): Statement<unknown> => {
+  const json = JSON.stringify(rows)
   return sql.onDialectOrElse({
     pg: () =>
-      sql`INSERT INTO staged SELECT (value ->> 0)::bigint, value ->> 1, (value ->> 2)::bigint, value ->> 3, value ->> 4
+      sql`SELECT (value ->> 0)::bigint AS line, value ->> 1 AS id, (value ->> 2)::bigint AS stock, value ->> 3 AS kind, value ->> 4 AS reason
         FROM json_array_elements(${json}::json) AS staged_row (value)`,
-    orElse: () => sql`INSERT INTO staged SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(${json})`
+    orElse: () => sql`SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(${json})`
   })
 }
 
-/** Replaces the rows of excluded products by one row each, which marks the product as excluded. */
+export const insert = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect.Effect<unknown, SqlError> =>
+  sql`INSERT INTO staged ${select(sql, Chunk.toReadonlyArray(rows).map(toStagedRow))}`
+
+/** A row that marks its product as excluded. */
+export const toExcludedRows = (excluded: ReadonlySet<string>): ReadonlyArray<StagedRow> =>
+  [...excluded].filter(isStorable).map((id) => [0, id, null, "excluded", null])
+
+/** Replaces the rows of excluded products by one row each. */
 export const exclude = (sql: SqlClient.SqlClient, excluded: ReadonlySet<string>): Effect.Effect<unknown, SqlError> => {
   const ids = idRows(sql, excluded)
   return Effect.zipRight(
@@ -91,6 +101,10 @@ const findDuplicates = (sql: SqlClient.SqlClient) =>
   })
     ) AS duplicated_row GROUP BY id`
 
+/** `duplicated` in Postgres for rows of different products. */
+export const noneDuplicated = (sql: SqlClient.SqlClient): Statement<unknown> =>
+  sql`SELECT CAST(NULL AS TEXT) AS id, 0 AS times, CAST(NULL AS TEXT) AS lines WHERE false`
+
 /** The condition of the rows that count. */
 export const accepted = "staged.id > '' AND staged.kind IN ('good', 'negative') AND staged.id NOT IN (SELECT id FROM duplicated)"
 
@@ -118,9 +132,13 @@ const decodeCounts = LedgerRows.first(Schema.Struct({
 }))
 
 /** The number of rows by kind. */
-export const count = (
-  sql: SqlClient.SqlClient
-): Effect.Effect<{ readonly all: number; readonly rejected: number; readonly negative: number }, SqlError | ParseError> =>
+export interface Counts {
+  readonly all: number
+  readonly rejected: number
+  readonly negative: number
+}
+
+export const count = (sql: SqlClient.SqlClient): Effect.Effect<Counts, SqlError | ParseError> =>
   Effect.map(
     decodeCounts(sql`SELECT count(*) AS n, CAST(sum(CASE WHEN ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS rejected,
       CAST(sum(CASE WHEN staged.kind = 'negative' AND NOT ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS negative ${
@@ -156,7 +174,7 @@ export const firstRejected = (sql: SqlClient.SqlClient, duplicates: Duplicates, 
   )
 
 /** Writes the issues of the snapshot into the ledger. */
-export const recordIssues = (sql: SqlClient.SqlClient, duplicates: Duplicates, setting: string): Effect.Effect<unknown, SqlError> =>
+export const recordIssues = (sql: SqlClient.SqlClient, duplicates: Duplicates, setting: string): Statement<unknown> =>
   sql`INSERT INTO row_issue (place, line, product_id, kind, reason)
     SELECT row_number() OVER (ORDER BY staged.line), staged.line, staged.id,
       CASE WHEN ${sql.literal(rejected)} THEN 'rejected' ELSE 'negative' END,

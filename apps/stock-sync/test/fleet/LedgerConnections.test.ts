@@ -164,7 +164,8 @@ describe("the connections of a runner", () => {
         const { id, ledger } = yield* opened
         yield* receiveSmall(ledger)
         yield* whileLocked(watcher, id, Effect.gen(function*() {
-          const snapshot = yield* Effect.fork(receive(ledger, row("A", 5), row("B", 6)))
+          // Several rows of a product need a connection of the snapshot's own.
+          const snapshot = yield* Effect.fork(receive(ledger, row("A", 5), row("B", 6), row("C", 1), row("C", 2)))
           const blocked = count("pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet' AND wait_event_type = 'Lock'")
           yield* eventually(blocked, (n) => n === 1)
           yield* Fiber.interrupt(snapshot)

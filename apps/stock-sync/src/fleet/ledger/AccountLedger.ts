@@ -3,6 +3,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -68,14 +69,15 @@ const estimate = LedgerRows.first(Schema.Struct({ rows: Schema.Number }))
  * Updates the statistics of the shared table after a snapshot that changed a considerable part of it, so that the next statements are
  * planned well. Autovacuum does it later. A user that does not own the table may not, which the server ignores.
  */
-const analyze = (session: SnapshotSession, { changed }: SnapshotResult) =>
-  Effect.gen(function*() {
-    if (changed < 1_000) return
-    const known = yield* estimate(
-      session.execute(`SELECT reltuples AS rows FROM pg_class WHERE oid = '${schema}.ledger_product'::regclass`)
-    )
-    if (Option.exists(known, ({ rows }) => changed * 5 > rows)) yield* session.execute(`ANALYZE (SKIP_LOCKED) ${schema}.ledger_product`)
-  })
+const analyze = ({ snapshot }: LedgerSessions, { changed }: SnapshotResult) =>
+  changed < 1_000 ? Effect.void : Effect.ignore(snapshot(
+    ({ execute }) =>
+      Effect.gen(function*() {
+        const known = yield* estimate(execute(`SELECT reltuples AS rows FROM pg_class WHERE oid = '${schema}.ledger_product'::regclass`))
+        if (Option.exists(known, ({ rows }) => changed * 5 > rows)) yield* execute(`ANALYZE (SKIP_LOCKED) ${schema}.ledger_product`)
+      }),
+    identity
+  ))
 
 const connect = (database: string, { operation, sql }: LedgerSessions, target: AccountTarget) => {
   const path = `of account ${target.id} in ${database}`
@@ -97,23 +99,28 @@ export const open = (
   // A snapshot that fails or is interrupted leaves the connections of other operations usable, so they go on.
   const runOn = (session: SnapshotSession): LedgerConnection.LedgerConnection["run"] => (statements) =>
     Effect.flatMap(inOrder.run(Effect.either(session.transaction(target, statements))), (result) => Effect.mapError(result, toFault))
-  const withSession = <A extends SnapshotResult, E, R>(use: (connection: LedgerConnection.LedgerConnection) => Effect.Effect<A, E, R>) =>
-    sessions.snapshot(
-      (session) => Effect.tap(use({ ...inOrder, run: runOn(session) }), (result) => Effect.ignore(analyze(session, result))),
-      toFault
-    )
+  const withSession = <A, E, R>(use: (connection: LedgerConnection.LedgerConnection) => Effect.Effect<A, E, R>) =>
+    sessions.snapshot((session) => use({ ...inOrder, run: runOn(session) }), toFault)
   return {
     ...LedgerSql.make(connection, options, connection.run(Effect.void)),
     applySnapshot: (input, policy) =>
       Effect.scoped(Effect.gen(function*() {
         const ahead = yield* readAhead(input)
         const digest = Option.map(ahead.all, (rows) => AppliedDigest.digestOf(input, rows, policy))
-        const known = Option.isNone(digest)
-          ? Option.none()
-          : yield* connection.run(AppliedDigest.find(connection.sql, digest.value))
-        if (Option.isSome(known)) return known.value
-        const record = AppliedDigest.record(connection.sql, Option.getOrNull(digest))
-        return yield* withSession((reserved) => ApplySnapshot.apply(reserved, record)(ahead.input, policy))
+        const further = AppliedDigest.record(connection.sql, Option.getOrNull(digest))
+        const applied = yield* Option.match(Option.all({ digest, rows: ahead.all }), {
+          onNone: () => Effect.succeedNone,
+          onSome: ({ digest, rows }) =>
+            connection.run(Effect.flatMap(AppliedDigest.find(connection.sql, digest), (known) =>
+              Option.isSome(known) ? Effect.succeed(known) : ApplySnapshot.applySmall(connection, rows, ahead.input, policy, further)))
+        })
+        const result = Option.isSome(applied)
+          ? applied.value
+          : yield* withSession((reserved) =>
+            ApplySnapshot.apply(reserved, further)(ahead.input, policy)
+          )
+        yield* analyze(sessions, result)
+        return result
       })),
     previewSnapshot: (input, policy) =>
       Effect.scoped(

@@ -1,9 +1,10 @@
 /**
  * Recognises a snapshot whose rows are those of the last applied one: after a takeover, and with a source that has no versions. Such a
- * snapshot changes nothing, and a comparison costs some forty statements.
+ * snapshot changes nothing, so it is not compared.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -49,5 +50,5 @@ export const find = (sql: SqlClient, digest: string): Effect.Effect<Option.Optio
     ))
 
 /** Records the digest of a snapshot that is being applied; null if it has none. */
-export const record = (sql: SqlClient, digest: string | null) => (result: SnapshotResult): Effect.Effect<unknown, SqlError> =>
-  sql`UPDATE snapshot SET digest = ${digest}, result = ${encodeResult(result)}`
+export const record = (sql: SqlClient, digest: string | null) => (result: SnapshotResult): Fragment =>
+  sql`, digest = ${digest}, result = ${encodeResult(result)}`

@@ -8,14 +8,13 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { ParseError } from "effect/ParseResult"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type Pg from "pg"
 import { accountSetting } from "../../ledger/Dialect.js"
+import { codeOf } from "../../ledger/PostgresErrors.js"
 import * as LedgerSchema from "./LedgerSchema.js"
 
 /** Snapshots at the same time. Each keeps a connection while its rows are staged. */
@@ -24,9 +23,9 @@ const maxSnapshots = 3
 /** Other operations at the same time. The pool's remaining connection is for queries about all accounts. */
 const maxOperations = 5
 
-/** Longer than any operation on the largest ledger takes. */
-const operationTimeout = "60 seconds"
-const cleanupTimeout = "5 seconds"
+/** Longer than any statement of an operation on the largest ledger takes, in milliseconds. */
+const operationTimeout = 60_000
+const cleanupTimeout = 5_000
 
 /** The account whose rows a transaction reads and writes. */
 export interface Target {
@@ -66,21 +65,22 @@ class Session {
     this.broken = true
   }
 
-  constructor(client: Pg.PoolClient) {
+  /** `timeout`: how long a statement waits for the server, in milliseconds; undefined: until it is interrupted. */
+  constructor(client: Pg.PoolClient, timeout: number | undefined) {
     this.client = client
     // Without a listener the loss of the connection would end the process.
     client.on("error", this.onError)
     const rows = (text: string, values: ReadonlyArray<unknown>) =>
-      Effect.map(this.query<Pg.QueryResult<object>>({ text, values: [...values] }), (result) => result.rows)
+      Effect.map(this.query<Pg.QueryResult<object>>({ text, values: [...values] }, timeout), (result) => result.rows)
     const execute: Connection["execute"] = (text, values, transform) =>
       Effect.map(rows(text, values), (found) => transform === undefined ? found : transform(found))
     this.connection = {
       execute,
       executeUnprepared: execute,
-      executeRaw: (text, values) => this.query({ text, values: [...values] }),
+      executeRaw: (text, values) => this.query({ text, values: [...values] }, timeout),
       executeValues: (text, values) =>
         Effect.map(
-          this.query<Pg.QueryArrayResult>({ text, values: [...values], rowMode: "array" }),
+          this.query<Pg.QueryArrayResult>({ text, values: [...values], rowMode: "array" }, timeout),
           (result): ReadonlyArray<ReadonlyArray<unknown>> => result.rows
         ),
       executeStream: (text, values, transform) => Stream.fromIterableEffect(execute(text, values, transform))
@@ -88,16 +88,23 @@ class Session {
   }
 
   /** Sends a text. Without values it may contain several statements, and the driver then returns a list of results. */
-  query<Result>(config: { readonly text: string; readonly values?: Array<unknown>; readonly rowMode?: "array" }) {
+  query<Result>(
+    config: { readonly text: string; readonly values?: Array<unknown>; readonly rowMode?: "array" },
+    timeout: number | undefined
+  ) {
     return Effect.async<Result, SqlError>((resume) => {
       if (this.broken) {
         return resume(Effect.fail(new SqlError({ cause: new Error("the connection was terminated"), message: "no connection" })))
       }
       let ended = false
-      // The type of the result follows from `rowMode`, which the driver's types express by overloads.
-      this.client.query(config as Pg.QueryConfig, (cause: Error | null, result: unknown) => {
+      // The driver's timer costs less than that of a fiber, and most of a ledger's time is spent here. The type of the result follows
+      // from `rowMode`, which the driver's types express by overloads.
+      this.client.query({ ...config, query_timeout: timeout } as Pg.QueryConfig, (cause: Error | null, result: unknown) => {
         ended = true
-        resume(cause === null ? Effect.succeed(result as Result) : Effect.fail(new SqlError({ cause, message: "a statement failed" })))
+        if (cause === null) return resume(Effect.succeed(result as Result))
+        // A failure without a code is one of the driver, such as the end of the timeout: the statement may still run.
+        if (codeOf(cause) === undefined) this.broken = true
+        resume(Effect.fail(new SqlError({ cause, message: "a statement failed" })))
       })
       return Effect.sync(() => {
         if (!ended) this.broken = true
@@ -105,14 +112,9 @@ class Session {
     })
   }
 
-  /** Runs statements that begin or end a transaction. They can't be interrupted, and fail if the server does not respond. */
-  control(text: string, timeout: Duration.DurationInput) {
-    return this.query({ text }).pipe(Effect.interruptible, Effect.timeoutFail({ duration: timeout, onTimeout: timedOut }))
-  }
-
   /** Runs a statement that restores the connection. If that fails, the connection is closed. */
   restore(text: string) {
-    return Effect.ignore(Effect.tapError(this.control(text, cleanupTimeout), () => Effect.sync(this.onError)))
+    return Effect.ignore(Effect.tapError(this.query({ text }, cleanupTimeout), () => Effect.sync(this.onError)))
   }
 
   release() {
@@ -121,22 +123,19 @@ class Session {
   }
 }
 
-const timedOut = () => new SqlError({ cause: new Error("the statement timed out"), message: "a statement timed out" })
-
-const acquire = (pool: Pg.Pool): Effect.Effect<Session, SqlError, Scope.Scope> =>
-  Effect.acquireRelease(
-    // Not interruptible: a connection that arrived after an interruption would belong to nobody. The pool ends the wait.
-    Effect.async<Session, SqlError>((resume) => {
-      pool.connect((cause, client) =>
-        resume(
-          client === undefined
-            ? Effect.fail(new SqlError({ cause: cause ?? new Error("no client"), message: "no connection" }))
-            : Effect.sync(() => new Session(client))
-        )
+// Not interruptible: a connection that arrived after an interruption would belong to nobody. The pool ends the wait.
+const acquire = (pool: Pg.Pool, timeout?: number) =>
+  Effect.async<Session, SqlError>((resume) => {
+    pool.connect((cause, client) =>
+      resume(
+        client === undefined
+          ? Effect.fail(new SqlError({ cause: cause ?? new Error("no client"), message: "no connection" }))
+          : Effect.sync(() => new Session(client, timeout))
       )
-    }),
-    (session) => Effect.sync(() => session.release())
-  )
+    )
+  })
+
+const release = (session: Session) => Effect.sync(() => session.release())
 
 /** Cancels what the server still does for a connection that is closed. It would go on until it writes to the connection. */
 const cancel = (pool: Pg.Pool, pid: number) =>
@@ -156,12 +155,14 @@ const inTransaction = <A, R>(
   statements: Statements<A, R>
 ): Statements<A, R> =>
   Effect.uninterruptibleMask((restore) =>
-    session.control(begin(target, settings), operationTimeout).pipe(
+    session.query({ text: begin(target, settings) }, operationTimeout).pipe(
       Effect.zipRight(restore(
         Effect.mapInputContext(statements,
           (context: Context.Context<R>) => Context.add(context, SqlClient.TransactionConnection, [session.connection, 0] as const))
       )),
-      Effect.tap(session.control(`SELECT ${LedgerSchema.fence}(${target.number}, ${target.epoch ?? "NULL"}); COMMIT`, operationTimeout)),
+      Effect.tap(
+        session.query({ text: `SELECT ${LedgerSchema.fence}(${target.number}, ${target.epoch ?? "NULL"}); COMMIT` }, operationTimeout)
+      ),
       Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : session.restore("ROLLBACK"))
     )
   )
@@ -179,19 +180,16 @@ export const make = (pool: Pg.Pool): Effect.Effect<LedgerSessions> =>
       // Every operation is a transaction already.
       sql: Object.assign(client, { withTransaction: <A, E, R>(statements: Effect.Effect<A, E, R>) => statements }),
       operation: (target, statements) =>
-        Effect.flatMap(acquire(pool), (session) =>
-          inTransaction(
-            session,
-            target,
-            "SET LOCAL statement_timeout = '60s'",
-            // Interruptible by the timeout alone.
-            statements.pipe(Effect.interruptible, Effect.timeoutFail({ duration: operationTimeout, onTimeout: timedOut }))
-          )).pipe(Effect.scoped, Effect.uninterruptible, operations.withPermits(1)),
+        Effect.acquireUseRelease(
+          acquire(pool, operationTimeout),
+          (session) => Effect.uninterruptible(inTransaction(session, target, "SET LOCAL statement_timeout = '60s'", statements)),
+          release
+        ).pipe(operations.withPermits(1)),
       snapshot: (use, onFailure) =>
         Effect.gen(function*() {
-          const session = yield* Effect.mapError(acquire(pool), onFailure)
+          const session = yield* Effect.mapError(Effect.acquireRelease(acquire(pool), release), onFailure)
           const [row] = (yield* Effect.mapError(
-            session.query<Pg.QueryResult<{ pid: number }>>({ text: "SELECT pg_backend_pid() AS pid" }),
+            session.query<Pg.QueryResult<{ pid: number }>>({ text: "SELECT pg_backend_pid() AS pid" }, operationTimeout),
             onFailure
           )).rows
           yield* Effect.addFinalizer(() => session.broken && row !== undefined ? cancel(pool, row.pid) : session.restore("DISCARD TEMP"))
