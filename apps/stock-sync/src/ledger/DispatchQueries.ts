@@ -38,6 +38,23 @@ const retryNow = (sql: SqlClient.SqlClient) =>
 // The index starts with the priority, so the query names every one.
 const everyPriority = StockPriority.priorities.map(Tables.priorityIndex).join(", ")
 
+const inFuture = LedgerRows.first(Schema.Struct({ found: Schema.Union(Schema.Boolean, Schema.Int) }))
+
+/** Whether the ledger has times in the future, in one statement: mostly it has none. */
+const hasFuture = (sql: SqlClient.SqlClient, now: number) => {
+  const conditions = [
+    sql`product WHERE due_at IS NOT NULL AND (updated_at > ${now} OR since > ${now})`,
+    sql`product WHERE ${sql.literal(Tables.due)} AND priority IN (${sql.literal(everyPriority)}) AND since > ${now}`,
+    sql`product WHERE base_at > ${now}`,
+    sql`product WHERE left_at > ${now}`,
+    sql`request WHERE at > ${now} AND at < ${OutcomeQueries.inFlight}`
+  ]
+  return Effect.map(
+    inFuture(sql`SELECT ${sql.join(" OR ", false)(conditions.map((rows) => sql`EXISTS (SELECT 1 FROM ${rows})`))} AS found`),
+    Option.exists(({ found }) => Boolean(found))
+  )
+}
+
 /** Without a known shift only times in the future show that the clock was set. */
 const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
   Effect.gen(function*() {
@@ -48,6 +65,7 @@ const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
         WHERE doubt_until IS NOT NULL`
       yield* sql`UPDATE request SET at = at + ${millis} WHERE at < ${OutcomeQueries.inFlight}`
     }
+    if (!(yield* hasFuture(sql, now))) return
     // A delay that starts in the future keeps its length, and starts now.
     yield* sql`
       UPDATE product SET since = CASE WHEN since > ${now} THEN ${now} ELSE since END, updated_at = CASE WHEN updated_at > ${now} THEN ${now} ELSE updated_at END,

@@ -1,6 +1,7 @@
 /** Selects the next product to send, and what waits to be sent. */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
@@ -12,34 +13,37 @@ import type { Waiting } from "./Entry.js"
 import type { Backlog, Selection, Send } from "./Ledger.js"
 import { idRows } from "./LedgerConnection.js"
 import * as LedgerRows from "./LedgerRows.js"
+import { withRelations } from "./Statements.js"
 import * as Tables from "./Tables.js"
 
-const candidate = LedgerRows.first(Schema.Struct({
+const Candidate = Schema.Struct({
   ...LedgerRows.RefusalColumns.fields,
   id: ProductId,
   state: LedgerRows.EntryState,
   wanted: Schema.Int,
   priority: LedgerRows.Priority,
   since: LedgerRows.Instant
-}))
+})
+const candidate = LedgerRows.first(Candidate)
 const columns = "id, state, wanted, priority, since, refusal_tag, refusal_code, refusal_message, refused"
 const assertion = String(Tables.priorityIndex("assertion"))
 
 /** Makes delayed products due whose time has come. */
 const endDelays = (sql: SqlClient.SqlClient, now: number) => sql`UPDATE product SET due_at = NULL WHERE due_at <= ${now}`
 
-/** Both queries read the first row of an index, whatever the size of the backlog. */
-const nextDueProduct = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>) =>
-  Effect.gen(function*() {
-    const waiting = yield* candidate(sql`
-      SELECT ${sql.literal(columns)} FROM product WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)}
-      ORDER BY priority, since, id LIMIT 1`)
-    return Option.isSome(waiting) || Option.isNone(confirmedBefore) ? waiting : yield* candidate(sql`
-      SELECT ${sql.literal(columns)} FROM product
-      WHERE ${sql.literal(Tables.due)} AND priority = ${
-      sql.literal(assertion)
-    } AND since < ${confirmedBefore.value.epochMillis} ORDER BY since, id LIMIT 1`)
+/** Reads the first row of an index, or of two, whatever the size of the backlog. */
+const nextDueProduct = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>) => {
+  const dueWhere = (condition: Fragment) =>
+    sql`SELECT ${sql.literal(columns)} FROM product WHERE ${sql.literal(Tables.due)} AND ${condition} ORDER BY priority, since, id LIMIT 1`
+  const waiting = dueWhere(sql`priority < ${sql.literal(assertion)}`)
+  return Option.match(confirmedBefore, {
+    onNone: () => waiting,
+    onSome: ({ epochMillis }) =>
+      sql`SELECT * FROM (${waiting}) AS waiting
+        UNION ALL SELECT * FROM (${dueWhere(sql`priority = ${sql.literal(assertion)} AND since < ${epochMillis}`)}) AS asserted
+        ORDER BY priority, since, id LIMIT 1`
   })
+}
 
 /** A product that may close the half-open circuit breaker: due and not refused yet, due, or delayed. */
 const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Selection, { readonly _tag: "HalfOpen" }>) =>
@@ -61,33 +65,71 @@ const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Sel
       ORDER BY priority, due_at, id LIMIT 1`)
   })
 
+/** Marks a product as `sending`. */
+const mark = (sql: SqlClient.SqlClient, now: number, where: Fragment) =>
+  sql`UPDATE product SET state = 'sending', sent = wanted, sent_at = ${now}, due_at = NULL, updated_at = ${now},
+      attempts = CASE WHEN state = 'settled' THEN 1 ELSE attempts + 1 END, since = CASE WHEN state = 'settled' THEN ${now} ELSE since END,
+      doubt_low = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_low END,
+      doubt_high = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_high END,
+      doubt_until = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_until END
+    WHERE ${where} RETURNING attempts`
+
+const toSend = (row: typeof Candidate.Type, attempts: number): Send => ({
+  productId: row.id,
+  value: row.wanted,
+  priority: row.priority,
+  since: row.since,
+  attempts,
+  wasQuarantined: row.state === "quarantined",
+  refusal: row.refused === row.wanted ? LedgerRows.toRefusal(row) : undefined
+})
+
 const marked = LedgerRows.first(Schema.Struct({ attempts: Schema.Int }))
 
-export const take = (sql: SqlClient.SqlClient, selection: Selection): Effect.Effect<Option.Option<Send>, SqlError | ParseError> =>
+const select = (sql: SqlClient.SqlClient, selection: Selection) =>
+  selection._tag === "Due" ? candidate(nextDueProduct(sql, selection.confirmedBefore)) : halfOpenProduct(sql, selection)
+
+const takeInSteps = (
+  sql: SqlClient.SqlClient,
+  selection: Selection,
+  now: number
+): Effect.Effect<Option.Option<Send>, SqlError | ParseError> =>
   Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
     yield* endDelays(sql, now)
-    const selected = yield* selection._tag === "Due"
-      ? nextDueProduct(sql, selection.confirmedBefore)
-      : halfOpenProduct(sql, selection)
-    if (Option.isNone(selected)) return Option.none()
-    const row = selected.value
-    const attempts = yield* marked(sql`
-      UPDATE product SET state = 'sending', sent = wanted, sent_at = ${now}, due_at = NULL, updated_at = ${now},
-        attempts = CASE WHEN state = 'settled' THEN 1 ELSE attempts + 1 END, since = CASE WHEN state = 'settled' THEN ${now} ELSE since END,
-        doubt_low = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_low END,
-        doubt_high = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_high END,
-        doubt_until = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_until END
-      WHERE id = ${row.id} RETURNING attempts`)
-    return Option.some({
-      productId: row.id,
-      value: row.wanted,
-      priority: row.priority,
-      since: row.since,
-      attempts: Option.match(attempts, { onNone: () => 1, onSome: ({ attempts }) => attempts }),
-      wasQuarantined: row.state === "quarantined",
-      refusal: row.refused === row.wanted ? LedgerRows.toRefusal(row) : undefined
+    const row = yield* select(sql, selection)
+    if (Option.isNone(row)) return Option.none()
+    const attempts = yield* marked(mark(sql, now, sql`id = ${row.value.id}`))
+    return Option.map(attempts, ({ attempts }) => toSend(row.value, attempts))
+  })
+
+const AtOnce = Schema.Struct({ ...Candidate.fields, attempts: Schema.NullOr(Schema.Int), delays_ended: Schema.Boolean })
+const nothing = Schema.Struct({ id: Schema.Null, delays_ended: Schema.Boolean })
+const takenAtOnce = LedgerRows.first(Schema.Union(AtOnce, nothing))
+
+/**
+ * In one statement of Postgres, because every request needs it. If the time of a delayed product has come, which may be more urgent, it
+ * takes nothing and shows that.
+ */
+const takeAtOnce = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>, now: number) => {
+  const ended = sql`EXISTS (SELECT 1 FROM product WHERE due_at <= ${now})`
+  const relations = {
+    next: nextDueProduct(sql, confirmedBefore),
+    taken: mark(sql, now, sql`id = (SELECT id FROM next) AND NOT ${ended}`)
+  }
+  return takenAtOnce(sql`${withRelations(sql, relations)} SELECT next.*, taken.attempts, ${ended} AS delays_ended
+    FROM (SELECT 1) AS one LEFT JOIN next ON true LEFT JOIN taken ON true`)
+}
+
+export const take = (sql: SqlClient.SqlClient, selection: Selection): Effect.Effect<Option.Option<Send>, SqlError | ParseError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const inSteps = takeInSteps(sql, selection, now)
+    if (selection._tag !== "Due") return inSteps
+    const atOnce = Effect.flatMap(takeAtOnce(sql, selection.confirmedBefore, now), (found) => {
+      const row = Option.getOrUndefined(found)
+      if (row === undefined || row.delays_ended) return inSteps
+      return Effect.succeed(row.id === null || row.attempts === null ? Option.none() : Option.some(toSend(row, row.attempts)))
     })
+    return sql.onDialectOrElse({ pg: () => atOnce, orElse: () => inSteps })
   })
 
 const due = LedgerRows.first(Schema.Struct({ at: LedgerRows.Instant }))

@@ -38,9 +38,9 @@ export interface Options {
 export interface Until<A> {
   /** Delayed products with this many attempts or more are not waited for. */
   readonly maxAttempts: Option.Option<number>
-  /** The end if nothing is due and nothing in flight, with the time of the next delayed product. */
+  /** The end if nothing is due and nothing in flight. `nextDue`: the time of the next delayed product. */
   readonly whenNothingDue: (
-    nextDue: Option.Option<DateTime.Utc>
+    nextDue: Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault>
   ) => Effect.Effect<Option.Option<A>, LedgerFault, DispatchSignal | Ledger | Reassertion>
   /** Ends a wait for the circuit breaker; none: it lasts as long as it takes. */
   readonly whenBlocked: Option.Option<Effect.Effect<A, never, AccountBreaker>>
@@ -56,7 +56,7 @@ export const untilStopped: Until<never> = {
 /** Ends when nothing is due or can be sent, after a limited number of attempts. */
 export const untilIdle: Until<OnceLimits.Ended> = {
   maxAttempts: Option.some(OnceLimits.maxAttempts),
-  whenNothingDue: (nextDue) => Effect.succeed(Option.isNone(nextDue) ? Option.some({ _tag: "Idle" }) : Option.none()),
+  whenNothingDue: Effect.map(Option.match({ onNone: () => Option.some({ _tag: "Idle" }), onSome: () => Option.none() })),
   whenBlocked: Option.some(OnceLimits.awaitBreakerLimit)
 }
 
@@ -170,13 +170,13 @@ export const run = <A>({ concurrency, retryRefusedAfter, stopWithin }: Options, 
 
     /** Waits until a product may be due. */
     const awaitDue: Effect.Effect<Option.Option<A>, LedgerFault, DispatchSignal | Ledger | Reassertion> = Effect.gen(function*() {
-      const nextDue = yield* ledger.nextDue(until.maxAttempts)
+      const nextDue = ledger.nextDue(until.maxAttempts)
       if ((yield* FiberSet.size(inFlight)) === 0) {
         const ended = yield* until.whenNothingDue(nextDue)
         if (Option.isSome(ended)) return ended
       }
       const now = yield* DateTime.now
-      const untilDue = Option.map(nextDue, (at) => Duration.millis(Math.max(1, DateTime.distance(now, at))))
+      const untilDue = Option.map(yield* nextDue, (at) => Duration.millis(Math.max(1, DateTime.distance(now, at))))
       const waits = [...Option.toArray(untilDue), ...Option.toArray(yield* reassertion.delay)]
       yield* Effect.timeoutOption(signal.wait, waits.reduce((shortest, wait) => Duration.min(shortest, wait), pollInterval))
       return Option.none()

@@ -136,14 +136,16 @@ describe("after a takeover", () => {
       const suspended = yield* takeOver(fleet, id)
       const { operation, sql } = yield* LedgerSessions.make(fleet.database.pool)
       const locked = yield* Deferred.make<void>()
+      const resumed = yield* Deferred.make<void>()
       const fiber = yield* Effect.fork(operation(suspended, sql`SELECT id FROM product FOR UPDATE`.pipe(
         Effect.zipRight(Deferred.succeed(locked, undefined)),
-        Effect.zipRight(Effect.never)
+        Effect.zipRight(Deferred.await(resumed))
       )))
       yield* Deferred.await(locked)
       const next = yield* open(fleet, id, options)
       expect(yield* Effect.timeoutOption(taken(next), "20 seconds")).toMatchObject({ _tag: "Some" })
-      yield* Fiber.interruptFork(fiber)
+      yield* Deferred.succeed(resumed, undefined)
+      expect(yield* Effect.flip(Fiber.join(fiber))).toMatchObject({ _tag: "SqlError" })
     }), 60_000)
 
   it.live("a snapshot whose rows are being read or staged is given up", () =>
