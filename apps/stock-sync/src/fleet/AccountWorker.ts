@@ -39,6 +39,8 @@ import type { ReadSlots } from "./ReadSlots.js"
 /** What a runner keeps of an account between two activations. */
 export interface AccountRecord {
   settings: AccountSettings
+  /** When it is polled: its place in every interval, from 0 to 1. */
+  readonly phase: number
   /** How its ledger is opened the next time. */
   opening: "afterTakeover" | "again"
   /** Undefined before the first activation, and after a change of its settings. */
@@ -109,7 +111,7 @@ const leased = (client: HttpClient.HttpClient, { mayRequest, onStaleLease }: Act
 const askForPoll = (record: AccountRecord): Effect.Effect<void> =>
   Effect.gen(function*() {
     record.pollAskedAt = yield* MonotonicClock.now
-    record.nextPoll = yield* PollPhase.next(record.settings.id, record.interval)
+    record.nextPoll = yield* PollPhase.next(record.phase, record.interval)
   })
 
 /** Reads in its turn, and when the runner's timer for the account says so. */
@@ -130,7 +132,7 @@ interface Known {
 /** Plans the next poll after a worker has ended. */
 export const planPoll = (record: AccountRecord): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const regular = yield* PollPhase.next(record.settings.id, record.interval)
+    const regular = yield* PollPhase.next(record.phase, record.interval)
     const now = yield* MonotonicClock.now
     const { failures, triedAt } = record.carried?.source ?? SnapshotIngest.unread
     const retryIn = failures === 0 ? Duration.infinity : yield* SnapshotIngest.retryDelay(failures)

@@ -206,7 +206,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
           member.opening = isKnown ? "again" : "afterTakeover"
           member.carried = undefined
           const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
-          member.nextPoll = yield* PollPhase.next(owned.id, Duration.min(member.interval, longest))
+          member.nextPoll = yield* PollPhase.next(member.phase, Duration.min(member.interval, longest))
           member.nextDue = at === undefined ? Member.never : now + Math.max(0, DateTime.distance(wall, at))
           yield* plan(member)
         }
