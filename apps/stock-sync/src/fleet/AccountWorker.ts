@@ -5,12 +5,14 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import { Plaza, RateLimit } from "@plaza/client"
 import type { ClientError } from "@plaza/client"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Client from "../commands/Client.js"
@@ -37,6 +39,8 @@ import type { ReadSlots } from "./ReadSlots.js"
 /** What a runner keeps of an account between two activations. */
 export interface AccountRecord {
   settings: AccountSettings
+  /** When it is polled: its place in every interval, from 0 to 1. */
+  readonly phase: number
   /** How its ledger is opened the next time. */
   opening: "afterTakeover" | "again"
   /** Undefined before the first activation, and after a change of its settings. */
@@ -75,9 +79,6 @@ export type Failure = ClientError.InvalidSettings | InvalidAccount | LedgerFault
 
 type Requirements = AccountOptions | AccountSources | FleetLedger | HttpClient.HttpClient
 
-// Nothing subscribes to the events of a fleet's accounts.
-const eventCapacity = 1
-
 /** Regular events of single accounts are too many for a log. A source that may be readable the next time is no error of a fleet. */
 const levelOf = (level: LogLevel.LogLevel, event: SyncStatus.StampedEvent): LogLevel.LogLevel =>
   LogLevel.lessThanEqual(level, LogLevel.Info)
@@ -86,14 +87,20 @@ const levelOf = (level: LogLevel.LogLevel, event: SyncStatus.StampedEvent): LogL
     ? LogLevel.Warning
     : level
 
-const statusFrom = (state: SyncStatus.State): Effect.Effect<SyncStatus.SyncStatus["Type"]> =>
-  Effect.map(SyncStatus.make(state, eventCapacity), (status) => {
-    const write = EventLogger.writer(state, levelOf)
-    return {
-      ...status,
-      publish: (event) => Effect.zipRight(status.publish(event), Effect.flatMap(DateTime.now, (at) => write({ ...event, at })))
-    }
-  })
+const statusFrom = (earlier: SyncStatus.State): SyncStatus.SyncStatus["Type"] => {
+  const state = Ref.unsafeMake(earlier)
+  const write = EventLogger.writer(earlier, levelOf)
+  return {
+    state: Ref.get(state),
+    publish: (event) =>
+      Effect.flatMap(DateTime.now, (at) => {
+        const stamped = { ...event, at }
+        return Effect.zipRight(Ref.update(state, (before) => SyncStatus.reduce(before, stamped)), write(stamped))
+      }),
+    // The events of a fleet's accounts have no subscribers.
+    subscribe: Queue.sliding<SyncStatus.StampedEvent>(1)
+  }
+}
 
 /** A request without a fresh lease is not sent and never ends: its worker is stopped. */
 const leased = (client: HttpClient.HttpClient, { mayRequest, onStaleLease }: Activation): HttpClient.HttpClient =>
@@ -104,7 +111,7 @@ const leased = (client: HttpClient.HttpClient, { mayRequest, onStaleLease }: Act
 const askForPoll = (record: AccountRecord): Effect.Effect<void> =>
   Effect.gen(function*() {
     record.pollAskedAt = yield* MonotonicClock.now
-    record.nextPoll = yield* PollPhase.next(record.settings.id, record.interval)
+    record.nextPoll = yield* PollPhase.next(record.phase, record.interval)
   })
 
 /** Reads in its turn, and when the runner's timer for the account says so. */
@@ -125,7 +132,7 @@ interface Known {
 /** Plans the next poll after a worker has ended. */
 export const planPoll = (record: AccountRecord): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const regular = yield* PollPhase.next(record.settings.id, record.interval)
+    const regular = yield* PollPhase.next(record.phase, record.interval)
     const now = yield* MonotonicClock.now
     const { failures, triedAt } = record.carried?.source ?? SnapshotIngest.unread
     const retryIn = failures === 0 ? Duration.infinity : yield* SnapshotIngest.retryDelay(failures)
@@ -177,10 +184,13 @@ const polled = (activation: Activation, known: Known) =>
     const { polling, source } = record
     if (polling === undefined || source === undefined || Option.isNone((yield* Ref.get(carried)).identity)) return true
     yield* askForPoll(record)
-    const ledger = yield* (yield* FleetLedger).open(owned, polling.ledger, "again")
     yield* reads.acquire
+    const changed = yield* Effect.provide(SyncWorker.openChanged(carried),
+      Context.add(Context.make(Source, source), SyncStatus.SyncStatus, status))
+    if (Option.isNone(changed)) return false
+    const ledger = yield* (yield* FleetLedger).open(owned, polling.ledger, "again")
     return yield* SyncWorker.poll({ carried, policy: polling.policy }).pipe(
-      Effect.provideService(Source, source),
+      Effect.provideService(Source, changed.value),
       Effect.provideService(Ledger, ledger),
       Effect.provideService(SyncStatus.SyncStatus, status)
     )
@@ -225,7 +235,7 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
   Effect.gen(function*() {
     const { record } = activation
     const carried = yield* Ref.make(record.carried ?? (yield* SyncWorker.nothingCarried))
-    const status = yield* statusFrom((yield* Ref.get(carried)).status)
+    const status = statusFrom((yield* Ref.get(carried)).status)
     record.status = status.state
     const known: Known = { carried, status }
     yield* Effect.ensuring(

@@ -12,6 +12,7 @@ import { type AccountSettings, type FleetAccount, settingsOf } from "./FleetAcco
 import * as KeyReference from "./KeyReference.js"
 import type { OwnedAccount } from "./ledger/FleetLedger.js"
 import type { Term } from "./Ownership.js"
+import * as PollPhase from "./PollPhase.js"
 
 export interface Member extends AccountWorker.AccountRecord {
   readonly id: string
@@ -54,6 +55,7 @@ export const make = (account: FleetAccount, shard: number, term: Term, isChanged
   revision: account.revision,
   isChanged,
   settings: settingsOf(account),
+  phase: PollPhase.of(account.id),
   owned: undefined,
   opening: "afterTakeover",
   carried: undefined,

@@ -4,8 +4,9 @@
  *
  * `FleetRunnerLive` decides which accounts are members, and takes them over.
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,8 +19,8 @@ import { LedgerFault } from "../ledger/LedgerError.js"
 import * as Metrics from "../observability/Metrics.js"
 import * as Backoff from "../sync/Backoff.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
-import type { AccountOptions } from "./AccountOptions.js"
-import type { AccountSources } from "./AccountSources.js"
+import { AccountOptions } from "./AccountOptions.js"
+import { AccountSources } from "./AccountSources.js"
 import * as AccountWorker from "./AccountWorker.js"
 import type { FleetAccount } from "./FleetAccounts.js"
 import * as FleetLedger from "./ledger/FleetLedger.js"
@@ -57,9 +58,15 @@ const maxFirstPoll = Duration.minutes(1)
  */
 const startingFor = Duration.toMillis("15 seconds")
 
+/** Accounts whose times are so close are activated together: each wake-up of the runner costs about a tenth of a poll. */
+const wakeSpacing = Duration.millis(20)
+
 export const make = ({ concurrentReads, stopWithin }: Options) =>
   Effect.gen(function*() {
-    const context = yield* Effect.context<AccountOptions | AccountSources | FleetLedger.FleetLedger | HttpClient.HttpClient>()
+    // Nothing else: each service that a poll adds copies the context.
+    const context = Context.pick(AccountOptions, AccountSources, FleetLedger.FleetLedger, HttpClient.HttpClient)(
+      yield* Effect.context<AccountOptions | AccountSources | FleetLedger.FleetLedger | HttpClient.HttpClient>()
+    )
     const ownership = yield* Ownership
     const reads = ReadSlots.make(concurrentReads)
     const timer = yield* Queue.sliding<void>(1)
@@ -150,7 +157,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         starting.set(member, now)
         const worker = Effect.onExit(AccountWorker.run(activation), (exit) => ended(member, exit))
         // A daemon: `drain` waits for its end, with a limit.
-        return Effect.map(Effect.forkDaemon(Effect.asVoid(Effect.exit(Effect.provide(worker, context)))), (fiber) => {
+        return Effect.map(Effect.forkDaemon(Effect.asVoid(Effect.exit(Effect.mapInputContext(worker, () => context)))), (fiber) => {
           member.worker = fiber
         })
       })
@@ -176,7 +183,9 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
       if (isEnabled) yield* activateDue
       const wait = nextActivation() - (yield* MonotonicClock.now)
       const signal = Queue.take(timer)
-      yield* Number.isFinite(wait) ? Effect.timeoutOption(signal, Duration.millis(Math.max(1, Math.ceil(wait)))) : signal
+      yield* Number.isFinite(wait)
+        ? Effect.timeoutOption(signal, Duration.max(wakeSpacing, Duration.millis(Math.max(0, Math.ceil(wait)))))
+        : signal
     }))
 
     const drop = (member: Member.Member): Effect.Effect<void> => {
@@ -202,7 +211,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
           member.opening = isKnown ? "again" : "afterTakeover"
           member.carried = undefined
           const longest = isSooner(owned.epoch) ? Duration.times(firstPollSpacing, sooner) : maxFirstPoll
-          member.nextPoll = yield* PollPhase.next(owned.id, Duration.min(member.interval, longest))
+          member.nextPoll = yield* PollPhase.next(member.phase, Duration.min(member.interval, longest))
           member.nextDue = at === undefined ? Member.never : now + Math.max(0, DateTime.distance(wall, at))
           yield* plan(member)
         }

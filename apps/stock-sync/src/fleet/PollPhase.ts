@@ -9,12 +9,12 @@ import { createHash } from "node:crypto"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 
 /** The place of an account in every interval, from 0 to 1. */
-const phaseOf = (account: string): number => createHash("sha256").update(account).digest().readUInt32BE(0) / 2 ** 32
+export const of = (account: string): number => createHash("sha256").update(account).digest().readUInt32BE(0) / 2 ** 32
 
-/** The first time of an account after now. */
-export const next = (account: string, interval: Duration.Duration): Effect.Effect<MonotonicClock.MonotonicMillis> =>
+/** The first time of an account with this phase after now. */
+export const next = (phase: number, interval: Duration.Duration): Effect.Effect<MonotonicClock.MonotonicMillis> =>
   Effect.zipWith(Clock.currentTimeMillis, MonotonicClock.now, (wall, now) => {
     const millis = Math.max(1, Duration.toMillis(interval))
-    const passed = (wall - phaseOf(account) * millis) % millis
+    const passed = (wall - phase * millis) % millis
     return now + millis - (passed < 0 ? passed + millis : passed)
   })

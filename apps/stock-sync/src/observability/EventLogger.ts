@@ -4,6 +4,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
@@ -145,6 +146,11 @@ const count = (event: StampedEvent): Effect.Effect<void> => {
     : sent
 }
 
+/** Most events of a fleet have a level that is not logged, and the annotations of a line cost more than the rest of the event. */
+const log = (level: LogLevel.LogLevel, event: string, fields: Line["fields"]): Effect.Effect<void> =>
+  Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (minimum) =>
+    LogLevel.lessThan(level, minimum) ? Effect.void : Effect.annotateLogs(Effect.logWithLevel(level, event), fields))
+
 /** Logs events that follow a state, and counts them. A program that works for many accounts logs their events at other levels. */
 export const writer = (
   first: State,
@@ -155,7 +161,7 @@ export const writer = (
     Effect.suspend(() => {
       const { event: name, fields, level } = lineOf(event, before)
       before = { ...reduce(before, event), reconciliation: reconciliation(event, before) }
-      return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(levelOf(level, event), name), fields))
+      return Effect.zipRight(count(event), log(levelOf(level, event), name, fields))
     })
 }
 

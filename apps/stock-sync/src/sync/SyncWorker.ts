@@ -9,15 +9,17 @@ import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
 import type { CurrentLedger } from "../ledger/CurrentLedger.js"
 import { type Account, Ledger } from "../ledger/Ledger.js"
 import type { LedgerFault, LedgerInUse, OtherAccount, SnapshotHeld } from "../ledger/LedgerError.js"
 import type { SnapshotPolicy } from "../ledger/Snapshot.js"
-import type { Source, SourceFailure } from "../source/Source.js"
+import { Source, type SourceFailure } from "../source/Source.js"
 import * as AccountBinding from "./AccountBinding.js"
 import * as AccountBreaker from "./AccountBreaker.js"
 import * as BackgroundPace from "./BackgroundPace.js"
@@ -133,6 +135,28 @@ const saving = (carried: Ref.Ref<Carried>, changes: Effect.Effect<Partial<Carrie
   }))
 
 /**
+ * Opens the source of an identified account. Returns none if it is unchanged. Otherwise a source for `poll`, whose next `open` returns
+ * what was opened. Uses neither the ledger nor layers: most polls of a fleet find nothing, and these would be most of their cost.
+ */
+export const openChanged = (
+  carried: Ref.Ref<Carried>
+): Effect.Effect<Option.Option<Source["Type"]>, never, Scope.Scope | Source | SyncStatus.SyncStatus> =>
+  Effect.gen(function*() {
+    const source = yield* Source
+    const status = yield* SyncStatus.SyncStatus
+    const { source: progress, status: { source: { held } } } = yield* Ref.get(carried)
+    // Only the ledger knows whether a held snapshot was confirmed, and is to be read again.
+    if (held !== undefined) return Option.some(source)
+    const opened = yield* Effect.exit(source.open(progress.version))
+    if (!Exit.isSuccess(opened) || Option.isSome(opened.value)) return Option.some({ ...source, open: () => opened })
+    yield* status.publish({ _tag: "SourceUnchanged" })
+    const triedAt = yield* MonotonicClock.now
+    const state = yield* status.state
+    yield* Ref.update(carried, (before) => ({ ...before, source: { ...progress, failures: 0, triedAt }, status: state }))
+    return Option.none()
+  })
+
+/**
  * Reads the source once and applies its snapshot if it has changed. Sends nothing, and uses the ledger only for a changed source. Only
  * for an identified account. Returns whether a snapshot with other rows was applied: then products may be due.
  */
@@ -141,7 +165,6 @@ export const poll = (
 ): Effect.Effect<boolean, LedgerFault, Ledger | Source | SyncStatus.SyncStatus> =>
   Effect.gen(function*() {
     const { source } = yield* Ref.get(carried)
-    // Without layers: most polls of a fleet find nothing, and layers would be half of their cost.
     const ingest = SnapshotIngest.make(policy, source)
     const { poll, progress } = yield* Effect.provideService(ingest, DispatchSignal.DispatchSignal, DispatchSignal.none)
     return yield* saving(carried, Effect.map(progress, (source) => ({ source })))(poll)

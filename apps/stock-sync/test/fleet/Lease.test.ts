@@ -120,7 +120,7 @@ describe("the poll times of accounts with one interval", () => {
       const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
       const seconds = Array.from({ length: 60 }, () => 0)
       for (const id of ids) {
-        const second = Math.floor(((yield* PollPhase.next(id, interval)) - now) / 1_000)
+        const second = Math.floor(((yield* PollPhase.next(PollPhase.of(id), interval)) - now) / 1_000)
         seconds[second] = (seconds[second] ?? 0) + 1
       }
       expect(seconds).toHaveLength(60)
@@ -131,12 +131,12 @@ describe("the poll times of accounts with one interval", () => {
   it.effect("stay the same from interval to interval", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_123)
-      const first = yield* PollPhase.next("shop", interval)
+      const first = yield* PollPhase.next(PollPhase.of("shop"), interval)
       yield* TestClock.setTime(Math.ceil(first))
-      const second = yield* PollPhase.next("shop", interval)
+      const second = yield* PollPhase.next(PollPhase.of("shop"), interval)
       expect(second - first).toBeCloseTo(60_000, 0)
       yield* TestClock.adjust("1 hour")
-      expect(((yield* PollPhase.next("shop", interval)) - first) % 60_000).toBeCloseTo(0, 0)
+      expect(((yield* PollPhase.next(PollPhase.of("shop"), interval)) - first) % 60_000).toBeCloseTo(0, 0)
     }))
 })
 

@@ -38,43 +38,50 @@ export type Get = (
 
 const attempts = 4
 const redirects = 5
+const redirections = new Set([301, 302, 303, 307, 308])
 // After a longer Retry-After the request fails, with the time to retry.
 const maxWait = Duration.minutes(2)
 
 export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (platform) => {
-    const client = HttpClient.withTracerPropagation(platform, false)
+    // Without a scope of its own, a response whose body nobody reads stays in memory until a full garbage collection.
+    const client = HttpClient.withScope(HttpClient.withTracerPropagation(platform, false))
     const { address, refused, timeout, unreachable } = options
     const secrets: Readonly<Record<string, string>> = {
       ...(options.headers === undefined ? {} : Redacted.value(options.headers)),
       ...(options.authorization === undefined ? {} : { authorization: Redacted.value(options.authorization) })
     }
 
+    const requestTo = (url: URL): HttpClientRequest.HttpClientRequest =>
+      // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
+      HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
+        headers: {
+          accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
+          ...(url.origin === address.origin ? secrets : {}),
+          "accept-encoding": "identity"
+        }
+      })
+    const first = requestTo(address)
+
     const follow = (url: URL, conditions: Readonly<Record<string, string>>, left: number): ReturnType<Get> =>
       Effect.gen(function*() {
-        // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
-        const request = HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
-          headers: {
-            accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
-            ...(url.origin === address.origin ? secrets : {}),
-            ...conditions,
-            "accept-encoding": "identity"
-          }
-        })
+        const request = HttpClientRequest.setHeaders(url === address ? first : requestTo(url), conditions)
         const response = yield* client.execute(request).pipe(
           Effect.mapError((error) => unreachable(`the connection failed (${causeOf(error)})`)),
           Effect.timeoutFail({ duration: timeout, onTimeout: () => unreachable(`no response for ${Duration.format(timeout)}`) })
         )
+        if (!redirections.has(response.status)) return { url, response }
         const { location } = response.headers
-        if (![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return { url, response }
+        if (location === undefined) return { url, response }
         if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
         return yield* follow(new URL(location, url), conditions, left - 1)
       })
 
     const available = ({ response, url }: Fetched) =>
       Effect.gen(function*() {
-        const { headers, status } = response
+        const { status } = response
         if (status < 500 && status !== 429) return { url, response }
+        const { headers } = response
         const now = yield* Clock.currentTimeMillis
         const wait = retryAfter(headers["retry-after"], now, headers["date"])
         if (Option.isNone(wait)) return yield* unreachable(`it responded ${status}`)
