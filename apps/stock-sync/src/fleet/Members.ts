@@ -58,7 +58,7 @@ const maxFirstPoll = Duration.minutes(1)
  */
 const startingFor = Duration.toMillis("15 seconds")
 
-/** Accounts whose times are so close are activated together: each wake-up of the runner costs about a tenth of a poll. */
+/** Accounts whose times are so close are activated together, in one wake-up of the runner. */
 const wakeSpacing = Duration.millis(20)
 
 export const make = ({ concurrentReads, stopWithin }: Options) =>
