@@ -25,6 +25,7 @@ import { Source, type SourceFailure } from "../source/Source.js"
 import type { WrongAddress } from "../sync/AccountBinding.js"
 import * as CountedClient from "../sync/CountedClient.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
+import type { Permits } from "../sync/Permits.js"
 import * as SnapshotIngest from "../sync/SnapshotIngest.js"
 import * as SyncStatus from "../sync/SyncStatus.js"
 import * as SyncWorker from "../sync/SyncWorker.js"
@@ -34,7 +35,6 @@ import type { AccountSettings } from "./FleetAccounts.js"
 import type { InvalidAccount } from "./FleetError.js"
 import { FleetLedger, type OwnedAccount } from "./ledger/FleetLedger.js"
 import * as PollPhase from "./PollPhase.js"
-import type { ReadSlots } from "./ReadSlots.js"
 
 /** What a runner keeps of an account between two activations. */
 export interface AccountRecord {
@@ -66,7 +66,8 @@ export interface AccountRecord {
 export interface Activation {
   readonly record: AccountRecord
   readonly owned: OwnedAccount
-  readonly reads: ReadSlots
+  /** For the sources that the runner reads at the same time. */
+  readonly reads: Permits
   /** How long a stop waits for requests in flight. */
   readonly stopWithin: Duration.Duration
   /** Whether the lease of the account is fresh. */

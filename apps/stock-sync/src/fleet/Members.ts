@@ -19,6 +19,7 @@ import { LedgerFault } from "../ledger/LedgerError.js"
 import * as Metrics from "../observability/Metrics.js"
 import * as Backoff from "../sync/Backoff.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
+import * as Permits from "../sync/Permits.js"
 import { AccountOptions } from "./AccountOptions.js"
 import { AccountSources } from "./AccountSources.js"
 import * as AccountWorker from "./AccountWorker.js"
@@ -27,7 +28,6 @@ import * as FleetLedger from "./ledger/FleetLedger.js"
 import * as Member from "./Member.js"
 import { Ownership, type Term } from "./Ownership.js"
 import * as PollPhase from "./PollPhase.js"
-import * as ReadSlots from "./ReadSlots.js"
 import { WakeQueue } from "./WakeQueue.js"
 
 export interface Options {
@@ -68,7 +68,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
       yield* Effect.context<AccountOptions | AccountSources | FleetLedger.FleetLedger | HttpClient.HttpClient>()
     )
     const ownership = yield* Ownership
-    const reads = ReadSlots.make(concurrentReads)
+    const reads = Permits.unsafeMake(concurrentReads)
     const timer = yield* Queue.sliding<void>(1)
 
     const members = new Map<string, Member.Member>()
@@ -267,7 +267,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         }),
       follow,
       drain,
-      state: Effect.map(reads.counts, ({ reading, waiting: waitingToRead }) => {
+      state: Effect.map(reads.counts, ({ held: reading, waiting: waitingToRead }) => {
         const failing = Array.from(members.values()).filter(({ problem }) => problem !== null).length
         return { accounts: { owned: members.size, active: active.size, reading, waitingToRead, failing }, stopping }
       })

@@ -8,6 +8,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
+import * as Permits from "../sync/Permits.js"
 import type { LedgerFault } from "./LedgerError.js"
 
 export interface LedgerConnection {
@@ -26,7 +27,7 @@ export const make = (
   faultOf: (error: SqlError | ParseError) => LedgerFault,
   isShared = false
 ): LedgerConnection => {
-  const mutex = Effect.unsafeMakeSemaphore(1)
+  const mutex = Permits.unsafeMake(1)
   let fault: LedgerFault | undefined
   return {
     sql,
@@ -42,7 +43,7 @@ export const make = (
               Effect.mapError((error) => fault = faultOf(error))
             )
         ),
-        mutex.withPermits(1)
+        mutex.withPermit
       )
   }
 }

@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import type Pg from "pg"
 import { accountSetting } from "../../ledger/Dialect.js"
 import { codeOf } from "../../ledger/PostgresErrors.js"
+import * as Permits from "../../sync/Permits.js"
 import * as LedgerSchema from "./LedgerSchema.js"
 
 /** Snapshots at the same time. Each keeps a connection while its rows are staged. */
@@ -169,8 +170,8 @@ const inTransaction = <A, R>(
 
 export const make = (pool: Pg.Pool): Effect.Effect<LedgerSessions> =>
   Effect.gen(function*() {
-    const operations = yield* Effect.makeSemaphore(maxOperations)
-    const snapshots = yield* Effect.makeSemaphore(maxSnapshots)
+    const operations = Permits.unsafeMake(maxOperations)
+    const snapshots = Permits.unsafeMake(maxSnapshots)
     const client = yield* SqlClient.make({
       acquirer: Effect.dieMessage("a statement of a ledger needs a transaction"),
       compiler: PgClient.makeCompiler(),
@@ -184,7 +185,7 @@ export const make = (pool: Pg.Pool): Effect.Effect<LedgerSessions> =>
           acquire(pool, operationTimeout),
           (session) => Effect.uninterruptible(inTransaction(session, target, "SET LOCAL statement_timeout = '60s'", statements)),
           release
-        ).pipe(operations.withPermits(1)),
+        ).pipe(operations.withPermit),
       snapshot: (use, onFailure) =>
         Effect.gen(function*() {
           const session = yield* Effect.mapError(Effect.acquireRelease(acquire(pool), release), onFailure)
@@ -199,6 +200,6 @@ export const make = (pool: Pg.Pool): Effect.Effect<LedgerSessions> =>
               inTransaction(session, target, "SET LOCAL statement_timeout = '10min'; SET LOCAL work_mem = '64MB'", statements),
             execute: (statement) => session.connection.execute(statement, [], undefined)
           })
-        }).pipe(Effect.scoped, snapshots.withPermits(1))
+        }).pipe(Effect.scoped, snapshots.withPermit)
     } satisfies LedgerSessions
   }).pipe(Effect.provide(Reactivity.layer))
