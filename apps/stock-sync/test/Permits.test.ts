@@ -22,15 +22,16 @@ describe("permits", () => {
         const end = yield* Deferred.make<void>()
         const waiters: Array<Fiber.RuntimeFiber<void>> = []
         // Without a step between the release and the interruption.
-        const interrupt = Effect.sync(() => waiters.forEach((waiter) => waiter.unsafeInterruptAsFork(FiberId.none)))
+        const interrupt = Effect.sync(() => waiters.forEach((each) => each.unsafeInterruptAsFork(FiberId.none)))
         const holder = yield* Effect.fork(Effect.zipRight(use(Deferred.await(end)), interrupt))
         yield* Effect.yieldNow()
-        waiters.push(yield* Effect.fork(use(Effect.void)))
+        const waiter = yield* Effect.fork(use(Effect.void))
+        waiters.push(waiter)
         yield* Effect.yieldNow()
         expect(yield* permits.counts).toEqual({ held: 1, waiting: 1 })
         yield* Deferred.succeed(end, undefined)
         yield* Fiber.join(holder)
-        expect(Exit.isInterrupted(yield* Fiber.await(waiters[0]!))).toBe(true)
+        expect(Exit.isInterrupted(yield* Fiber.await(waiter))).toBe(true)
         expect(yield* permits.counts).toEqual({ held: 0, waiting: 0 })
       }
     }))
@@ -51,7 +52,7 @@ describe("permits", () => {
       const permits = Permits.unsafeMake(limit)
       let using = 0
       let most = 0
-      const fibers = yield* Effect.forEach(users, ({ fails, lasts, scoped, starts }) => {
+      const fibers = yield* Effect.forEach(users, ({ fails, interruptedAt, lasts, scoped, starts }) => {
         const work = Effect.acquireUseRelease(
           Effect.sync(() => {
             most = Math.max(most, ++using)
@@ -60,12 +61,9 @@ describe("permits", () => {
           () => Effect.sync(() => using--)
         )
         const used = scoped ? Effect.scoped(Effect.zipRight(permits.acquire, work)) : permits.withPermit(work)
-        return Effect.fork(Effect.zipRight(Effect.sleep(starts), used))
+        return Effect.tap(Effect.fork(Effect.zipRight(Effect.sleep(starts), used)), (fiber) =>
+          interruptedAt === undefined ? Effect.void : Effect.fork(Effect.zipRight(Effect.sleep(interruptedAt), Fiber.interrupt(fiber))))
       })
-      yield* Effect.forEach(users, ({ interruptedAt }, index) =>
-        interruptedAt === undefined
-          ? Effect.void
-          : Effect.fork(Effect.zipRight(Effect.sleep(interruptedAt), Fiber.interrupt(fibers[index]!))))
       yield* TestClock.adjust("2 seconds")
       const ends = yield* Effect.forEach(fibers, (fiber) => fiber.poll)
       expect(ends.every(({ _tag }) => _tag === "Some")).toBe(true)

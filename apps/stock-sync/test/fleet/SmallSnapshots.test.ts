@@ -81,5 +81,5 @@ describe("a small snapshot of a fleet's account", () => {
               yield* TestClock.adjust(Duration.hours(given.hours))
               expect(yield* apply(ofFleet, given)).toEqual(yield* apply(ofStore, given))
             })))
-      })), { fastCheck: { numRuns: 60 } })
+      })), { fastCheck: { numRuns: 30 } })
 })
