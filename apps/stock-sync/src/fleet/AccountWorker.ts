@@ -72,6 +72,8 @@ export interface Activation {
   readonly stopWithin: Duration.Duration
   /** Whether the lease of the account is fresh. */
   readonly mayRequest: Effect.Effect<boolean>
+  /** The worker is about to send a product. */
+  readonly onSending: Effect.Effect<void>
   /** A request was stopped because the lease is not fresh. */
   readonly onStaleLease: Effect.Effect<void>
 }
@@ -104,9 +106,12 @@ const statusFrom = (earlier: SyncStatus.State): SyncStatus.SyncStatus["Type"] =>
 }
 
 /** A request without a fresh lease is not sent and never ends: its worker is stopped. */
-const leased = (client: HttpClient.HttpClient, { mayRequest, onStaleLease }: Activation): HttpClient.HttpClient =>
-  HttpClient.transform(client, (request) =>
-    Effect.flatMap(mayRequest, (fresh) => fresh ? request : Effect.zipRight(onStaleLease, Effect.never)))
+const leased = (client: HttpClient.HttpClient, { mayRequest, onSending, onStaleLease }: Activation): HttpClient.HttpClient =>
+  HttpClient.transform(client, (response, { method }) =>
+    Effect.flatMap(mayRequest, (fresh) => {
+      if (!fresh) return Effect.zipRight(onStaleLease, Effect.never)
+      return method === "GET" ? response : Effect.zipRight(onSending, response)
+    }))
 
 /** The source is to be read now, and next at the regular time. */
 const askForPoll = (record: AccountRecord): Effect.Effect<void> =>

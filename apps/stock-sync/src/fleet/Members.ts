@@ -53,8 +53,8 @@ const firstPollSpacing = Duration.millis(6)
 const maxFirstPoll = Duration.minutes(1)
 
 /**
- * A worker counts as starting until it ends, and at most so long: it may wait for the service for hours. The start of a worker takes most of
- * its CPU time. If all accounts started at once, as after a takeover, no lease could be renewed meanwhile.
+ * A worker counts as starting until it sends its first product or ends, and at most so long: it may wait for the service for hours. The
+ * start of a worker takes most of its CPU time. If all accounts started at once, as after a takeover, no lease could be renewed meanwhile.
  */
 const startingFor = Duration.toMillis("15 seconds")
 
@@ -112,13 +112,19 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         yield* Member.setProblem(member, failure === undefined ? "an unexpected failure: look at the log of its runner" : failure.message)
       })
 
+    /** Makes room for the start of another worker. */
+    const started = (member: Member.Member): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        if (starting.delete(member) && wakes.next <= (yield* MonotonicClock.now)) yield* Queue.offer(timer, undefined)
+      })
+
     /** Runs when the worker of a member has ended. */
     const ended = (member: Member.Member, exit: Exit.Exit<void, AccountWorker.Failure>): Effect.Effect<void> =>
       Effect.gen(function*() {
         member.worker = undefined
         member.status = undefined
         active.delete(member)
-        if (starting.delete(member) && wakes.next <= (yield* MonotonicClock.now)) yield* Queue.offer(timer, undefined)
+        yield* started(member)
         if (!isCurrent(member) || stopping) return
         yield* AccountWorker.planPoll(member)
         if (Exit.isSuccess(exit)) {
@@ -151,6 +157,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
           reads,
           stopWithin,
           mayRequest: ownership.holds(member.shard, member.term),
+          onSending: started(member),
           onStaleLease: onStaleLease(member)
         }
         active.add(member)

@@ -1,6 +1,6 @@
 /**
- * Permits in the order of the requests. The platform's semaphore wakes every waiting fiber for each released permit, which costs a
- * runner with hundreds of waiting accounts most of its time (docs/decisions/035-permits.md).
+ * Permits in the order of the requests. The platform's semaphore wakes every waiting fiber for each released permit, so with hundreds
+ * of waiting accounts one use costs many times as much (docs/decisions/035-permits.md).
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

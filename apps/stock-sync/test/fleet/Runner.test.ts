@@ -154,6 +154,17 @@ describe("a runner", () => {
       })
     ), 60_000)
 
+  it.live("an account does not wait while more others send their backlogs than may start at once",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          const ids = Array.from({ length: 12 }, (_, index) => `account-${String(index).padStart(2, "0")}`)
+          for (const id of ids) yield* fleet.add(id, products(id, 500, () => 1))
+          yield* fleet.start()
+          yield* until(Effect.map(Effect.forEach(ids, sends), (all) => all.every((each) => each.length > 0)), "10 seconds")
+        })
+      ), 60_000)
+
   it.live("an account that can't be worked on is reported, and does not affect others", () =>
     simulated((fleet) =>
       Effect.gen(function*() {
