@@ -255,6 +255,9 @@ export const run = (options: Options) =>
     const startedAt = yield* now
     yield* Effect.forEach(machines, startOn)
     yield* served(machines, 0)
+    // Only an account that was served can be served again.
+    const isLoaded = Effect.sync(() => new Set(service.arrivals.map(({ account }) => account)).size === ids.length)
+    if (!(yield* Fleet.until(isLoaded, longest))) unserved.push("accounts before the first fault")
     yield* service.setFailing(true)
 
     const expected = options.faults.reduce((sum, fault) => sum + seconds[fault], 0)
