@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 import type { Ledger } from "../../src/ledger/Ledger.js"
 import type { SnapshotPolicy } from "../../src/ledger/Snapshot.js"
 import { add, type Fleet, open, server } from "../support/ledger/fleet.js"
-import { bad, collect, freshFile, intake, negative, options, policy, row, using } from "../support/ledger/using.js"
+import { bad, collect, freshFile, intake, negative, options, policy, receiveOn, row, unguarded, using } from "../support/ledger/using.js"
 import { shared } from "../support/shared.js"
 
 let fleet: Fleet
@@ -82,4 +82,16 @@ describe("a small snapshot of a fleet's account", () => {
               expect(yield* apply(ofFleet, given)).toEqual(yield* apply(ofStore, given))
             })))
       })), { fastCheck: { numRuns: 30 } })
+
+  it.live("of thousands of rows does not wait for the statistics of its account", () =>
+    Effect.gen(function*() {
+      const account = `small-${randomUUID()}`
+      yield* add(fleet, account)
+      const ledger = yield* open(fleet, account, options)
+      const apply = (first: number) =>
+        receiveOn(ledger, unguarded, ...Array.from({ length: 9_990 }, (_, index) => row(`P${index}`, index === 0 ? first : 1, index + 1)))
+      expect(yield* apply(1)).toMatchObject({ changed: 9_990 })
+      // In nested loops the second one takes most of a minute.
+      expect(yield* apply(2)).toMatchObject({ changed: 1 })
+    }), 20_000)
 })
