@@ -1,6 +1,6 @@
 /** Permits: never more than there are, in the order of the requests, and none is lost, whenever its holder or a waiting fiber is interrupted. */
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, FastCheck as fc, Fiber, FiberId, TestClock } from "effect"
+import { Deferred, Effect, Exit, FastCheck as fc, Fiber, FiberId, TestClock, type Tracer } from "effect"
 import * as Permits from "../src/sync/Permits.js"
 
 describe("permits", () => {
@@ -34,6 +34,30 @@ describe("permits", () => {
         expect(Exit.isInterrupted(yield* Fiber.await(waiter))).toBe(true)
         expect(yield* permits.counts).toEqual({ held: 0, waiting: 0 })
       }
+    }))
+
+  it.effect("cost as much with many waiting fibers as with few", () =>
+    Effect.gen(function*() {
+      /** Operations of the runtime for each use. */
+      const cost = (users: number) =>
+        Effect.gen(function*() {
+          const permits = Permits.unsafeMake(5)
+          let operations = 0
+          const counting: Tracer.Tracer = {
+            ...(yield* Effect.tracer),
+            context: (operation) => {
+              operations++
+              return operation()
+            }
+          }
+          yield* Effect.all(Array.from({ length: users }, () => permits.withPermit(Effect.yieldNow())), { concurrency: "unbounded" }).pipe(
+            Effect.withTracer(counting)
+          )
+          return operations / users
+        })
+      const few = yield* cost(10)
+      expect(few).toBeGreaterThan(10)
+      expect(yield* cost(1_000)).toBeLessThan(1.5 * few)
     }))
 
   const user = fc.record({

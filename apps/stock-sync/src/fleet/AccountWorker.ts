@@ -72,8 +72,8 @@ export interface Activation {
   readonly stopWithin: Duration.Duration
   /** Whether the lease of the account is fresh. */
   readonly mayRequest: Effect.Effect<boolean>
-  /** The worker is about to send a product. */
-  readonly onSending: Effect.Effect<void>
+  /** The worker is about to send a request, which sets stock or does not. */
+  readonly onRequest: (kind: "read" | "send") => Effect.Effect<void>
   /** A request was stopped because the lease is not fresh. */
   readonly onStaleLease: Effect.Effect<void>
 }
@@ -106,11 +106,11 @@ const statusFrom = (earlier: SyncStatus.State): SyncStatus.SyncStatus["Type"] =>
 }
 
 /** A request without a fresh lease is not sent and never ends: its worker is stopped. */
-const leased = (client: HttpClient.HttpClient, { mayRequest, onSending, onStaleLease }: Activation): HttpClient.HttpClient =>
+const leased = (client: HttpClient.HttpClient, { mayRequest, onRequest, onStaleLease }: Activation): HttpClient.HttpClient =>
   HttpClient.transform(client, (response, { method }) =>
     Effect.flatMap(mayRequest, (fresh) => {
       if (!fresh) return Effect.zipRight(onStaleLease, Effect.never)
-      return method === "GET" ? response : Effect.zipRight(onSending, response)
+      return Effect.zipRight(onRequest(method === "GET" ? "read" : "send"), response)
     }))
 
 /** The source is to be read now, and next at the regular time. */

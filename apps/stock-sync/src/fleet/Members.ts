@@ -53,10 +53,13 @@ const firstPollSpacing = Duration.millis(6)
 const maxFirstPoll = Duration.minutes(1)
 
 /**
- * A worker counts as starting until it sends its first product or ends, and at most so long: it may wait for the service for hours. The
- * start of a worker takes most of its CPU time. If all accounts started at once, as after a takeover, no lease could be renewed meanwhile.
+ * A worker counts as starting until it sends its first product or ends, and at most so long: it may wait for its source or the service for
+ * hours. The start of a worker takes most of its CPU time. If all accounts started at once, as after a takeover, no lease could be renewed
+ * meanwhile.
  */
 const startingFor = Duration.toMillis("15 seconds")
+/** How long it counts as starting after its first request: the others do not wait for a service that does not respond. */
+const respondsWithin = Duration.toMillis("1 second")
 
 /** Accounts whose times are so close are activated together, in one wake-up of the runner. */
 const wakeSpacing = Duration.millis(20)
@@ -75,7 +78,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
     const wakes = new WakeQueue()
     /** Members with a worker, dropped ones too until it ends. */
     const active = new Set<Member.Member>()
-    /** Members whose worker starts, with the time of its activation. */
+    /** Members whose worker starts, with the time at which it counts as started. */
     const starting = new Map<Member.Member, MonotonicClock.MonotonicMillis>()
     let isEnabled = false
     let stopping = false
@@ -112,10 +115,14 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         yield* Member.setProblem(member, failure === undefined ? "an unexpected failure: look at the log of its runner" : failure.message)
       })
 
-    /** Makes room for the start of another worker. */
-    const started = (member: Member.Member): Effect.Effect<void> =>
+    /** Makes room for the start of another worker, now or later. */
+    const startsUntil = (member: Member.Member, wait: number): Effect.Effect<void> =>
       Effect.gen(function*() {
-        if (starting.delete(member) && wakes.next <= (yield* MonotonicClock.now)) yield* Queue.offer(timer, undefined)
+        const end = starting.get(member)
+        const now = yield* MonotonicClock.now
+        if (end === undefined || end <= now + wait) return
+        starting.set(member, now + wait)
+        if (wakes.next <= now) yield* Queue.offer(timer, undefined)
       })
 
     /** Runs when the worker of a member has ended. */
@@ -124,7 +131,8 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
         member.worker = undefined
         member.status = undefined
         active.delete(member)
-        yield* started(member)
+        yield* startsUntil(member, 0)
+        starting.delete(member)
         if (!isCurrent(member) || stopping) return
         yield* AccountWorker.planPoll(member)
         if (Exit.isSuccess(exit)) {
@@ -157,11 +165,11 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
           reads,
           stopWithin,
           mayRequest: ownership.holds(member.shard, member.term),
-          onSending: started(member),
+          onRequest: (kind) => startsUntil(member, kind === "send" ? 0 : respondsWithin),
           onStaleLease: onStaleLease(member)
         }
         active.add(member)
-        starting.set(member, now)
+        starting.set(member, now + startingFor)
         const worker = Effect.onExit(AccountWorker.run(activation), (exit) => ended(member, exit))
         // A daemon: `drain` waits for its end, with a limit.
         return Effect.map(Effect.forkDaemon(Effect.asVoid(Effect.exit(Effect.mapInputContext(worker, () => context)))), (fiber) => {
@@ -171,7 +179,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
 
     const activateDue = Effect.gen(function*() {
       const now = yield* MonotonicClock.now
-      for (const [member, at] of starting) if (at + startingFor <= now) starting.delete(member)
+      for (const [member, end] of starting) if (end <= now) starting.delete(member)
       for (const id of wakes.due(now, concurrentReads - starting.size)) {
         const member = members.get(id)
         if (member !== undefined) yield* activate(member, now)
@@ -182,7 +190,7 @@ export const make = ({ concurrentReads, stopWithin }: Options) =>
     const nextActivation = (): MonotonicClock.MonotonicMillis => {
       if (!isEnabled) return Member.never
       if (starting.size < concurrentReads) return wakes.next
-      return Math.max(wakes.next, Math.min(...Array.from(starting.values(), (at) => at + startingFor)))
+      return Math.max(wakes.next, Math.min(...starting.values()))
     }
 
     /** Activates members when their time has come. */

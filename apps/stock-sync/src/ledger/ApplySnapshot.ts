@@ -36,8 +36,8 @@ interface Judged extends SnapshotDiff.Difference {
   readonly verdict: HeldSnapshots.Verdict
 }
 
-/** What else the transaction that applies a snapshot writes into the row of `snapshot`: further assignments, each after a comma. */
-export type Further = (result: SnapshotResult) => Fragment
+/** What else the transaction that applies a snapshot writes into the row of `snapshot`: assignments, each after a comma. */
+export type SnapshotAssignments = (result: SnapshotResult) => Fragment
 
 /** Doubt that can no longer come true, because the stock was confirmed after it ended. */
 const doubtExpired = (now: number) => `(product.state = 'settled' AND product.doubt_until <= ${now})`
@@ -190,12 +190,12 @@ const withStaged = <A, E, E2, R>(
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
 
 /** Nothing is held once another snapshot was applied. */
-const noneHeld = (sql: SqlClient.SqlClient, assignments: Fragment) => sql`, ${sql.literal(HeldSnapshots.none)}${assignments}`
+const noneHeld = (sql: SqlClient.SqlClient, assignments: Fragment) => sql`, ${sql.literal(HeldSnapshots.noneHeldColumns)}${assignments}`
 
 /** Applies a snapshot. If its rows fail or it is held, the wanted stock stays unchanged. */
 export const apply = (
   connection: LedgerConnection.LedgerConnection,
-  further: Further = () => connection.sql``
+  assignments: SnapshotAssignments = () => connection.sql``
 ): Ledger["Type"]["applySnapshot"] =>
 (input, policy) => {
   const { run, sql } = connection
@@ -206,7 +206,7 @@ export const apply = (
         (held) => Effect.flatMap(LedgerCommands, (commands) => Effect.fail(HeldSnapshots.failure(policy.guard, held, commands))))
       : Effect.as(
         run(sql.withTransaction(Effect.zipRight(
-          write(connection, judged, input, policy, window, noneHeld(sql, further(result))),
+          write(connection, judged, input, policy, window, noneHeld(sql, assignments(result))),
           HeldSnapshots.clearChanges(sql)
         ))),
         result
@@ -214,7 +214,7 @@ export const apply = (
   })
 }
 
-const differ = (rows: ReadonlyArray<Staging.StagedRow>): boolean => {
+const haveDistinctIds = (rows: ReadonlyArray<Staging.StagedRow>): boolean => {
   const ids = rows.flatMap(([, id]) => id === null ? [] : [id])
   return new Set(ids).size === ids.length
 }
@@ -228,7 +228,7 @@ export const applySmall = (
   all: ReadonlyArray<Row>,
   input: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
   policy: SnapshotPolicy,
-  further: Further
+  assignments: SnapshotAssignments
 ): Effect.Effect<Option.Option<SnapshotResult>, SqlError | ParseError> =>
   Effect.gen(function*() {
     const { sql } = connection
@@ -236,7 +236,9 @@ export const applySmall = (
     const countOf = (kind: Staging.StagedRow[3]) => rows.reduce((count, row) => row[3] === kind ? count + 1 : count, 0)
     const counts = { all: rows.length, rejected: countOf("bad"), negative: countOf("negative") }
     const zeroes = policy.missing === "zero"
-    if (!differ(rows) || (zeroes && counts.rejected > 0) || RejectedRowLimit.exceeded(policy.maxBadRows, counts)) return Option.none()
+    if (!haveDistinctIds(rows) || (zeroes && counts.rejected > 0) || RejectedRowLimit.exceeded(policy.maxBadRows, counts))
+      return Option
+        .none()
     const window = yield* guardWindow(policy)
     // The planner does not know how many rows there are, and would join some thousand in nested loops, a minute for 10,000.
     yield* sql`SET LOCAL enable_nestloop = off`
@@ -247,7 +249,7 @@ export const applySmall = (
       withRelations(sql, { ...relations, implausible }))
     if (!HeldSnapshots.isPlausible(policy.guard, difference)) return Option.none()
     const { result } = difference
-    const statements = yield* writes(connection, result, input, policy, window, noneHeld(sql, further(result)))
+    const statements = yield* writes(connection, result, input, policy, window, noneHeld(sql, assignments(result)))
     yield* deleteIssues(sql)
     yield* writeTogether(sql, relations, [...statements, HeldSnapshots.clearChanges(sql)])
     return Option.some(result)

@@ -41,7 +41,7 @@ const everyPriority = StockPriority.priorities.map(Tables.priorityIndex).join(",
 const inFuture = LedgerRows.first(Schema.Struct({ found: Schema.Union(Schema.Boolean, Schema.Int) }))
 
 /** Whether the ledger has times in the future, in one statement: mostly it has none. */
-const hasFuture = (sql: SqlClient.SqlClient, now: number) => {
+const hasFutureTimes = (sql: SqlClient.SqlClient, now: number) => {
   const conditions = [
     sql`product WHERE due_at IS NOT NULL AND (updated_at > ${now} OR since > ${now})`,
     sql`product WHERE ${sql.literal(Tables.due)} AND priority IN (${sql.literal(everyPriority)}) AND since > ${now}`,
@@ -65,7 +65,7 @@ const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
         WHERE doubt_until IS NOT NULL`
       yield* sql`UPDATE request SET at = at + ${millis} WHERE at < ${OutcomeQueries.inFlight}`
     }
-    if (!(yield* hasFuture(sql, now))) return
+    if (!(yield* hasFutureTimes(sql, now))) return
     // A delay that starts in the future keeps its length, and starts now.
     yield* sql`
       UPDATE product SET since = CASE WHEN since > ${now} THEN ${now} ELSE since END, updated_at = CASE WHEN updated_at > ${now} THEN ${now} ELSE updated_at END,

@@ -90,7 +90,7 @@ export const hold = (
   }))
 
 /** The columns of the snapshot's row without a held snapshot, and the statement that forgets its changes. */
-export const none = "held_since = NULL, held_at = NULL, confirmed_number = NULL"
+export const noneHeldColumns = "held_since = NULL, held_at = NULL, confirmed_number = NULL"
 export const clearChanges = (sql: SqlClient.SqlClient): Statement<unknown> => sql`DELETE FROM held_change`
 
 export const status = (sql: SqlClient.SqlClient): Effect.Effect<SnapshotStatus, SqlError | ParseError> =>

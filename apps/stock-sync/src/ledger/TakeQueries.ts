@@ -102,9 +102,9 @@ const takeInSteps = (
     return Option.map(attempts, ({ attempts }) => toSend(row.value, attempts))
   })
 
-const AtOnce = Schema.Struct({ ...Candidate.fields, attempts: Schema.NullOr(Schema.Int), delays_ended: Schema.Boolean })
-const nothing = Schema.Struct({ id: Schema.Null, delays_ended: Schema.Boolean })
-const takenAtOnce = LedgerRows.first(Schema.Union(AtOnce, nothing))
+const NextProduct = Schema.Struct({ ...Candidate.fields, attempts: Schema.NullOr(Schema.Int), delays_ended: Schema.Boolean })
+const NoProduct = Schema.Struct({ id: Schema.Null, delays_ended: Schema.Boolean })
+const takenAtOnce = LedgerRows.first(Schema.Union(NextProduct, NoProduct))
 
 /**
  * In one statement of Postgres, because every request needs it. If the time of a delayed product has come, which may be more urgent, it

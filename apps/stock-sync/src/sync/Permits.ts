@@ -45,7 +45,7 @@ export const unsafeMake = (permits: number): Permits => {
       }
     })
 
-  const granted = (made: Request): Effect.Effect<void> =>
+  const awaitGrant = (made: Request): Effect.Effect<void> =>
     made.granted ? Effect.void : Effect.async<void>((resume) => {
       made.grant = () => resume(Effect.void)
       if (made.granted) made.grant()
@@ -56,12 +56,12 @@ export const unsafeMake = (permits: number): Permits => {
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend(() => {
           const made = request()
-          return Effect.ensuring(restore(Effect.zipRight(granted(made), effect)), end(made))
+          return Effect.ensuring(restore(Effect.zipRight(awaitGrant(made), effect)), end(made))
         })
       ),
     acquire: Effect.uninterruptible(Effect.suspend(() => {
       const made = request()
-      return Effect.zipRight(Effect.addFinalizer(() => end(made)), Effect.interruptible(granted(made)))
+      return Effect.zipRight(Effect.addFinalizer(() => end(made)), Effect.interruptible(awaitGrant(made)))
     })),
     counts: Effect.sync(() => ({ held, waiting: waiting.size }))
   }

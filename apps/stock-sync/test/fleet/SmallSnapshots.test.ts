@@ -1,10 +1,10 @@
 /** A small snapshot of a fleet's account is compared without temporary tables, and the ledger is as if it had been compared with them. */
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Either, FastCheck as fc, Option, Stream, TestClock } from "effect"
+import { Duration, Effect, Either, FastCheck as fc, Option, Redacted, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Ledger } from "../../src/ledger/Ledger.js"
 import type { SnapshotPolicy } from "../../src/ledger/Snapshot.js"
-import { add, type Fleet, open, server } from "../support/ledger/fleet.js"
+import { add, type Fleet, open, prepared, server } from "../support/ledger/fleet.js"
 import { bad, collect, freshFile, intake, negative, options, policy, receiveOn, row, unguarded, using } from "../support/ledger/using.js"
 import { shared } from "../support/shared.js"
 
@@ -82,6 +82,24 @@ describe("a small snapshot of a fleet's account", () => {
               expect(yield* apply(ofFleet, given)).toEqual(yield* apply(ofStore, given))
             })))
       })), { fastCheck: { numRuns: 30 } })
+
+  it.live("needs no temporary table, but one with two rows of a product does", () =>
+    Effect.scoped(Effect.gen(function*() {
+      yield* fleet.database.sql`CREATE DATABASE small`
+      const small = yield* prepared(Redacted.make(Redacted.value(fleet.url).replace(/\/postgres$/, "/small")))
+      const { sql } = small.database
+      yield* add(small, "a")
+      yield* sql`CREATE TABLE public.made ()`
+      yield* sql`CREATE FUNCTION public.record() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.made DEFAULT VALUES; END'`
+      yield* sql`CREATE EVENT TRIGGER record ON ddl_command_end WHEN tag IN ('CREATE TABLE', 'CREATE TABLE AS') EXECUTE FUNCTION public.record()`
+      const made = Effect.map(sql`SELECT 1 FROM public.made`, ({ length }) => length)
+      const ledger = yield* open(small, "a", options)
+      yield* receiveOn(ledger, unguarded, row("A", 1, 1), bad("B", "no stock"))
+      yield* receiveOn(ledger, { ...unguarded, missing: "zero" }, row("A", 2, 1))
+      expect(yield* made).toBe(0)
+      yield* receiveOn(ledger, { ...unguarded, duplicates: "sum" }, row("A", 1, 1), row("A", 2, 2))
+      expect(yield* made).toBeGreaterThan(0)
+    })))
 
   it.live("of thousands of rows does not wait for the statistics of its account", () =>
     Effect.gen(function*() {

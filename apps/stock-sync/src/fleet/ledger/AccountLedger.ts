@@ -107,18 +107,18 @@ export const open = (
       Effect.scoped(Effect.gen(function*() {
         const ahead = yield* readAhead(input)
         const digest = Option.map(ahead.all, (rows) => AppliedDigest.digestOf(input, rows, policy))
-        const further = AppliedDigest.record(connection.sql, Option.getOrNull(digest))
+        const digestAssignments = AppliedDigest.record(connection.sql, Option.getOrNull(digest))
         const applied = yield* Option.match(Option.all({ digest, rows: ahead.all }), {
           onNone: () => Effect.succeedNone,
           onSome: ({ digest, rows }) =>
             connection.run(Effect.flatMap(AppliedDigest.find(connection.sql, digest), (known) =>
-              Option.isSome(known) ? Effect.succeed(known) : ApplySnapshot.applySmall(connection, rows, ahead.input, policy, further)))
+              Option.isSome(known)
+                ? Effect.succeed(known)
+                : ApplySnapshot.applySmall(connection, rows, ahead.input, policy, digestAssignments)))
         })
         const result = Option.isSome(applied)
           ? applied.value
-          : yield* withSession((reserved) =>
-            ApplySnapshot.apply(reserved, further)(ahead.input, policy)
-          )
+          : yield* withSession((reserved) => ApplySnapshot.apply(reserved, digestAssignments)(ahead.input, policy))
         yield* analyze(sessions, result)
         return result
       })),
