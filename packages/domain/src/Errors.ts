@@ -1,12 +1,11 @@
 /**
- * One tagged error class for each code of the interface, and its schema as a response body. `ErrorResponse` decodes a response to
- * one of these classes.
+ * One tagged error class for each code of the interface. `ErrorResponse` decodes a response to one of these classes, and
+ * `ErrorSchema` has their schemas as response bodies.
  *
  * Source: interface v1, "Errors".
  *
  * @since 0.1.0
  */
-import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Category, categoryOf } from "./Category.js"
@@ -329,41 +328,3 @@ export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError 
 export const envelope = <Fields extends { readonly code: Schema.Struct.Field; readonly message: Schema.Struct.Field }>(
   fields: Fields
 ) => Schema.Struct({ error: Schema.Struct(fields, Details) })
-
-/**
- * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
- * status. Headers such as `Retry-After` are not part of it.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const errorResponse = <Code extends ErrorCode>(
-  code: Code
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
-  const sample = fromCode(code, { message: "" })
-  const schema = Schema.transform(
-    envelope({ code: Schema.Literal(code), message: Schema.String }),
-    Schema.declare((error: unknown): error is DocumentedError => error instanceof byCode[code]),
-    {
-      strict: true,
-      decode: ({ error: { code: _, message, ...details } }) => fromCode(code, { message, details }),
-      encode: ({ details, message }) => ({ error: { ...details, code, message } })
-    }
-  ).annotations({
-    identifier: sample._tag,
-    description: code,
-    ...HttpApiSchema.annotations({ status: sample.status })
-  })
-  // True because `byCode` maps each code to its class. The compiler can't follow the lookup.
-  return schema as unknown as Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
-}
-
-/**
- * The schema of any of these documented errors.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const anyOf = <const Code extends ErrorCode>(
-  codes: ReadonlyArray<Code>
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => errorResponse(code)))
