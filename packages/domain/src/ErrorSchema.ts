@@ -10,18 +10,9 @@ import * as Schema from "effect/Schema"
 import { byCode, envelope, fromCode } from "./Errors.js"
 import type { DocumentedError, ErrorCode, ErrorEnvelope } from "./Errors.js"
 
-/**
- * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
- * status. Headers such as `Retry-After` are not part of it.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const errorResponse = <Code extends ErrorCode>(
-  code: Code
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
+const schemaOf = (code: ErrorCode) => {
   const sample = fromCode(code, { message: "" })
-  const schema = Schema.transform(
+  return Schema.transform(
     envelope({ code: Schema.Literal(code), message: Schema.String }),
     Schema.declare((error: unknown): error is DocumentedError => error instanceof byCode[code]),
     {
@@ -34,6 +25,23 @@ export const errorResponse = <Code extends ErrorCode>(
     description: code,
     ...HttpApiSchema.annotations({ status: sample.status })
   })
+}
+
+// Each schema is created once, because the endpoints share most of their codes.
+const schemas = new Map<ErrorCode, ReturnType<typeof schemaOf>>()
+
+/**
+ * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
+ * status. Headers such as `Retry-After` are not part of it.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const errorResponse = <Code extends ErrorCode>(
+  code: Code
+): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
+  const schema = schemas.get(code) ?? schemaOf(code)
+  schemas.set(code, schema)
   // True because `byCode` maps each code to its class. The compiler can't follow the lookup.
   return schema as unknown as Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
 }
