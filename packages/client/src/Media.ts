@@ -16,12 +16,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import mime from "mime/lite"
 import { ConnectionLost, InvalidInput } from "./ClientError.js"
 import { fromEither } from "./internal/Compat.js"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 import * as FileContent from "./internal/upload/FileContent.js"
+import * as MediaType from "./internal/upload/MediaType.js"
 import * as Multipart from "./internal/upload/Multipart.js"
 import * as SentContent from "./internal/upload/SentContent.js"
 
@@ -98,7 +98,7 @@ const invalid = (field: string, message: string) => new InvalidInput({ field, me
 
 const validate = <E>(file: Upload<E>): Either.Either<Multipart.FilePart<E>, InvalidInput> => {
   const { content, fileName, size } = file
-  const contentType = file.contentType ?? mime.getType(fileName) ?? unknownType
+  const contentType = file.contentType ?? MediaType.ofFileName(fileName) ?? unknownType
   return fileName === ""
     ? Either.left(invalid("fileName", "must not be empty"))
     : !/^[!-~]+\/[ -~]+$/.test(contentType)

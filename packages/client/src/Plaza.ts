@@ -133,7 +133,8 @@ export const layerConfigFor = (application: string | undefined): Layer.Layer<Ser
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = layerConfigFor(undefined)
+// Pure, so that bundlers drop it from pages that pass options.
+export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = /*#__PURE__*/ layerConfigFor(undefined)
 
 /**
  * A request to an undocumented endpoint.

@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Schema from "effect/Schema"
 import type { DeliveryClass } from "./Delivery.js"
 import type { byCode, ErrorCode } from "./Errors.js"
@@ -23,7 +24,7 @@ import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post,
  */
 export interface Operation {
   readonly area: string
-  readonly method: "GET" | "PATCH" | "POST"
+  readonly method: HttpMethod
   /** With a colon before each parameter, such as `/users/:id`. */
   readonly path: `/${string}`
   readonly delivery: DeliveryClass

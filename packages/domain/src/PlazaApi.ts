@@ -117,7 +117,9 @@ const groupOf = <A extends Operations.Area>(
  * @since 0.1.0
  * @category groups
  */
-export class ProfilesGroup extends groupOf("profiles").annotate(OpenApi.Description, "The key's own account, other people's profiles and follows") {}
+export class ProfilesGroup
+  extends groupOf("profiles").annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
+{}
 
 /**
  * Uploads.
