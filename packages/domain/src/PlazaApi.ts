@@ -72,8 +72,7 @@ type EndpointOf<Names extends Operations.OperationName> = {
     Operations.MethodOf<Name>,
     Operations.ParametersOf<Name>,
     Operations.QueryOf<Name>,
-    | Operations.PayloadOf<Name>
-    | ([Operations.MultipartOf<Name>] extends [never] ? never : Operations.MultipartOf<Name> & Brand<HttpApiSchema.MultipartStreamTypeId>),
+    Operations.PayloadOf<Name> | (Operations.MultipartOf<Name> & Brand<HttpApiSchema.MultipartStreamTypeId>),
     never,
     Operations.SuccessOf<Name>,
     Operations.ErrorOf<Name>
@@ -99,15 +98,13 @@ const endpointOf = <Name extends Operations.OperationName>(name: Name): Endpoint
   return annotated as unknown as EndpointOf<Name>
 }
 
+type GroupOf<A extends Operations.Area> = HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, never, never, true>
+
 /** The group of an area with the endpoints of its operations. */
-const groupOf = <A extends Operations.Area>(
-  area: A
-): HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, never, never, true> => {
+const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
   const isInArea = (name: Operations.OperationName): name is Operations.NameIn<A> => Operations.operations[name].area === area
-  return Operations.names.filter(isInArea).reduce<HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, never, never, true>>(
-    (group, name) => group.add(endpointOf(name)),
-    HttpApiGroup.make(area, { topLevel: true })
-  )
+  const empty: GroupOf<A> = HttpApiGroup.make(area, { topLevel: true })
+  return Operations.names.filter(isInArea).reduce((group, name) => group.add(endpointOf(name)), empty)
 }
 
 /**
