@@ -56,16 +56,19 @@ export const configFor = (application: string | undefined): Config.Config<Settin
     // A string, because `Config.redacted` hides the reason of an error. The error of `checkApiKey` doesn't contain the key.
     apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
     shared: sharedConfig,
-    retry: Config.succeed(defaultRetry),
-    maxWait: Config.succeed(defaults.maxWait),
-    settleTime: Config.succeed(defaults.settleTime),
-    propagateTrace: Config.succeed(false),
-    maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
     userAgent: Either.match(userAgent(application), {
       onLeft: (message) => Config.fail(`the application's name ${message}`),
       onRight: Config.succeed
     })
-  }).pipe(Config.map(({ shared, ...settings }) => ({ ...settings, ...shared })))
+  }).pipe(Config.map(({ shared, ...settings }) => ({
+    ...settings,
+    ...shared,
+    retry: defaultRetry,
+    maxWait: defaults.maxWait,
+    settleTime: defaults.settleTime,
+    propagateTrace: false,
+    maxResponseBytes: defaults.maxResponseBytes
+  })))
 
 /**
  * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,
