@@ -6,8 +6,8 @@
  */
 import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type { ServiceError } from "@plaza/domain/Errors"
 import { parseHttpDate } from "@plaza/domain/ErrorResponse"
+import type { ServiceError } from "@plaza/domain/Errors"
 import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
