@@ -5,7 +5,7 @@
  */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { RequestError } from "@effect/platform/HttpServerError"
-import { errorResponse } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/ErrorSchema"
 import { Authorization } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"

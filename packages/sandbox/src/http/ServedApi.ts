@@ -7,7 +7,7 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { errorResponse } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/ErrorSchema"
 import { ChatGroup, MediaGroup, PostsGroup, ProfilesGroup, StoreGroup, StoriesGroup } from "@plaza/domain/PlazaApi"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
