@@ -3,7 +3,7 @@
  * as compiled by V8. Why: docs/decisions/015-launcher.md.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -36,18 +36,18 @@ export const writeManual = async ({ app, dist, input, name }) => {
 }
 
 /**
- * Writes the launcher and the executable file that starts it.
+ * Writes the launcher, which is the executable file. It is CommonJS, because Node starts its loader of modules for a module only.
  * @param {{ readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeLauncher = async ({ dist, input, name }) => {
-  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
-  writeFileSync(
-    Path.join(dist, `${name}.mjs`),
-    `#!/usr/bin/env node\nimport { createRequire } from "node:module"\ncreateRequire(import.meta.url)("./launch.cjs").launch(import.meta.dirname, ${
-      JSON.stringify(name)
-    })\n`,
-    { mode: 0o755 }
-  )
+  const file = Path.join(dist, `${name}.cjs`)
+  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, {
+    file,
+    format: "cjs",
+    postBanner: "#!/usr/bin/env node",
+    postFooter: `exports.launch(__dirname, ${JSON.stringify(name)});`
+  })
+  chmodSync(file, 0o755)
 }
 
 /** A script that runs the program and, at its exit, writes the code that V8 has compiled. */
