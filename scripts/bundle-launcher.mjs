@@ -21,18 +21,30 @@ const write = async (input, output) => {
   await bundle.close()
 }
 
+/** @typedef {import("../packages/cli-kit/src/help/Manual.ts").CommandSyntax} Syntax */
+
+/** @type {(command: Syntax) => Syntax} */
+const syntaxOf = ({ commands, name, options }) => ({
+  name,
+  options: options.map(({ name, repeated, value }) => ({ name, repeated, ...(value === undefined ? {} : { value }) })),
+  commands: commands.map(syntaxOf)
+})
+
 /**
- * Writes `manual.json` for the launcher and the manual page, from the exports of `src/manual.ts` of the app.
+ * Writes `manual.json` for the launcher and the manual page, from the exports of `src/manual.ts` of the app. Returns what the program
+ * itself needs of the manual, which is the syntax of its commands.
  * @param {{ readonly app: string, readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeManual = async ({ app, dist, input, name }) => {
   const file = Path.join(dist, "manual.mjs")
   await write({ ...input, input: Path.join(app, "src/manual.ts") }, { file, format: "esm", codeSplitting: false })
   // The cast is true: this file is the bundle of `src/manual.ts`, which exports these.
-  const { manPage, manual } = /** @type {{ readonly manPage: string, readonly manual: unknown }} */ (await import(pathToFileURL(file).href))
+  const { manPage, manual } =
+    /** @type {{ readonly manPage: string, readonly manual: { readonly page: Syntax } }} */ (await import(pathToFileURL(file).href))
   rmSync(file)
   writeFileSync(Path.join(dist, "manual.json"), JSON.stringify(manual))
   writeFileSync(Path.join(dist, `${name}.1`), manPage)
+  return syntaxOf(manual.page)
 }
 
 /**

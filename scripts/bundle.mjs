@@ -54,7 +54,16 @@ const toAscii = (code) => {
 }
 
 rmSync(dist, { recursive: true, force: true })
-const bundle = await rolldown({ ...input, input: { program: "src/bin.ts" } })
+for (const module of native) {
+  if (manifest.dependencies?.[module] === undefined) continue
+  if (!copyPackage(module, app, Path.join(dist, "node_modules"))) throw new Error(`${module} is not installed: run the installation again`)
+}
+const syntax = await writeManual({ app, dist, input, name })
+const bundle = await rolldown({
+  ...input,
+  input: { program: "src/bin.ts" },
+  transform: { ...input.transform, define: { ...input.transform?.define, __PLAZA_SYNTAX__: JSON.stringify(JSON.stringify(syntax)) } }
+})
 // CommonJS, because V8 can store compiled code of scripts but not of modules.
 const { output } = await bundle.write({
   dir: dist,
@@ -65,11 +74,6 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 for (const file of output) if (file.type === "chunk") writeFileSync(Path.join(dist, file.fileName), toAscii(file.code))
-for (const module of native) {
-  if (manifest.dependencies?.[module] === undefined) continue
-  if (!copyPackage(module, app, Path.join(dist, "node_modules"))) throw new Error(`${module} is not installed: run the installation again`)
-}
-await writeManual({ app, dist, input, name })
 await writeLauncher({ dist, input, name })
 const { warm, warmStdin } = manifest.config ?? {}
 if (warm !== undefined) await writeCompiled({ dist, input, words: warm, stdin: warmStdin })

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
+import { setFlagsFromString } from "node:v8"
 import * as Vm from "node:vm"
 
 /** Compiled code is valid for one version of Node on one platform. */
@@ -21,11 +22,18 @@ const read = (path: string): Buffer | undefined => {
   }
 }
 
+/**
+ * V8 optimizes the WebAssembly of undici's parser after the first 60 bytes of a response, which takes more CPU than the rest of a command.
+ * With this budget it does so after some dozens of responses. The flag is part of the key of compiled code, so it is set before any.
+ */
+const lateTierUp = "--wasm-tiering-budget=200000000"
+
 type Require = (id: string) => unknown
 type Wrapped = (exports: unknown, require: Require, module: { readonly exports: unknown }, filename: string, dirname: string) => void
 
 /** Loads a file of a bundle and the files that it requires. V8 recompiles what it rejects of the compiled code. */
 export const load = (folder: string, entry: string, compiled: (file: string, script: Vm.Script) => void = () => {}): void => {
+  setFlagsFromString(lateTierUp)
   const elsewhere: Require = Module.createRequire(Path.join(folder, entry))
   const modules = new Map<string, { readonly exports: unknown }>()
   const require = (file: string): unknown => {
