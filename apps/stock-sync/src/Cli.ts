@@ -11,7 +11,6 @@ import * as Output from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { config, configured } from "./config/Configuration.js"
 import * as FleetSettings from "./config/FleetSettings.js"
@@ -46,7 +45,11 @@ interface Common {
 
 /** Provides the config file and the output. */
 const printing = (options: Common) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
-  command.pipe(configured(options.config), Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options))))
+  command.pipe(
+    configured(options.config),
+    Effect.provideServiceEffect(Output.Output, Output.make(options)),
+    Effect.provideServiceEffect(Progress.Progress, Progress.make(options))
+  )
 
 /** Provides the ledger of a command that sends nothing. */
 const withLedger = (open: typeof OpenLedger.layer, options: Common) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
