@@ -2,8 +2,10 @@
  * Writes the files that make a bundled program start fast: a launcher for help and version, the manual as JSON, and the program's code
  * as compiled by V8. Why: docs/decisions/015-launcher.md.
  */
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -91,13 +93,29 @@ export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
     writeFileSync(Path.join(folder, "record.cjs"), recorder)
     mkdirSync(Path.join(folder, "home"))
     const { NODE_OPTIONS: _, ...env } = process.env
-    const { signal, status, stderr } = spawnSync(process.execPath, [Path.join(folder, "record.cjs"), dist, ...words], {
+    // A service that accepts every request, for commands that send one.
+    const service = createServer((_, response) => response.setHeader("content-type", "application/json").end(`{"id":"1"}`))
+    await new Promise((resolve) => service.listen(0, "127.0.0.1", () => resolve(undefined)))
+    const address = service.address()
+    const program = spawn(process.execPath, [Path.join(folder, "record.cjs"), dist, ...words], {
       cwd: folder,
-      env: { ...env, HOME: Path.join(folder, "home") },
-      input: stdin,
-      encoding: "utf8",
+      env: {
+        ...env,
+        HOME: Path.join(folder, "home"),
+        PLAZA_BASE_URL: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/open/v1`,
+        PLAZA_API_KEY: "key_warm"
+      },
       timeout: 60_000
     })
+    let stderr = ""
+    program.stdout.resume()
+    program.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text
+    })
+    program.stdin.on("error", () => {}).end(stdin)
+    const [status, signal] = await once(program, "close")
+    service.closeAllConnections()
+    service.close()
     // Not an error: the code that ran until then is compiled. A test requires a complete run.
     if (status !== 0)
       process.stderr.write(`"${words.join(" ")}" exited with ${status ?? signal}, so the program will start slower:\n${stderr}`)

@@ -1,7 +1,7 @@
 /**
  * Bundles an app into a `dist` folder that runs on plain Node without an installation: `node scripts/bundle.mjs APPDIR`.
  * The app's package.json gives the program's name (`bin`) and, for compilation at build time, arguments that run most of its code
- * (`config.warm`) with their standard input (`config.warmStdin`). The entry is `src/bin.ts`, the manual `src/manual.ts`.
+ * (`config.warm`) with their standard input (`config.warmStdin`), and the modules that its most frequent commands load (`config.hot`). The entry is `src/bin.ts`, the manual `src/manual.ts`.
  */
 import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
@@ -53,6 +53,26 @@ const toAscii = (code) => {
   return code.replace(/[^\x00-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 }
 
+/**
+ * The modules that the hot modules of the app import, themselves included; `import()` is not followed.
+ * @type {Set<string>}
+ */
+const hot = new Set()
+
+/** @type {import("rolldown").Plugin} */
+const findHot = {
+  name: "find-hot",
+  buildEnd() {
+    const visit = (/** @type {string} */ id) => {
+      const module = hot.has(id) ? null : this.getModuleInfo(id)
+      if (module === null) return
+      hot.add(id)
+      module.importedIds.forEach(visit)
+    }
+    for (const path of manifest.config?.hot ?? []) visit(Path.join(app, path))
+  }
+}
+
 rmSync(dist, { recursive: true, force: true })
 for (const module of native) {
   if (manifest.dependencies?.[module] === undefined) continue
@@ -62,6 +82,8 @@ const syntax = await writeManual({ app, dist, input, name })
 const bundle = await rolldown({
   ...input,
   input: { program: "src/bin.ts" },
+  preserveEntrySignatures: false,
+  plugins: [input.plugins, findHot],
   transform: { ...input.transform, define: { ...input.transform?.define, __PLAZA_SYNTAX__: JSON.stringify(JSON.stringify(syntax)) } }
 })
 // CommonJS, because V8 can store compiled code of scripts but not of modules.
@@ -69,6 +91,8 @@ const { output } = await bundle.write({
   dir: dist,
   format: "cjs",
   minify: true,
+  // One file for what the hot modules use: each file takes time to read, and each name from another file is a call at runtime.
+  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "program", test: (id) => hot.has(id) }] },
   entryFileNames: "[name].cjs",
   chunkFileNames: "chunks/[name]-[hash].cjs"
 })

@@ -106,5 +106,6 @@ export const withClient = <A, E, R>(
 ): Effect.Effect<
   A,
   E | UsageError | ConfigError.ConfigError,
-  Exclude<Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output>, Progress.Progress>, Scope.Scope> | Streams
+  | Exclude<Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output>, Progress.Progress>, Scope.Scope>
+  | Streams
 > => withOutput(flags, Effect.provide(command, Connection.layer(flags)))

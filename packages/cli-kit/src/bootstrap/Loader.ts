@@ -23,17 +23,21 @@ const read = (path: string): Buffer | undefined => {
 }
 
 /**
- * V8 optimizes the WebAssembly of undici's parser after the first 60 bytes of a response, which takes more CPU than the rest of a command.
- * With this budget it does so after some dozens of responses. The flag is part of the key of compiled code, so it is set before any.
+ * V8 optimizes the WebAssembly of undici's parser during the first response, which takes more CPU than the rest of a command. With this
+ * budget it does so after some dozens of responses.
  */
-const lateTierUp = "--wasm-tiering-budget=200000000"
+const tierUpLater = (): void => {
+  // V8 reports an unknown flag on standard error, and these versions have it.
+  if (Number.parseInt(process.versions.node) <= 24) setFlagsFromString("--wasm-tiering-budget=200000000")
+}
 
 type Require = (id: string) => unknown
 type Wrapped = (exports: unknown, require: Require, module: { readonly exports: unknown }, filename: string, dirname: string) => void
 
 /** Loads a file of a bundle and the files that it requires. V8 recompiles what it rejects of the compiled code. */
 export const load = (folder: string, entry: string, compiled: (file: string, script: Vm.Script) => void = () => {}): void => {
-  setFlagsFromString(lateTierUp)
+  // V8 compares all flags with those of the compiled code, so they are set before it is read and when it is made.
+  tierUpLater()
   const elsewhere: Require = Module.createRequire(Path.join(folder, entry))
   const modules = new Map<string, { readonly exports: unknown }>()
   const require = (file: string): unknown => {
@@ -73,6 +77,7 @@ const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
 /** Loads the program with this entry file in the fastest way available. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
   if (read(cacheOf(folder, entry)) !== undefined) return load(folder, entry)
+  tierUpLater()
   const home = cacheHome()
   if (home !== undefined && typeof enableCompileCache === "function") Reflect.apply(enableCompileCache, Module, [Path.join(home, name)])
   Module.createRequire(Path.join(folder, entry))(Path.join(folder, entry))
