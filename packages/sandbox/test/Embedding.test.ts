@@ -28,7 +28,7 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import * as Envelope from "../src/http/Envelope.js"
 import * as Failures from "../src/http/Failures.js"
-import { responseBody } from "../src/http/ServedApi.js"
+import { responseBody } from "../src/http/ServedEndpoint.js"
 import { call, layerInProcess, layerSocket, refusal } from "./support.js"
 
 describe("in process", () => {
