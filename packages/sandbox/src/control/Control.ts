@@ -76,7 +76,9 @@ export const make = (
     const { keyPrefixes } = yield* CurrentLatitude
     const { maxBodyBytes, maxJsonDepth } = yield* CurrentAssumptions
     const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
-    const handlers = yield* endpoints.handlers
+    const services = yield* Effect.context<Effect.Effect.Context<typeof endpoints.handlers>>()
+    // Made by the first request, because few tests use the control API.
+    const ownHandlers = yield* Effect.cached(Effect.provide(endpoints.handlers, services))
 
     const mask = KeyMask.make(keyPrefixes)
     /** Masks keys in every response but the one that creates a key. */
@@ -96,23 +98,26 @@ export const make = (
           message: "the control API accepts no requests from a page of another origin"
         })
 
+    const handle = (request: ControlRequest, path: string): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> => {
+      const refusal = refusalOf(request)
+      return (refusal === undefined
+        ? Router.run(endpoints.app(), request, path, () => nearMiss(request.method, path))
+        : Effect.fail(refusal)).pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.map(
+              Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
+              ({ error }) => Envelope.failure(error)
+            )
+          ),
+          // Faults never hit the control API.
+          Effect.catchTag("NotHandled", Effect.die),
+          Effect.map((response) => withoutKeys(response, request.operation))
+        )
+    }
+
     return {
-      respond: (incoming, path, query) => {
-        const request = new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits })
-        const refusal = refusalOf(request)
-        return (refusal === undefined
-          ? Router.run(endpoints.app(), request, path, () => nearMiss(request.method, path))
-          : Effect.fail(refusal)).pipe(
-            Effect.catchAllCause((cause) =>
-              Effect.map(
-                Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
-                ({ error }) => Envelope.failure(error)
-              )
-            ),
-            // Faults never hit the control API.
-            Effect.catchTag("NotHandled", Effect.die),
-            Effect.map((response) => withoutKeys(response, request.operation))
-          )
-      }
+      respond: (incoming, path, query) =>
+        Effect.flatMap(ownHandlers,
+          (handlers) => handle(new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits }), path))
     }
   })

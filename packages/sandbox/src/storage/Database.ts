@@ -199,7 +199,13 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       )
     }), { discard: true })
 
-/** Locks the database and creates missing tables. Throws the errors of SQLite. */
+const createTables = (database: Sqlite.Database): void => {
+  database.exec(
+    ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
+  )
+}
+
+/** Locks a data file and creates missing tables. Throws the errors of SQLite. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")
@@ -207,9 +213,7 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
   database.exec("PRAGMA synchronous = NORMAL")
   if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() === undefined) {
     // Before the write-ahead log, so that no file without a header is ever left behind: see `identify`.
-    database.exec(
-      ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
-    )
+    createTables(database)
     database.exec("PRAGMA journal_mode = WAL")
   } else {
     database.exec("PRAGMA journal_mode = WAL")
@@ -224,22 +228,20 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
   return undefined
 }
 
-const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
+const openFile = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
   Effect.suspend(() => {
-    if (file !== ":memory:") {
-      const found = identify(file)
-      if (found instanceof SandboxError) {
-        return found
-      }
-      if (found && !Fs.existsSync(file)) {
-        createPrivate(file)
-      }
+    const found = identify(file)
+    if (found instanceof SandboxError) {
+      return found
+    }
+    if (found && !Fs.existsSync(file)) {
+      createPrivate(file)
     }
     const database = new Sqlite(file)
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
       // After the check, so that a foreign file stays unchanged. The log of a killed start may be beside it.
-      return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
+      return problem ?? Effect.as(makePrivate(file), database)
     })
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))
   }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
@@ -248,7 +250,7 @@ const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
  * Releases the lock and removes the write-ahead log. Closing alone doesn't: the driver keeps the connection, and so the
  * lock, until its statements are garbage-collected.
  */
-const release = (database: Sqlite.Database) =>
+const releaseFile = (database: Sqlite.Database) =>
   Effect.sync(() => {
     // A write-ahead log that was opened under the lock keeps it.
     database.exec("PRAGMA journal_mode = DELETE")
@@ -260,6 +262,12 @@ const release = (database: Sqlite.Database) =>
     Effect.andThen(Effect.sync(() => database.close()))
   )
 
+const openMemory = Effect.sync(() => {
+  const database = new Sqlite(":memory:")
+  createTables(database)
+  return database
+})
+
 /**
  * Opens a data file, or `:memory:`. Fails when the file can't be written, is no data file or is in use.
  *
@@ -267,7 +275,12 @@ const release = (database: Sqlite.Database) =>
  * @category constructors
  */
 export const make = (file: string): Effect.Effect<Sql.Sql["Type"], SandboxError, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(open(file), release), Sql.make)
+  Effect.map(
+    file === ":memory:"
+      ? Effect.acquireRelease(openMemory, (database) => Effect.sync(() => database.close()))
+      : Effect.acquireRelease(openFile(file), releaseFile),
+    Sql.make
+  )
 
 /** @since 0.1.0 @category layers */
 export const layer = (file: string) => Layer.scoped(Sql.Sql, make(file))

@@ -6,8 +6,8 @@
  * @since 0.1.0
  */
 import { Conflict } from "@plaza/domain/Errors"
-import * as Shipping from "@plaza/domain/Shipping"
 import { StoreGroup } from "@plaza/domain/PlazaApi"
+import * as Shipping from "@plaza/domain/Shipping"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
