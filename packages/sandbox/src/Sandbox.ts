@@ -54,6 +54,7 @@ import { basePath } from "./http/ServedApi.js"
 import * as Latitude from "./Latitude.js"
 import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
 import * as LateCommits from "./latitude/LateCommits.js"
+import { onFirstUse } from "./OnFirstUse.js"
 import * as Repos from "./Repos.js"
 import { SandboxError } from "./SandboxError.js"
 import type { Fixtures } from "./seeding/Fixtures.js"
@@ -185,21 +186,24 @@ export interface ServerOptions extends Options {
 
 const defaultHost = "127.0.0.1"
 
-const validFault = Schema.validate(Fault)
+const validFault = onFirstUse(() => Schema.validate(Fault))
 
-const validLatitude = Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change))
+const validLatitude = onFirstUse(() => Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change)))
 
 /** The latitude of the start. Its own fields override those of the file of assumptions. */
 const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
-  Effect.mapBoth(
-    Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
-    {
-      onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
-      onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
-    }
-  )
+  // Usually nothing is given, and then no schema is needed.
+  Object.keys(written).length === 0 && typeof wanted !== "number" && Object.keys(wanted).length === 0
+    ? Effect.succeed(Latitude.defaults)
+    : Effect.mapBoth(
+      Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
+      {
+        onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
+        onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
+      }
+    )
 
-const validFixtures = Schema.validate(FixturesSchema)
+const validFixtures = onFirstUse(() => Schema.validate(FixturesSchema))
 
 /** Returns fixtures, or reads them from a file. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>

@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as HttpRouter from "@effect/platform/HttpRouter"
-import * as HttpServer from "@effect/platform/HttpServer"
 import { RouteNotFound } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
@@ -12,7 +11,6 @@ import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { ServerRequest } from "./ServerRequest.js"
 
 /**
@@ -68,12 +66,13 @@ export type Route = HttpRouter.Route<unknown, HttpRouter.HttpRouter.DefaultServi
  * @since 0.1.0
  * @category constructors
  */
-export const make = (routes: ReadonlyArray<Route>): App =>
-  Effect.gen(function*() {
-    const services = yield* Layer.build(HttpServer.layerContext)
-    const app = yield* HttpRouter.withRouterConfig(HttpRouter.toHttpApp(HttpRouter.fromIterable(routes)), config)
-    return (request: ServerRequest): ReturnType<App> => Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request))
-  }).pipe(Effect.scoped, Effect.runSync)
+export const make = (routes: ReadonlyArray<Route>): App => {
+  const app = Effect.runSync(HttpRouter.withRouterConfig(HttpRouter.toHttpApp(HttpRouter.fromIterable(routes)), config))
+  return (request) =>
+    Effect.mapInputContext(app, () =>
+      // True of these routes: none sends a file or reads a multipart body by the platform, which the other services are for.
+      Context.make(HttpServerRequest, request) as Context.Context<HttpServerRequest | HttpRouter.HttpRouter.DefaultServices>)
+}
 
 /**
  * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}. `question`

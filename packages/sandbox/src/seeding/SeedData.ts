@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
 import { PCGRandom } from "effect/Utils"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { Relation } from "../access/AccountsRepo.js"
 import * as Keys from "../access/Keys.js"
 import { KeysRepo } from "../access/KeysRepo.js"
@@ -172,7 +172,7 @@ const makeFixed = (): Fixed => {
       name: "front.svg",
       content_type: "image/svg+xml",
       size: picture.length,
-      sha256: createHash("sha256").update(picture).digest("hex"),
+      sha256: hash("sha256", picture),
       // Nothing reads the bytes, and a file would take most of the time of a start.
       file: MediaRepo.noFile
     }),

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
+import { onFirstUse } from "../OnFirstUse.js"
 import { SandboxError } from "../SandboxError.js"
 import * as Sql from "./Sql.js"
 
@@ -141,7 +142,7 @@ const foreign = (file: string): SandboxError =>
 const ofAnotherVersion = (file: string): SandboxError =>
   new SandboxError({ message: `the data file ${file} was created by another version of the sandbox: name another file` })
 
-const decodeHeader = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int }))
+const decodeHeader = onFirstUse(() => Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int })))
 
 /** The numbers in the header of a data file. */
 const headerOf = (database: Sqlite.Database) =>
