@@ -63,6 +63,7 @@ import * as FixturesFile from "./seeding/FixturesFile.js"
 import * as InitialData from "./seeding/InitialData.js"
 import type { SeedingOperations } from "./seeding/Seeding.js"
 import * as Seeding from "./seeding/Seeding.js"
+import { service, together, withServices } from "./Services.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import * as Pagination from "./storage/Pagination.js"
@@ -276,7 +277,7 @@ const makeInterface = Effect.gen(function*() {
 
 /**
  * The services of a sandbox, in process and on a socket. They are made from the last line to the first, each with those below
- * it. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
+ * its step. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
  */
 const parts = (
   {
@@ -297,41 +298,50 @@ const parts = (
   const assumed = (file: AssumptionsFile.Content) =>
     merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
   const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
+  const withSeed = (recorded: number) =>
+    Effect.context<Parts>().pipe(
+      withServices(service(SandboxApp.SandboxApp, SandboxApp.make(local))),
+      withServices(service(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath }))),
+      withServices(together(
+        service(Control.Control, Control.make(control, local)),
+        service(InterfaceApp.InterfaceApp, makeInterface)
+      )),
+      withServices(together(
+        service(Admission.Admission, Admission.make),
+        service(Snapshots.Snapshots, Snapshots.make),
+        service(Seeding.Seeding, Seeding.make),
+        service(Pagination.Pagination, Pagination.make)
+      )),
+      withServices(together(
+        service(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
+        service(AccessRequests.AccessRequests, AccessRequests.make),
+        service(Cursors.Cursors, Cursors.make(recorded)),
+        service(Faults.Faults, Faults.make(recorded))
+      ))
+    )
   return Effect.flatMap(readAssumptions(assumptionsFile),
     (file) =>
-      Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), (recorded) =>
-        Effect.context<Parts>().pipe(
-          Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
-          Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
-          Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
-          Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
-          Effect.provideServiceEffect(Admission.Admission, Admission.make),
-          Effect.provideServiceEffect(Snapshots.Snapshots, Snapshots.make),
-          Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
-          Effect.provideServiceEffect(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
-          Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
-          Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
-          Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
-          Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
-          Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
-          Effect.provideServiceEffect(RateWindow.RateWindow,
-            RateWindow.make({ stored: data !== ":memory:", frozen: frozenAt !== undefined })),
-          Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
-          Effect.provideServiceEffect(Commits.Commits, Commits.make),
-          Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
-        )).pipe(
-          Effect.provideServiceEffect(CurrentLatitude.CurrentLatitude,
-            Effect.flatMap(initialLatitude(file.latitude, latitude), CurrentLatitude.restore)),
-          Effect.provideServiceEffect(MediaFiles.MediaFiles, MediaFiles.make(data)),
-          Effect.provideServiceEffect(StorePolicy.StorePolicy, StorePolicy.make),
-          Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
-          Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
-          (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
-          // The folder is checked first, so that no data file is created if it is refused.
-          Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
-          Effect.provideService(CurrentAssumptions, assumed(file)),
-          VirtualClock.frozen(frozenAt)
-        ))
+      Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), withSeed).pipe(
+        withServices(together(
+          service(PostsPolicy.PostsPolicy, PostsPolicy.make),
+          service(RequestLog.RequestLog, RequestLog.make),
+          service(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:", frozen: frozenAt !== undefined })),
+          service(Commits.Commits, Commits.make)
+        )),
+        withServices(together(
+          service(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
+          service(LateCommits.LateCommits, LateCommits.make),
+          service(CurrentLatitude.CurrentLatitude, Effect.flatMap(initialLatitude(file.latitude, latitude), CurrentLatitude.restore)),
+          service(MediaFiles.MediaFiles, MediaFiles.make(data)),
+          service(StorePolicy.StorePolicy, StorePolicy.make),
+          service(AccountPolicy.AccountPolicy, AccountPolicy.make)
+        )),
+        withServices(Repos.make),
+        // The folder is checked first, so that no data file is created if it is refused.
+        withServices(service(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data)))),
+        Effect.provideService(CurrentAssumptions, assumed(file)),
+        VirtualClock.frozen(frozenAt)
+      ))
 }
 
 const make = (origin: string) =>

@@ -22,7 +22,7 @@ import * as KeyMask from "../http/KeyMask.js"
 import type { Operation } from "../http/Operation.js"
 import type { RequestLog } from "../http/RequestLog.js"
 import * as Router from "../http/Router.js"
-import type { Handlers, ServerRequest } from "../http/ServerRequest.js"
+import type { ServerRequest } from "../http/ServerRequest.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Seeding } from "../seeding/Seeding.js"
 import type { Snapshots } from "../storage/Snapshots.js"
@@ -76,14 +76,7 @@ export const make = (
     const { keyPrefixes } = yield* CurrentLatitude
     const { maxBodyBytes, maxJsonDepth } = yield* CurrentAssumptions
     const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
-    const services = yield* Effect.context<Effect.Effect.Context<typeof endpoints.handlers>>()
-    let made: Handlers | undefined
-    // Made by the first request, because few tests use the control API.
-    const ownHandlers = Effect.suspend(() =>
-      made === undefined
-        ? Effect.map(Effect.provide(endpoints.handlers, services), (handlers) => made = handlers)
-        : Effect.succeed(made)
-    )
+    const handlers = yield* endpoints.handlers
 
     const mask = KeyMask.make(keyPrefixes)
     /** Masks keys in every response but the one that creates a key. */
@@ -122,7 +115,6 @@ export const make = (
 
     return {
       respond: (incoming, path, query) =>
-        Effect.flatMap(ownHandlers,
-          (handlers) => handle(new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits }), path))
+        handle(new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits }), path)
     }
   })

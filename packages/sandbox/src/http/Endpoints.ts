@@ -48,6 +48,8 @@ export interface Serving<Middleware extends AnyMiddleware, E = never> {
  */
 export interface Group<R, Middleware> {
   readonly routes: (middleware: Context.Context<Middleware>) => ReadonlyArray<Router.Route>
+  /** The names of its endpoints. */
+  readonly names: () => ReadonlyArray<string>
   /** Makes the handlers of one sandbox, by the names of their endpoints. */
   readonly handlers: Effect.Effect<Handlers, never, R>
 }
@@ -91,6 +93,10 @@ const routeOf = <Middleware extends AnyMiddleware, E>(
     uninterruptible: true
   })
 }
+
+// True of every group: `Any` is the same class without the type of its endpoints.
+const endpointsOf = (group: HttpApiGroup.HttpApiGroup.Any) => (group as unknown as HttpApiGroup.HttpApiGroup.AnyWithProps).endpoints
+
 /**
  * A group of an api, with handlers as `HttpApiBuilder.group` takes them. They require nothing but the caller. A started
  * handler runs to its end, even if the caller closes the connection.
@@ -109,10 +115,8 @@ export const group = <Middleware extends AnyMiddleware, ServingE, Endpoints exte
     >
   ) => Effect.Effect<HttpApiBuilder.Handlers<E, Provides, CurrentCaller>, never, R>
 ): Group<R, Middleware> => ({
-  routes: (middleware) =>
-    // True of every group: `Any` is the same class without the type of its endpoints.
-    Object.values((endpoints as unknown as HttpApiGroup.HttpApiGroup.AnyWithProps).endpoints)
-      .map((endpoint) => routeOf(serving, endpoint, middleware)),
+  routes: (middleware) => Object.values(endpointsOf(endpoints)).map((endpoint) => routeOf(serving, endpoint, middleware)),
+  names: () => Object.keys(endpointsOf(endpoints)),
   handlers: Effect.suspend(() => {
     const made = new Map<string, Handler>()
     const collector: Collector = {
@@ -137,7 +141,7 @@ type Requirements<G> = G extends Group<infer R, infer _> ? R : never
 export interface Endpoints<R> {
   /** The app of all sandboxes, which is made at its first use. */
   readonly app: () => Router.App
-  /** Makes the handlers of one sandbox. */
+  /** The handlers of one sandbox. Those of a group are made at their first use. */
   readonly handlers: Effect.Effect<Handlers, never, R>
 }
 
@@ -151,13 +155,29 @@ export const make = <Groups extends ReadonlyArray<Group<unknown, Middleware>>, M
   middleware: Context.Context<Middleware>,
   ...groups: Groups
 ): Endpoints<Requirements<Groups[number]>> => {
+  type R = Requirements<Groups[number]>
   let app: Router.App | undefined
+  let byName: ReadonlyMap<string, Group<R, Middleware>> | undefined
+  const groupOf = (name: string) =>
+    // The types of a list lose what each of its items requires.
+    (byName ??= new Map((groups as ReadonlyArray<Group<R, Middleware>>).flatMap((group) => group.names().map((name) => [name, group]))))
+      .get(name)
   return {
     app: () => app ??= Router.make(groups.flatMap(({ routes }) => routes(middleware))),
-    // The types of a list lose what each of its items requires.
-    handlers: Effect.map(
-      Effect.forEach(groups as ReadonlyArray<Group<Requirements<Groups[number]>, Middleware>>, ({ handlers }) => handlers),
-      (all) => new Map(all.flatMap((handlers) => [...handlers]))
-    )
+    handlers: Effect.map(Effect.context<R>(), (services): Handlers => {
+      const made = new Map<Group<R, Middleware>, Handlers>()
+      return {
+        get: (name) => {
+          const group = groupOf(name)
+          if (group === undefined) {
+            return undefined
+          }
+          // A request uses one group of ten. To make handlers is to take their services.
+          const handlers = made.get(group) ?? Effect.runSync(Effect.provide(group.handlers, services))
+          made.set(group, handlers)
+          return handlers.get(name)
+        }
+      }
+    })
   }
 }

@@ -7,7 +7,7 @@ import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
 import { onFirstUse } from "../OnFirstUse.js"
@@ -263,10 +263,11 @@ const releaseFile = (database: Sqlite.Database) =>
     Effect.andThen(Effect.sync(() => database.close()))
   )
 
-const openMemory = Effect.sync(() => {
+/** Added to the scope itself: `acquireRelease` compares all services of the fiber when it releases. */
+const openMemory = Effect.flatMap(Effect.scope, (scope) => {
   const database = new Sqlite(":memory:")
   createTables(database)
-  return database
+  return Effect.as(Scope.addFinalizer(scope, Effect.sync(() => database.close())), database)
 })
 
 /**
@@ -278,7 +279,7 @@ const openMemory = Effect.sync(() => {
 export const make = (file: string): Effect.Effect<Sql.Sql["Type"], SandboxError, Scope.Scope> =>
   Effect.map(
     file === ":memory:"
-      ? Effect.acquireRelease(openMemory, (database) => Effect.sync(() => database.close()))
+      ? openMemory
       : Effect.acquireRelease(openFile(file), releaseFile),
     Sql.make
   )

@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -74,7 +74,7 @@ const createPrivate = (path: string): void => {
 type GetFolder = () => Folder
 
 /** A folder that the first upload creates, because few tests upload anything. */
-const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.suspend(() => {
+const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.flatMap(Effect.scope, (scope) => {
   let made: Folder | undefined
   const create = (): Folder => {
     try {
@@ -86,9 +86,8 @@ const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.suspend((
     }
   }
   return Effect.as(
-    Effect.addFinalizer(() =>
-      Effect.sync(() => made?.isSame() === true ? Fs.rmSync(made.path, { recursive: true, force: true }) : undefined)
-    ),
+    Scope.addFinalizer(scope,
+      Effect.sync(() => made?.isSame() === true ? Fs.rmSync(made.path, { recursive: true, force: true }) : undefined)),
     () => made ??= create()
   )
 })
