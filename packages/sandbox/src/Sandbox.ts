@@ -352,7 +352,6 @@ const make = (origin: string) =>
     const log = yield* RequestLog.RequestLog
     const clock = yield* VirtualClock.VirtualClock
     const seed = yield* seeding.seed
-    const { operations } = seeding
     const latitude = yield* CurrentLatitude.CurrentLatitude
     const commits = yield* Commits.Commits
     const inside = <A, E>(effect: Effect.Effect<A, E>) => withoutCallerContext(clock.within(effect))
@@ -384,19 +383,20 @@ const make = (origin: string) =>
       replaceFault: (id, fault) => inside(Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid))),
       removeFault: (id) => inside(faults.remove(id)),
       clearFaults: faults.clear,
-      createAccount: (account) => inside(operations.createAccount(account)),
-      setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),
-      requestAccess: (accountId, form) => inside(operations.requestAccess(accountId, form)),
-      decideAccess: (requestId, decision) => inside(operations.decideAccess(requestId, decision)),
-      setAccess: (accountId, transition) => inside(operations.setAccess(accountId, transition)),
-      createKey: (accountId, options) => inside(operations.createKey(accountId, options)),
-      revokeKey: (keyId) => inside(operations.revokeKey(keyId)),
-      setRelation: (from, to, relation) => inside(operations.setRelation(from, to, relation)),
-      setProduct: (product) => inside(operations.setProduct(product)),
-      setOrder: (order) => inside(operations.setOrder(order)),
-      createPost: (post) => inside(operations.createPost(post)),
-      addFixtures: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(operations.addFixtures(valid))),
-      createConversation: (conversation) => inside(operations.createConversation(conversation))
+      createAccount: (account) => inside(seeding.operations.createAccount(account)),
+      setProfile: (accountId, change) => inside(seeding.operations.setProfile(accountId, change)),
+      requestAccess: (accountId, form) => inside(seeding.operations.requestAccess(accountId, form)),
+      decideAccess: (requestId, decision) => inside(seeding.operations.decideAccess(requestId, decision)),
+      setAccess: (accountId, transition) => inside(seeding.operations.setAccess(accountId, transition)),
+      createKey: (accountId, options) => inside(seeding.operations.createKey(accountId, options)),
+      revokeKey: (keyId) => inside(seeding.operations.revokeKey(keyId)),
+      setRelation: (from, to, relation) => inside(seeding.operations.setRelation(from, to, relation)),
+      setProduct: (product) => inside(seeding.operations.setProduct(product)),
+      setOrder: (order) => inside(seeding.operations.setOrder(order)),
+      createPost: (post) => inside(seeding.operations.createPost(post)),
+      addFixtures: (fixtures) =>
+        Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(seeding.operations.addFixtures(valid))),
+      createConversation: (conversation) => inside(seeding.operations.createConversation(conversation))
     })
   })
 

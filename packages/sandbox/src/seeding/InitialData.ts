@@ -82,7 +82,7 @@ export const prepare = (
 ): Effect.Effect<number, SandboxError, Sql | Repos | PostsPolicy | CurrentAssumptions | CurrentLatitude> =>
   Effect.gen(function*() {
     const insert = yield* make
-    const existing = yield* stored(yield* MetaRepo)
+    const existing = file === ":memory:" ? undefined : yield* stored(yield* MetaRepo)
     const { fixtures } = options
     if (existing === undefined) {
       const seed = options.seed ?? 1

@@ -200,11 +200,13 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       )
     }), { discard: true })
 
-const createTables = (database: Sqlite.Database): void => {
-  database.exec(
-    ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
-  )
-}
+const creation = [
+  "BEGIN",
+  `PRAGMA application_id = ${applicationId}`,
+  `PRAGMA user_version = ${schemaVersion}`,
+  ...tables,
+  "COMMIT"
+].join(";")
 
 /** Locks a data file and creates missing tables. Throws the errors of SQLite. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
@@ -214,7 +216,7 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
   database.exec("PRAGMA synchronous = NORMAL")
   if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() === undefined) {
     // Before the write-ahead log, so that no file without a header is ever left behind: see `identify`.
-    createTables(database)
+    database.exec(creation)
     database.exec("PRAGMA journal_mode = WAL")
   } else {
     database.exec("PRAGMA journal_mode = WAL")
@@ -266,7 +268,7 @@ const releaseFile = (database: Sqlite.Database) =>
 /** Added to the scope itself: `acquireRelease` compares all services of the fiber when it releases. */
 const openMemory = Effect.flatMap(Effect.scope, (scope) => {
   const database = new Sqlite(":memory:")
-  createTables(database)
+  database.exec(creation)
   return Effect.as(Scope.addFinalizer(scope, Effect.sync(() => database.close())), database)
 })
 
