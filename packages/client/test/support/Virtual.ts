@@ -1,5 +1,5 @@
 /** Virtual time for tests: runs an effect and advances the test clock. */
-import { Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { type Clock, Duration, Effect, Fiber, Option, TestClock } from "effect"
 
 /** Runs the effect to its end, moving the clock a step whenever it waits. */
 export const run = <A, E, R>(
@@ -17,17 +17,26 @@ export const run = <A, E, R>(
 // The longest time of a timer, which Effect's own clock takes for no end at all.
 const longestTimer = Duration.millis(2 ** 31 - 1)
 
+const withSleep = (inner: Clock.Clock, sleep: (duration: Duration.Duration) => Effect.Effect<void>): Clock.Clock =>
+  new Proxy(inner, {
+    get: (target, name): unknown => {
+      const value: unknown = name === "sleep" ? sleep : Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    }
+  })
+
 /** Runs an effect with a clock that never ends a sleep longer than a timer, as Effect's own. */
 export const withTimers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.clockWith((inner) => {
     const sleep = (duration: Duration.Duration) => Duration.greaterThan(duration, longestTimer) ? Effect.never : inner.sleep(duration)
-    const clock = new Proxy(inner, {
-      get: (target, name): unknown => {
-        const value: unknown = name === "sleep" ? sleep : Reflect.get(target, name)
-        return typeof value === "function" ? value.bind(target) : value
-      }
-    })
-    return Effect.withClock(effect, clock)
+    return Effect.withClock(effect, withSleep(inner, sleep))
+  })
+
+/** Runs an effect with a clock that runs another effect before each sleep, in the fiber that sleeps. */
+export const beforeSleeps = <A, E, R>(before: Effect.Effect<unknown>, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.clockWith((inner) => {
+    const sleep = (duration: Duration.Duration) => Effect.zipRight(before, inner.sleep(duration))
+    return Effect.withClock(effect, withSleep(inner, sleep))
   })
 
 /** A clock whose wall time can be set, while its monotonic time goes on as it does. */
