@@ -32,11 +32,18 @@ export const withTimers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
     return Effect.withClock(effect, withSleep(inner, sleep))
   })
 
-/** Runs an effect with a clock that runs another effect before each sleep, in the fiber that sleeps. */
-export const beforeSleeps = <A, E, R>(before: Effect.Effect<unknown>, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/**
+ * Runs an effect that sleeps. Returns the most ancestors that a sleeping fiber has a record of. A fiber inherits a list of all its
+ * ancestors that forked a fiber, so a fiber at the end of a long chain uses much memory.
+ */
+export const mostAncestors = <E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<number, E, R> =>
   Effect.clockWith((inner) => {
-    const sleep = (duration: Duration.Duration) => Effect.zipRight(before, inner.sleep(duration))
-    return Effect.withClock(effect, withSleep(inner, sleep))
+    let most = 0
+    const observe = Effect.map(Effect.getFiberRefs, ({ locals }) => {
+      most = Math.max(most, ...Array.from(locals.values(), ({ length }) => length))
+    })
+    const sleep = (duration: Duration.Duration) => Effect.zipRight(observe, inner.sleep(duration))
+    return Effect.map(Effect.withClock(effect, withSleep(inner, sleep)), () => most)
   })
 
 /** A clock whose wall time can be set, while its monotonic time goes on as it does. */

@@ -133,7 +133,7 @@ export const make = (
 
     const claimSlots: Effect.Effect<void, SqlError> = Effect.gen(function*() {
       const before = yield* monotonicNow
-      const claims = yield* slots.claim(Math.min(queue.length, limit, burstLimit.free(before)))
+      const claims = yield* slots.claim(Math.min(queue.length, limit, burstLimit.free(before)), availability.spread)
       if ((claims[0]?.paused ?? 0) > pauses.count(before)) {
         applyPauses(yield* slots.snapshot, yield* monotonicNow)
       }
