@@ -31,6 +31,8 @@ const input = {
     conditionNames: ["@plaza/source", "node"],
     extensionAlias: { ".js": [".ts", ".js"] }
   },
+  // Texts that a program carries, such as its skills.
+  moduleTypes: { ".md": "text" },
   transform: { target: "node20", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },
   onLog: (level, log, handle) => {
     // An unresolved import would fail only on the machine that `dist` is copied to.

@@ -10,9 +10,12 @@ import { auth } from "./commands/Auth.js"
 import { chat } from "./commands/Chat.js"
 import { completions } from "./commands/Completions.js"
 import { doctor } from "./commands/Doctor.js"
+import { mcp } from "./commands/Mcp.js"
 import { media } from "./commands/Media.js"
 import { posts } from "./commands/Posts.js"
 import { sandbox } from "./commands/Sandbox.js"
+import { schema } from "./commands/Schema.js"
+import { skills } from "./commands/Skills.js"
 import { orders, stock } from "./commands/Store.js"
 import { stories } from "./commands/Stories.js"
 import { me, users } from "./commands/Users.js"
@@ -50,7 +53,7 @@ export const plaza = Command.make(name, { sandbox: EphemeralSandbox.option }).pi
     ],
     examples: ["--sandbox posts list", "auth login", "me --json"]
   })),
-  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, verify, doctor, completions]),
+  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, verify, mcp, schema, skills, doctor, completions]),
   Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
 )
 

@@ -66,6 +66,20 @@ export const configProvider = (
       ))
   )
 
+const application = `${name}/${version}`
+
+/** The settings of the client by flags, environment and profile. */
+export const settings = (
+  flags: ConnectionFlags
+): Effect.Effect<Settings.Settings["Type"], ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
+  Effect.flatMap(resolve(flags), (connection) =>
+    Effect.configProviderWith((environment) =>
+      Effect.mapError(
+        Effect.withConfigProvider(Settings.configFor(application), overriding(connection, environment)),
+        (error) => withSource(error, connection)
+      )
+    ))
+
 // Loaded here, so that help and usage errors don't load undici.
 const layerNode = Layer.unwrapEffect(Effect.map(Effect.promise(() => import("@plaza/client/node")), (Node) => Node.layer))
 
@@ -74,7 +88,6 @@ export const layerOf = (
   settings: ConnectionSettings,
   transform: Transform = (client) => client
 ): Layer.Layer<Services, ConfigError.ConfigError | UsageError> => {
-  const application = `${name}/${version}`
   const services = Layer.merge(Plaza.layerConfigFor(application), Layer.effect(Settings.Settings, Settings.configFor(application))).pipe(
     Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, transform))),
     Layer.provide(layerNode)
