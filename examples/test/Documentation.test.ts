@@ -1,4 +1,4 @@
-/** Every TypeScript block of the README and of the documentation of the libraries is part of a program that is compiled and run here. */
+/** Every TypeScript block of the README, of the documentation of the libraries and of the skill for the client is part of a program that is compiled and run here. */
 import { describe, expect, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -23,7 +23,7 @@ const takenFrom = (source: string) =>
       .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
   )
 
-describe.each(["README.md", "docs/client.md", "docs/domain.md", "docs/sandbox.md"])("%s", (path) => {
+describe.each(["README.md", "docs/client.md", "docs/domain.md", "docs/sandbox.md", "apps/cli/src/skills/plaza-client/SKILL.md"])("%s", (path) => {
   const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
 
   it("has programs", () => {

@@ -5,9 +5,10 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
   ErrorCode,
+  isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
-  isJSONRPCResponse,
+  isJSONRPCResultResponse,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
   type RequestId
@@ -53,7 +54,7 @@ export const make: Effect.Effect<StdioTransport, never, Streams | Output> = Effe
       Effect.zipRight(note(`The reader of the output is gone. This was not delivered: ${json}`), Deferred.succeed(closed, undefined)))
   }
   const send = (message: JSONRPCMessage) =>
-    isJSONRPCResponse(message) && message.id !== undefined
+    (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined
       ? Effect.ensuring(write(message), close(message.id))
       : write(message)
   const refuse = (code: ErrorCode, message: string, id?: RequestId) =>
