@@ -23,23 +23,24 @@ const takenFrom = (source: string) =>
       .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
   )
 
-describe.each(["README.md", "docs/client.md", "docs/domain.md", "docs/sandbox.md", "apps/cli/src/skills/plaza-client/SKILL.md"])("%s", (path) => {
-  const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
+describe.each(["README.md", "docs/client.md", "docs/domain.md", "docs/sandbox.md", "apps/cli/src/skills/plaza-client/SKILL.md"])("%s",
+  (path) => {
+    const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
 
-  it("has programs", () => {
-    expect(blocks.length).toBeGreaterThan(0)
-  })
+    it("has programs", () => {
+      expect(blocks.length).toBeGreaterThan(0)
+    })
 
-  it.each(blocks)("shows a program as it is compiled: %s", (code) => {
-    expect([...sources, ...tests].filter((program) => program.code.includes(code))).toHaveLength(1)
-  })
+    it.each(blocks)("shows a program as it is compiled: %s", (code) => {
+      expect([...sources, ...tests].filter((program) => program.code.includes(code))).toHaveLength(1)
+    })
 
-  it.each(blocks)("shows a program that a test runs: %s", (code) => {
-    for (const source of sources.filter((program) => program.code.includes(code))) {
-      const taken = takenFrom(source.name)
-      const names = exportsOf(source.code)
-      expect({ program: source.name, isEmpty: names.length === 0, notRun: names.filter((name) => !taken.includes(name)) })
-        .toEqual({ program: source.name, isEmpty: false, notRun: [] })
-    }
+    it.each(blocks)("shows a program that a test runs: %s", (code) => {
+      for (const source of sources.filter((program) => program.code.includes(code))) {
+        const taken = takenFrom(source.name)
+        const names = exportsOf(source.code)
+        expect({ program: source.name, isEmpty: names.length === 0, notRun: names.filter((name) => !taken.includes(name)) })
+          .toEqual({ program: source.name, isEmpty: false, notRun: [] })
+      }
+    })
   })
-})

@@ -64,7 +64,10 @@ describe("NotifyBuyer", () => {
       yield* addFault({ kind: "status", when: "before", status: 403, code: "CHAT_NOT_ALLOWED" })
       expect(yield* notify(conversation, "Hello")).toBe("refused")
       const { messages } = yield* state
-      expect(messages.flatMap(({ text }) => ["On its way", "Arrived", "Hello"].includes(text) ? [text] : [])).toEqual(["On its way", "Arrived"])
+      expect(messages.flatMap(({ text }) => ["On its way", "Arrived", "Hello"].includes(text) ? [text] : [])).toEqual([
+        "On its way",
+        "Arrived"
+      ])
     }).pipe(TestTime.advancing, Effect.provide(world())))
 })
 

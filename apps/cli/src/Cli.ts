@@ -53,7 +53,25 @@ export const plaza = Command.make(name, { sandbox: EphemeralSandbox.option }).pi
     ],
     examples: ["--sandbox posts list", "auth login", "me --json"]
   })),
-  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, verify, mcp, schema, skills, doctor, completions]),
+  Command.withSubcommands([
+    auth,
+    me,
+    users,
+    media,
+    posts,
+    stories,
+    stock,
+    orders,
+    chat,
+    api,
+    sandbox,
+    verify,
+    mcp,
+    schema,
+    skills,
+    doctor,
+    completions
+  ]),
   Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
 )
 

@@ -20,10 +20,13 @@ const install = Command.make("install", {
     const { install } = yield* Effect.promise(() => import("../skills/Install.js"))
     const installed = yield* install(folder, { force })
     const output = yield* Output
-    yield* output.list(Stream.fromIterable(installed), [{ head: "skill", whole: true }, { head: "file" }], ({ file, skill }) => [skill, file])
+    yield* output.list(Stream.fromIterable(installed), [{ head: "skill", whole: true }, { head: "file" }],
+      ({ file, skill }) => [skill, file])
   }))).pipe(Command.withDescription(describe({
     summary: "Install the skills for coding agents.",
-    details: ["Writes plaza/SKILL.md, about this command, and plaza-client/SKILL.md, about the TypeScript client. A skill is read by the agent."],
+    details: [
+      "Writes plaza/SKILL.md, about this command, and plaza-client/SKILL.md, about the TypeScript client. A skill is read by the agent."
+    ],
     examples: ["skills install", "skills install --dir .agents/skills"]
   })))
 

@@ -1,13 +1,7 @@
 /** Serves tools by the Model Context Protocol. Standard output carries only the protocol. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError
-} from "@modelcontextprotocol/sdk/types.js"
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Output } from "@plaza/cli-kit/Output"
 import type { Streams } from "@plaza/cli-kit/Streams"
 import type { Plaza } from "@plaza/client"
@@ -77,8 +71,8 @@ const call = (tool: Tool, args: unknown): Effect.Effect<CallToolResult, never, S
     Effect.onInterrupt(() =>
       tool.delivery === "Read"
         ? Effect.void
-        : Effect.flatMap(Output, ({ note }) =>
-          note(`${tool.name} was cancelled while it ran. Its outcome is unknown: check it before you call it again.`))
+        : Effect.flatMap(Output,
+          ({ note }) => note(`${tool.name} was cancelled while it ran. Its outcome is unknown: check it before you call it again.`))
     ),
     Effect.catchAllCause((cause) => Effect.succeed(failed(ToolFailure.ofCause(cause, tool))))
   )
@@ -87,11 +81,11 @@ const call = (tool: Tool, args: unknown): Effect.Effect<CallToolResult, never, S
  * Serves until the input ends or its reader goes, or until it is interrupted. Calls then have the {@link stopLimit}, or no time after an
  * interruption. The rest is stopped and gets a response that reports what is known.
  */
-export const serve = <E, E2>(
+export const serve = <E, R, E2>(
   tools: ReadonlyArray<Tool>,
-  client: Layer.Layer<Plaza.Services, E, FileSystem.FileSystem>,
+  client: Layer.Layer<Plaza.Services, E, R>,
   input: Stream.Stream<Uint8Array, E2>
-): Effect.Effect<void, E, FileSystem.FileSystem | Output | Streams> =>
+): Effect.Effect<void, E, R | FileSystem.FileSystem | Output | Streams> =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>

@@ -60,16 +60,21 @@ const byOperation = described()
 const meanings: Readonly<Record<DeliveryClass, string>> = {
   Read: "Delivery class Read: changes nothing, and is safe to call again.",
   Repeatable: "Delivery class Repeatable: retried after a failure that leaves the outcome open, and safe to call again.",
-  Checkable: "Delivery class Checkable: after a failure that leaves the outcome open, the outcome is checked before anything is sent again. " +
+  Checkable:
+    "Delivery class Checkable: after a failure that leaves the outcome open, the outcome is checked before anything is sent again. " +
     "If the call fails with OutcomeUnknown, do not call it again before you know what happened.",
-  Once: "Delivery class Once: not sent again after a failure that leaves the outcome open. The call then fails with OutcomeUnknown: do not " +
+  Once:
+    "Delivery class Once: not sent again after a failure that leaves the outcome open. The call then fails with OutcomeUnknown: do not " +
     "call it again before a person has checked what happened."
 }
 
 const invalid = (error: ParseResult.ParseError): ClientError.InvalidInput => {
   const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
   const field = issue?.path.map(String).join(".") ?? ""
-  return new ClientError.InvalidInput({ field, message: `${field === "" ? "" : `${field}: `}${issue?.message ?? "the arguments are invalid"}` })
+  return new ClientError.InvalidInput({
+    field,
+    message: `${field === "" ? "" : `${field}: `}${issue?.message ?? "the arguments are invalid"}`
+  })
 }
 
 /** Creates a tool of an operation. */
@@ -96,6 +101,8 @@ export const make = <A, I, B, J extends Json, E>(
     inputSchema: JsonSchema.make(input, "strict"),
     outputSchema: JsonSchema.make(output, "allow"),
     // A result of the client is valid, so encoding it can't fail.
-    call: (args) => Effect.flatMap(Effect.mapError(decode(args), invalid), (decoded) => Effect.flatMap(run(decoded), (result) => Effect.orDie(encode(result))))
+    call: (args) =>
+      Effect.flatMap(Effect.mapError(decode(args), invalid), (decoded) =>
+        Effect.flatMap(run(decoded), (result) => Effect.orDie(encode(result))))
   }
 }

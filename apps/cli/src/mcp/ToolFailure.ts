@@ -1,6 +1,6 @@
 /** The failure of a tool as JSON: what is known about its outcome, and what a caller should do. */
-import * as Report from "@plaza/cli-kit/Report"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import * as Report from "@plaza/cli-kit/Report"
 import { FailureScope } from "@plaza/client"
 import type { ClientError, OperationName } from "@plaza/client"
 import type { ServiceError } from "@plaza/domain/Errors"
@@ -87,7 +87,9 @@ const isCallFailure = (error: unknown): error is ClientError.Failure =>
 
 /** Failures that may follow an ambiguous attempt of the same call. For other classes than Repeatable, that is an `OutcomeUnknown`. */
 const mayFollowAttempt = (failure: ClientError.Failure): boolean =>
-  failure._tag === "ConnectionFailed" ? failure.attempts > 1 : FailureScope.of(failure)._tag === "RateLimit" || failure._tag === "ClientClosed"
+  failure._tag === "ConnectionFailed"
+    ? failure.attempts > 1
+    : FailureScope.of(failure)._tag === "RateLimit" || failure._tag === "ClientClosed"
 
 const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Outcome; readonly advice: string } => {
   const isWrite = tool.delivery !== "Read"
@@ -96,7 +98,10 @@ const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Ou
   }
   if (failure._tag === "OutcomeUnknown") {
     return failure.likely === "done"
-      ? { outcome: "probablyDone", advice: `${doNotRepeat}: the change is made, but perhaps by another call with other values. ${checkOf(tool)}` }
+      ? {
+        outcome: "probablyDone",
+        advice: `${doNotRepeat}: the change is made, but perhaps by another call with other values. ${checkOf(tool)}`
+      }
       : { outcome: "unknown", advice: `${doNotRepeat}: the change may have been made. ${checkOf(tool)}` }
   }
   const advice = ExitCode.isServiceError(failure) ? ofService(failure) : ofClient(failure)
@@ -124,6 +129,8 @@ export const ofCause = (cause: Cause.Cause<unknown>, tool: Tool): ToolFailure =>
   }
   const { code, details, message, status, tag } = Report.ofFailure(error)
   // Other failures concern a file, before anything was sent.
-  const judged = isCallFailure(error) ? judge(error, tool) : { outcome: "notDone" as const, advice: "Correct the arguments before you call it again." }
+  const judged = isCallFailure(error)
+    ? judge(error, tool)
+    : { outcome: "notDone" as const, advice: "Correct the arguments before you call it again." }
   return { tag, code, status, message, details, ...judged }
 }

@@ -39,7 +39,9 @@ const listOf = <A, I>(item: Schema.Schema<A, I>) =>
 
 /** One result: as many items as were asked for, from as many pages as the service needs for them. */
 const firstOf = <A, E, R>(
-  pages: (options: { readonly limit: number; readonly pageSize: number; readonly cursor?: Ids.Cursor }) => Stream.Stream<Resources.Page<A>, E, R>,
+  pages: (
+    options: { readonly limit: number; readonly pageSize: number; readonly cursor?: Ids.Cursor }
+  ) => Stream.Stream<Resources.Page<A>, E, R>,
   { cursor, limit = defaultLimit }: typeof page.Type
 ): Effect.Effect<{ readonly data: ReadonlyArray<A>; readonly nextCursor: Ids.Cursor | null }, E, R> =>
   Effect.map(
@@ -113,8 +115,7 @@ const writes: Readonly<Record<Write, Tool>> = {
     note: "The file must be in the folder in which plaza mcp was started, and not hidden.",
     input: Schema.Struct({ path: Schema.String.annotations({ description: "The path of a file" }) }),
     output: Resources.Media,
-    run: ({ path }) =>
-      Effect.flatMap(uploadable(path), (file) => Effect.flatMap(Media, ({ uploadFile }) => uploadFile(file)))
+    run: ({ path }) => Effect.flatMap(uploadable(path), (file) => Effect.flatMap(Media, ({ uploadFile }) => uploadFile(file)))
   }),
   createPost: make("createPost", {
     input: Schema.Struct(Requests.NewPost.fields),
@@ -150,7 +151,10 @@ const writes: Readonly<Record<Write, Tool>> = {
     run: ({ id, ...shipment }) => Effect.flatMap(Store, ({ ship }) => ship(id, shipment))
   }),
   sendMessage: make("sendMessage", {
-    input: Schema.Struct({ id: Ids.ConversationId.annotations({ description: "The id of a conversation" }), ...Requests.NewMessage.fields }),
+    input: Schema.Struct({
+      id: Ids.ConversationId.annotations({ description: "The id of a conversation" }),
+      ...Requests.NewMessage.fields
+    }),
     output: Resources.Message,
     run: ({ id, text }) => Effect.flatMap(Chat, ({ send }) => send(id, text))
   })

@@ -1,4 +1,3 @@
-/// <reference path="./Markdown.d.ts" />
 /** Installs the skills for coding agents: a folder with a `SKILL.md` each. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"

@@ -16,7 +16,17 @@ const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirector
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const reads = ["getMe", "getUser", "getUserByUsername", "listPosts", "listConversations"]
-const writes = ["followUser", "uploadMedia", "createPost", "createComment", "likePost", "createStory", "setStock", "shipOrder", "sendMessage"]
+const writes = [
+  "followUser",
+  "uploadMedia",
+  "createPost",
+  "createComment",
+  "likePost",
+  "createStory",
+  "setStock",
+  "shipOrder",
+  "sendMessage"
+]
 
 /** The delivery class of each operation in the contract. */
 const classes = (() => {
@@ -56,9 +66,13 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       const first = yield* call("listPosts", { limit: 2 })
       expect(first).toMatchObject({ structuredContent: { data: [{ id: newest[0]?.id }, { id: newest[1]?.id }] } })
       const { nextCursor } = first["structuredContent"] as { readonly nextCursor: string }
-      expect(yield* call("listPosts", { limit: 1, cursor: nextCursor })).toMatchObject({ structuredContent: { data: [{ id: newest[2]?.id }] } })
+      expect(yield* call("listPosts", { limit: 1, cursor: nextCursor })).toMatchObject({
+        structuredContent: { data: [{ id: newest[2]?.id }] }
+      })
 
-      expect(yield* call("getUser", { id: "nobody" })).toMatchObject(failure({ tag: "NotFound", code: "NOT_FOUND", status: 404, outcome: "notDone" }))
+      expect(yield* call("getUser", { id: "nobody" })).toMatchObject(
+        failure({ tag: "NotFound", code: "NOT_FOUND", status: 404, outcome: "notDone" })
+      )
       expect(yield* call("listPosts", { limit: 101 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "limit" } }))
       expect(yield* call("getUser", { id: "1002", other: 1 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "other" } }))
       expect(yield* Effect.flip(call("setStock", { id: "0042", stock: 1 }))).toMatchObject({
@@ -98,7 +112,9 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* call("setStock", { id: "CAP/RED L", stock: 7 })).toMatchObject({ structuredContent: { id: "CAP/RED L", stock: 7 } })
       const ship = call("shipOrder", { id: order, carrier: "DHL", trackingNumber: "0034" })
       expect(yield* ship).toMatchObject({ structuredContent: { id: order, trackingNumber: "0034" } })
-      expect(yield* ship).toMatchObject(failure({ tag: "Conflict", outcome: "notDone", advice: expect.stringMatching(/Do not repeat/) as unknown }))
+      expect(yield* ship).toMatchObject(
+        failure({ tag: "Conflict", outcome: "notDone", advice: expect.stringMatching(/Do not repeat/) as unknown })
+      )
       expect(yield* call("sendMessage", { id: "conv_301", text: "Hello" })).toMatchObject({ structuredContent: { text: "Hello" } })
 
       const outside = failure({ tag: "InvalidInput", details: { field: "path" }, outcome: "notDone" })
@@ -146,7 +162,8 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       yield* Effect.repeat(sandbox.requests, { until: (requests) => requests.length > before, schedule: Schedule.spaced("20 millis") })
       controller.abort("no longer needed")
       expect(String(yield* Fiber.join(cancelled))).toContain("no longer needed")
-      yield* Mcp.until(() => stderr().includes("sendMessage was cancelled while it ran. Its outcome is unknown"), "the note of the cancelled call")
+      yield* Mcp.until(() => stderr().includes("sendMessage was cancelled while it ran. Its outcome is unknown"),
+        "the note of the cancelled call")
       expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
       yield* sandbox.clearFaults
     }))
@@ -174,8 +191,14 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
         { jsonrpc: "2.0", id: 7, error: expect.objectContaining({ code: -32600 }) as unknown },
         { jsonrpc: "2.0", id: "nothing", error: expect.objectContaining({ code: -32601 }) as unknown },
         expect.objectContaining({ id: "Ü-1", result: expect.objectContaining({ isError: true }) as unknown }),
-        expect.objectContaining({ id: "007", result: expect.objectContaining({ structuredContent: { id: "1001", username: "corner-shop" } }) as unknown }),
-        expect.objectContaining({ id: 7, result: expect.objectContaining({ structuredContent: expect.objectContaining({ id: "1002" }) as unknown }) as unknown })
+        expect.objectContaining({
+          id: "007",
+          result: expect.objectContaining({ structuredContent: { id: "1001", username: "corner-shop" } }) as unknown
+        }),
+        expect.objectContaining({
+          id: 7,
+          result: expect.objectContaining({ structuredContent: expect.objectContaining({ id: "1002" }) as unknown }) as unknown
+        })
       ]))
       expect(server.stderr()).toBe("")
     }))
@@ -224,7 +247,11 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       const { code, stderr, stdout } = yield* run(["mcp", "--allow-writes", "deletePost"])
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
       expect(stderr).toContain(`"deletePost" is not a write: use one of followUser,`)
-      expect(yield* run(["mcp", "setStock"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("add --allow-writes") as unknown })
+      expect(yield* run(["mcp", "setStock"])).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("add --allow-writes") as unknown
+      })
       expect(yield* run(["mcp"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no base URL is set") as unknown })
     }))
 })

@@ -17,7 +17,8 @@ const serve = (input: string) =>
     const stderr: Array<string> = []
     const { apiKey, baseUrl } = yield* Sandbox.Sandbox
     const startedAt = yield* Clock.currentTimeMillis
-    yield* McpServer.serve(Tools.offered(["sendMessage", "setStock"]), Plaza.layer({ apiKey, baseUrl }), Stream.make(new TextEncoder().encode(input)))
+    yield* McpServer.serve(Tools.offered(["sendMessage", "setStock"]), Plaza.layer({ apiKey, baseUrl }),
+      Stream.make(new TextEncoder().encode(input)))
       .pipe(Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr }))))
     const messages = stdout.map((text): unknown => JSON.parse(text))
     return { messages, stderr, millis: (yield* Clock.currentTimeMillis) - startedAt }

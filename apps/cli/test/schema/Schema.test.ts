@@ -3,14 +3,15 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { it as itAlone, layer } from "@effect/vitest"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv"
-import { Manual } from "@plaza/cli-kit"
+import { Manual, Program, Streams } from "@plaza/cli-kit"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
+import { run } from "../../src/Cli.js"
 import { manual } from "../../src/manual.js"
 import * as JsonSchema from "../../src/schema/JsonSchema.js"
 import * as Outputs from "../../src/schema/Outputs.js"
-import { finished, plaza, plazaWith, run, start, written } from "../support/Plaza.js"
+import { environment, noProfiles, plazaWith, start, written } from "../support/Plaza.js"
 import * as Verifying from "../support/Verifying.js"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
@@ -32,14 +33,18 @@ const validate = (command: string, stdout: string) =>
     expect(output.lines ? texts.length > 0 : texts.length === 1).toBe(true)
   })
 
-const checked: Array<string> = []
-
-/** Runs a command: its words, then its arguments. */
-const check = (command: string, ...args: ReadonlyArray<string>) =>
-  Effect.flatMap(plaza(...command.split(" "), ...args, "--json"), ({ code, stderr, stdout }) => {
-    checked.push(command)
-    expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" })
-    return validate(command, stdout)
+/** Runs a command in this process, because there are many. */
+const plaza = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+  Effect.gen(function*() {
+    const stdout: Array<string> = []
+    const stderr: Array<string> = []
+    const code = yield* Program.exitCodeOf(run(argv), { name: "plaza", json: true, signal: () => "SIGINT" }).pipe(
+      Effect.provide(Streams.layerTest({ stdout, stderr })),
+      Effect.withConfigProvider(
+        ConfigProvider.fromMap(new Map(Object.entries({ XDG_CONFIG_HOME: noProfiles, ...env })), { pathDelim: "_" })
+      )
+    )
+    return { code, stdout: stdout.join(""), stderr: stderr.join("") }
   })
 
 layer(services, { excludeTestServices: true })("plaza schema", (it) => {
@@ -52,29 +57,35 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       const { orders, posts } = yield* sandbox.state
       const post = posts[0]?.id ?? ""
       const open = orders.flatMap(({ id, shipment }) => shipment === null ? [id] : [])
-      const env = { XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder }
-      const login = yield* plazaWith(["auth", "login", "--profile", "shop", "--json"], { env, stdin: Redacted.value(sandbox.apiKey) })
-      checked.push("auth login")
-      yield* validate("auth login", login.stdout)
-      // Each writes the file of profiles or reads it.
-      for (const command of ["auth list", "auth use", "auth logout"]) {
-        const { stdout } = yield* plazaWith(
-          [...command.split(" "), ...(command === "auth use" ? ["shop"] : command === "auth logout" ? ["--profile", "shop"] : []), "--json", "--quiet"],
-          { env }
-        )
-        checked.push(command)
-        yield* validate(command, stdout)
-      }
+      const checked = new Set<string>()
+      const state = { XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder }
+      const validated = (command: string, stdout: string) =>
+        Effect.zipRight(Effect.sync(() => checked.add(command)), validate(command, stdout))
+      /** Runs a command: its words, then its arguments. */
+      const checkWith = (env: Readonly<Record<string, string>>, command: string, ...args: ReadonlyArray<string>) =>
+        Effect.flatMap(plaza([...command.split(" "), ...args, "--json", "--quiet"], env), ({ code, stderr, stdout }) => {
+          expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" })
+          return validated(command, stdout)
+        })
+      const connected = { ...yield* environment, ...state }
+      const check = (command: string, ...args: ReadonlyArray<string>) => checkWith(connected, command, ...args)
+
+      const login = yield* plazaWith(["auth", "login", "--profile", "shop", "--json"], {
+        env: state,
+        stdin: Redacted.value(sandbox.apiKey)
+      })
+      yield* validated("auth login", login.stdout)
+      // Its texts are part of the bundle.
+      yield* validated("skills install", (yield* plazaWith(["skills", "install", "--dir", folder, "--json"])).stdout)
+      yield* checkWith(state, "auth status")
+      yield* checkWith(state, "auth list")
+      yield* checkWith(state, "auth use", "shop")
+      yield* checkWith(state, "auth logout")
 
       const mug = yield* write("mug.png", "mug")
       const story = yield* write("story.json", `{"frames":[1]}`)
       const stock = yield* write("stock.csv", "productId,stock\n0042,3\n")
       const shipments = yield* write("orders.csv", `orderId,carrier,trackingNumber\n${open[1]},DHL,0034\n`)
-      const imported = (kind: string, file: string, ...more: ReadonlyArray<string>) =>
-        Effect.flatMap(plazaWith([kind, "import", file, ...more, "--json", "--quiet"], { env }), ({ stdout }) => {
-          checked.push(`${kind} import`)
-          return validate(`${kind} import`, stdout)
-        })
       yield* Effect.all([
         check("auth status"),
         check("me"),
@@ -88,14 +99,13 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
         check("posts comment", post, "--text", "Lovely"),
         check("stories create", "--input", story),
         check("stock set", "0042", "7"),
-        Effect.zipRight(imported("stock", stock, "--dry-run"), imported("stock", stock)),
+        Effect.zipRight(check("stock import", stock, "--dry-run"), check("stock import", stock)),
         check("orders ship", open[0] ?? "", "--carrier", "DHL", "--tracking-number", "0034"),
-        Effect.zipRight(imported("orders", shipments, "--dry-run"), imported("orders", shipments)),
+        Effect.zipRight(check("orders import", shipments, "--dry-run"), check("orders import", shipments)),
         check("chat list"),
         check("chat send", "conv_301", "--text", "Hello"),
         check("api", "GET", "/me"),
         check("schema", "me"),
-        check("skills install", "--dir", `${folder}/skills`),
         check("completions", "bash"),
         check("verify", "--plan"),
         check("doctor")
@@ -114,31 +124,31 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       yield* check("sandbox faults clear")
       yield* check("sandbox reset")
       const started = yield* start(["sandbox", "start", "--port", "0", "--json", "--quiet"])
-      yield* validate("sandbox start", yield* written(started, /\n/))
-      checked.push("sandbox start")
+      yield* validated("sandbox start", yield* written(started, /\n/))
 
       const leaves = Manual.allPages(manual.page).flatMap(({ page, path }) => page.commands.length === 0 ? [path.slice(1).join(" ")] : [])
-      expect([...new Set(checked), "mcp"].toSorted()).toEqual(leaves.toSorted())
-      expect(Object.keys(Outputs.byCommand).toSorted()).toEqual([...new Set(checked)].toSorted())
+      expect([...checked, "mcp"].toSorted()).toEqual(leaves.toSorted())
+      expect(Object.keys(Outputs.byCommand).toSorted()).toEqual([...checked].toSorted())
     }))
 
   it.effect("describes every failure, and names the commands that it can describe", () =>
     Effect.gen(function*() {
+      const connected = yield* environment
       const failures = yield* Effect.all([
-        plaza("users", "get", "nobody", "--json"),
-        plaza("posts", "--json"),
-        run(["me", "--json"]),
-        plaza("schema", "posts", "--json")
-      ], { concurrency: 2 })
+        plaza(["users", "get", "nobody"], connected),
+        plaza(["posts"], connected),
+        plaza(["me"], {}),
+        plaza(["schema", "posts"], connected)
+      ])
       const schema = JsonSchema.make(Outputs.failure, "strict")
       for (const { code, stderr, stdout } of failures) {
         expect(code).toBeGreaterThan(1)
         expect({ stdout, problems: problemsOf(schema, JSON.parse(stderr)) }).toEqual({ stdout: "", problems: undefined })
       }
       expect(failures[3].stderr).toContain("use one of posts create, posts list, posts like, posts comment")
-      const printed = yield* Effect.flatMap(start(["schema", "--failure"]), finished)
+      const printed = yield* plaza(["schema", "--failure"], {})
       expect(JSON.parse(printed.stdout)).toMatchObject({ $schema: JsonSchema.dialect, required: ["error"] })
-    }).pipe(Effect.scoped))
+    }))
 })
 
 itAlone.effect("plaza schema verify describes a report", () =>

@@ -7,7 +7,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { expect } from "vitest"
+import { expect, it } from "vitest"
 import { plazaWith, run } from "../support/Plaza.js"
 
 const sourceOf = (skill: string) => readFileSync(fileURLToPath(new URL(`../../src/skills/${skill}/SKILL.md`, import.meta.url)), "utf8")
@@ -53,11 +53,11 @@ layer(services, { excludeTestServices: true })("plaza skills", (it) => {
       expect(yield* install("--force")).toMatchObject({ code: 0 })
       expect(yield* fs.readFileString(`${cwd}/.claude/skills/plaza/SKILL.md`)).toBe(sourceOf("plaza"))
     }))
+})
 
-  it("explains every exit code that it names", () => {
-    const named = [...sourceOf("plaza").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => code)
-    const known = ExitCode.meanings.map(({ code }) => code)
-    expect(named.length).toBeGreaterThan(6)
-    expect(known).toEqual(expect.arrayContaining(named))
-  })
+it("the skill names exit codes that exist", () => {
+  const named = [...sourceOf("plaza").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => code)
+  const known = ExitCode.meanings.map(({ code }) => code)
+  expect(named.length).toBeGreaterThan(6)
+  expect(known).toEqual(expect.arrayContaining(named))
 })

@@ -1,12 +1,16 @@
 /** Runs `plaza mcp` as a child process: with the official client, or with raw lines. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Redacted, Schedule } from "effect"
+import { Data, Effect, Redacted, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import { dist, noProfiles } from "./Plaza.js"
 
 type Environment = Readonly<Record<string, string>>
+
+/** A call without a result of the tool: an error of the protocol, or a cancelled call. */
+export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly code: number | null; readonly message: string }> {}
 
 const program = `${dist}/plaza.mjs`
 
@@ -21,7 +25,11 @@ const environment = (state: string, env: Environment) =>
   }))
 
 /** An official client that is connected to `plaza mcp` with these arguments. */
-export const connect = (argv: ReadonlyArray<string>, state: string, { cwd, env = {} }: { readonly cwd?: string; readonly env?: Environment } = {}) =>
+export const connect = (
+  argv: ReadonlyArray<string>,
+  state: string,
+  { cwd, env = {} }: { readonly cwd?: string; readonly env?: Environment } = {}
+) =>
   Effect.gen(function*() {
     const transport = new StdioClientTransport({
       command: process.execPath,
@@ -45,7 +53,7 @@ export const connect = (argv: ReadonlyArray<string>, state: string, { cwd, env =
     const call = (name: string, args: Record<string, unknown> = {}, signal?: AbortSignal) =>
       Effect.tryPromise({
         try: () => client.callTool({ name, arguments: args }, undefined, signal === undefined ? {} : { signal }),
-        catch: (error) => error
+        catch: (error) => new CallFailed({ code: error instanceof McpError ? error.code : null, message: String(error) })
       })
     return { client, call, stderr: () => stderr }
   })
