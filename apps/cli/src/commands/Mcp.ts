@@ -49,5 +49,5 @@ export const mcp = Command.make("mcp", {
       "All processes of this command with one key share its rate limit, through a file in XDG_STATE_HOME.",
       "At the end of the input, running calls have 10 seconds to finish."
     ],
-    examples: ["mcp", "mcp --allow-writes setStock shipOrder", "--sandbox mcp --allow-writes"]
+    examples: ["mcp", "mcp --allow-writes setStock shipOrder", "mcp --sandbox --allow-writes"]
   })))
