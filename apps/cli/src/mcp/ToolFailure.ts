@@ -32,11 +32,16 @@ const doNotRepeat = "Do not repeat this call"
 
 /** How to find out what a write did, where the interface can show it. */
 const checks: Partial<Readonly<Record<OperationName, string>>> = {
-  createPost: "Look for the post with listPosts first.",
-  setStock: "Setting the same stock again is safe."
+  createPost: "Look for the post with listPosts first."
 }
 
 const checkOf = ({ name }: Tool): string => checks[name] ?? "The interface does not show it: ask a person to check it in the web app first."
+
+/** What to do after a write that was made, or may have been. */
+const afterWrite = (tool: Tool, what: string): string =>
+  tool.delivery === "Repeatable" ? `${what}, and making it again is safe.` : `${doNotRepeat}: ${what.toLowerCase()}. ${checkOf(tool)}`
+
+const mayBeMade = "The change may have been made"
 
 const afterWait = (wait: string): string => `Call it again ${wait}, not earlier.`
 
@@ -94,7 +99,7 @@ const mayFollowAttempt = (failure: ClientError.Failure): boolean =>
 const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Outcome; readonly advice: string } => {
   const isWrite = tool.delivery !== "Read"
   if (isWrite && failure._tag === "UnreadableSuccess") {
-    return { outcome: "probablyDone", advice: `${doNotRepeat}: the change was probably made. ${checkOf(tool)}` }
+    return { outcome: "probablyDone", advice: afterWrite(tool, "The change was probably made") }
   }
   if (failure._tag === "OutcomeUnknown") {
     return failure.likely === "done"
@@ -102,12 +107,12 @@ const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Ou
         outcome: "probablyDone",
         advice: `${doNotRepeat}: the change is made, but perhaps by another call with other values. ${checkOf(tool)}`
       }
-      : { outcome: "unknown", advice: `${doNotRepeat}: the change may have been made. ${checkOf(tool)}` }
+      : { outcome: "unknown", advice: afterWrite(tool, mayBeMade) }
   }
   const advice = ExitCode.isServiceError(failure) ? ofService(failure) : ofClient(failure)
   const isOpen = FailureScope.mayHaveHappened(failure) || (tool.delivery === "Repeatable" && mayFollowAttempt(failure))
   return isWrite && isOpen
-    ? { outcome: "unknown", advice: `The change may have been made, and making it again is safe. ${advice}` }
+    ? { outcome: "unknown", advice: `${afterWrite(tool, mayBeMade)} ${advice}` }
     : { outcome: "notDone", advice: isWrite ? `Nothing was changed. ${advice}` : advice }
 }
 
@@ -124,7 +129,7 @@ export const ofCause = (cause: Cause.Cause<unknown>, tool: Tool): ToolFailure =>
       message: "internal error of plaza mcp",
       details: {},
       outcome: isWrite ? "unknown" : "notDone",
-      advice: isWrite ? `${doNotRepeat}: the change may have been made. ${checkOf(tool)}` : "Report it as a bug of plaza."
+      advice: isWrite ? afterWrite(tool, mayBeMade) : "Report it as a bug of plaza."
     }
   }
   const { code, details, message, status, tag } = Report.ofFailure(error)
