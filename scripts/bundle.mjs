@@ -35,6 +35,8 @@ const input = {
   },
   plugins: [deferredBuiltins(), undiciSubset()],
   treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
+  // Texts that a program carries, such as its skills.
+  moduleTypes: { ".md": "text" },
   transform: { target: "node20", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },
   onLog: (level, log, handle) => {
     // An unresolved import would fail only on the machine that `dist` is copied to.

@@ -1,4 +1,4 @@
-/** Every TypeScript block of the README and of the documentation of the libraries is part of a program that is compiled and run here. */
+/** Every TypeScript block of the README, of the documentation of the libraries and of the skill for the client is part of a program that is compiled and run here. */
 import { describe, expect, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -23,23 +23,24 @@ const takenFrom = (source: string) =>
       .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
   )
 
-describe.each(["README.md", "docs/client.md", "docs/domain.md", "docs/sandbox.md"])("%s", (path) => {
-  const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
+describe.each(["README.md", "docs/client.md", "docs/domain.md", "docs/sandbox.md", "apps/cli/src/skills/plaza-client/SKILL.md"])("%s",
+  (path) => {
+    const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
 
-  it("has programs", () => {
-    expect(blocks.length).toBeGreaterThan(0)
-  })
+    it("has programs", () => {
+      expect(blocks.length).toBeGreaterThan(0)
+    })
 
-  it.each(blocks)("shows a program as it is compiled: %s", (code) => {
-    expect([...sources, ...tests].filter((program) => program.code.includes(code))).toHaveLength(1)
-  })
+    it.each(blocks)("shows a program as it is compiled: %s", (code) => {
+      expect([...sources, ...tests].filter((program) => program.code.includes(code))).toHaveLength(1)
+    })
 
-  it.each(blocks)("shows a program that a test runs: %s", (code) => {
-    for (const source of sources.filter((program) => program.code.includes(code))) {
-      const taken = takenFrom(source.name)
-      const names = exportsOf(source.code)
-      expect({ program: source.name, isEmpty: names.length === 0, notRun: names.filter((name) => !taken.includes(name)) })
-        .toEqual({ program: source.name, isEmpty: false, notRun: [] })
-    }
+    it.each(blocks)("shows a program that a test runs: %s", (code) => {
+      for (const source of sources.filter((program) => program.code.includes(code))) {
+        const taken = takenFrom(source.name)
+        const names = exportsOf(source.code)
+        expect({ program: source.name, isEmpty: names.length === 0, notRun: names.filter((name) => !taken.includes(name)) })
+          .toEqual({ program: source.name, isEmpty: false, notRun: [] })
+      }
+    })
   })
-})

@@ -44,6 +44,9 @@ const commands = {
   api: () => import("./commands/Api.js").then(({ api }) => api),
   sandbox: () => import("./commands/Sandbox.js").then(({ sandbox }) => sandbox),
   verify: () => import("./commands/Verify.js").then(({ verify }) => verify),
+  mcp: () => import("./commands/Mcp.js").then(({ mcp }) => mcp),
+  schema: () => import("./commands/Schema.js").then(({ schema }) => schema),
+  skills: () => import("./commands/Skills.js").then(({ skills }) => skills),
   doctor: () => import("./commands/Doctor.js").then(({ doctor }) => doctor),
   completions: () => import("./commands/Completions.js").then(({ completions }) => completions)
 }

@@ -67,12 +67,25 @@ export const configProvider = (
       ))
   )
 
+const application = `${name}/${version}`
+
+/** The settings of the client by flags, environment and profile. */
+export const settings = (
+  flags: ConnectionFlags
+): Effect.Effect<Settings.Settings["Type"], ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
+  Effect.flatMap(resolve(flags), (connection) =>
+    Effect.configProviderWith((environment) =>
+      Effect.mapError(
+        Effect.withConfigProvider(Settings.configFor(application), overriding(connection, environment)),
+        (error) => withSource(error, connection)
+      )
+    ))
+
 /** The services for an account at a base URL. */
 export const layerOf = (
   settings: ConnectionSettings,
   transform: Transform = (client) => client
 ): Layer.Layer<Services, ConfigError.ConfigError | UsageError> => {
-  const application = `${name}/${version}`
   // One effect, because each layer between these services would take as long as a tenth of a command.
   const services = Effect.gen(function*() {
     const validated = yield* Settings.configFor(application)
