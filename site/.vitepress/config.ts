@@ -1,5 +1,6 @@
 /** The settings of the site. `src/build.ts` writes the pages and the navigation first. */
 import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitepress"
 import type { Group } from "../src/Navigation.js"
 import { base, navigation, pages, site } from "../src/Paths.js"
@@ -10,6 +11,7 @@ const sidebar = JSON.parse(readFileSync(navigation, "utf8")) as Array<Group & { 
 export default defineConfig({
   srcDir: pages,
   outDir: site,
+  cacheDir: fileURLToPath(new URL("../build/cache", import.meta.url)),
   title: "Plaza",
   description: "A TypeScript toolkit for the Social and Store Developer Interface v1",
   base,

@@ -19,7 +19,8 @@ export const shipOrders = (shipments: ReadonlyArray<Shipment>) =>
           Conflict: () => Effect.succeed("already shipped" as const),
           NotFound: () => Effect.succeed("unknown order" as const),
           // With `likely`, the order is shipped, perhaps with another tracking number.
-          OutcomeUnknown: ({ likely }) => Effect.succeed(likely === "done" ? "check the tracking number" as const : "check the order" as const)
+          OutcomeUnknown: ({ likely }) =>
+            Effect.succeed(likely === "done" ? "check the tracking number" as const : "check the order" as const)
         }),
         Effect.map((state) => ({ order, state }))
       ), { concurrency: 4 }))

@@ -32,7 +32,11 @@ const isDeclared = (node: ts.Node): node is Declared =>
 const isExported = (node: Declared) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
 
 const namesOf = (node: Declared): ReadonlyArray<string> =>
-  ts.isVariableStatement(node) ? node.declarationList.declarations.map(({ name }) => name.getText()) : node.name === undefined ? [] : [node.name.text]
+  ts.isVariableStatement(node)
+    ? node.declarationList.declarations.map(({ name }) => name.getText())
+    : node.name === undefined
+    ? []
+    : [node.name.text]
 
 const parsed = new Map<string, ts.SourceFile>()
 const parse = (file: string): ts.SourceFile => {
@@ -53,7 +57,8 @@ const compiled = (file: string) => file.replace("/src/", "/dist/").replace(/\.ts
 const tidy = (text: string) => text.replace(/^export /, "").replace(/^declare /, "")
 
 /** A declaration of the compiler, which indents by four spaces. */
-const compiledText = (node: ts.Node) => tidy(node.getText()).replace(/^ +/gm, (indent) => indent.startsWith("     *") ? indent : " ".repeat(indent.length / 2))
+const compiledText = (node: ts.Node) =>
+  tidy(node.getText()).replace(/^ +/gm, (indent) => indent.startsWith("     *") ? indent : " ".repeat(indent.length / 2))
 
 const hasCode = (node: ts.Node): boolean =>
   ts.isArrowFunction(node) || ts.isFunctionExpression(node) || (ts.forEachChild(node, hasCode) ?? false)
@@ -63,7 +68,9 @@ const textOf = (file: string, name: string, node: Declared): string => {
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return tidy(node.getText())
   if (ts.isClassDeclaration(node)) {
     if (node.members.length === 0) return tidy(node.getText())
-    const members = fromCompiler().flatMap((found) => ts.isClassDeclaration(found) ? found.members.map((member) => `  ${compiledText(member)}`) : [])
+    const members = fromCompiler().flatMap((found) =>
+      ts.isClassDeclaration(found) ? found.members.map((member) => `  ${compiledText(member)}`) : []
+    )
     return `${tidy(node.getSourceFile().text.slice(node.getStart(), node.members.pos))}\n${members.join("\n")}\n}`
   }
   if (ts.isVariableStatement(node)) {

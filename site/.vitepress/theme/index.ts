@@ -10,11 +10,10 @@ const allPages = () => {
   const groups = useData<Options.Config>().theme.value.sidebar as ReadonlyArray<Options.SidebarItem>
   return h("details", { class: "all-pages" }, [
     h("summary", "All pages"),
-    h("nav", { "aria-label": "All pages" },
-      groups.flatMap(({ items = [], text }) => [
-        h("p", text),
-        h("ul", items.map((item) => h("li", h("a", { href: withBase(item.link ?? "/") }, item.text))))
-      ]))
+    h("nav", { "aria-label": "All pages" }, groups.flatMap(({ items = [], text }) => [
+      h("p", text),
+      h("ul", items.map((item) => h("li", h("a", { href: withBase(item.link ?? "/") }, item.text))))
+    ]))
   ])
 }
 

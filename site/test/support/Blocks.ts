@@ -18,7 +18,9 @@ export interface Block {
 /** The pages for users. */
 export const pages: ReadonlyArray<string> = [
   "README.md",
-  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md")).map((file) => `docs/${file}`).sort()
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md")).map((file) =>
+    `docs/${file}`
+  ).sort()
 ]
 
 const pattern = /^(?:[^\S\n]*<!-- not run: (.+) -->\n)?([^\S\n]*)```(\S*)[^\n]*\n([^]*?)^\2```$/gm
@@ -35,5 +37,4 @@ const blocksOf = (page: string): ReadonlyArray<Block> => {
 }
 
 /** All blocks of all pages in a language. */
-export const blocks = (language: string): ReadonlyArray<Block> =>
-  pages.flatMap(blocksOf).filter((block) => block.language === language)
+export const blocks = (language: string): ReadonlyArray<Block> => pages.flatMap(blocksOf).filter((block) => block.language === language)
