@@ -15,6 +15,8 @@ export default defineConfig({
   title: "Plaza",
   description: "A TypeScript toolkit for the Social and Store Developer Interface v1",
   base,
+  // The index of the search is loaded on demand.
+  vite: { build: { chunkSizeWarningLimit: 1_000 } },
   markdown: {
     // The anchors of GitHub, so that a link leads to the same heading in the repository.
     anchor: { slugify: (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").trim().replaceAll(" ", "-") }

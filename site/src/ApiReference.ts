@@ -60,6 +60,9 @@ const tidy = (text: string) => text.replace(/^export /, "").replace(/^declare /,
 const compiledText = (node: ts.Node) =>
   tidy(node.getText()).replace(/^ +/gm, (indent) => indent.startsWith("     *") ? indent : " ".repeat(indent.length / 2))
 
+/** The text of a member, without its indentation. */
+const unindent = (node: ts.Node) => node.getText().replace(/^ {2}/gm, "")
+
 const hasCode = (node: ts.Node): boolean =>
   ts.isArrowFunction(node) || ts.isFunctionExpression(node) || (ts.forEachChild(node, hasCode) ?? false)
 
@@ -105,29 +108,48 @@ const moduleComment = (file: string): string => {
   return comment === undefined ? "" : markdownOf(comment)
 }
 
+/** The members of a service: those of the type in `Context.Tag("...")<Service, { ... }>`. */
+const membersOf = (node: Declared): ReadonlyArray<ts.TypeElement> => {
+  const find = (child: ts.Node): ts.TypeLiteralNode | undefined => ts.isTypeLiteralNode(child) ? child : ts.forEachChild(child, find)
+  const parent = ts.isClassDeclaration(node) ? node.heritageClauses?.[0]?.types[0]?.expression : undefined
+  return parent !== undefined && ts.isCallExpression(parent) && parent.getText().startsWith("Context.Tag(")
+    ? (parent.typeArguments ?? []).flatMap((type) => [...(find(type)?.members ?? [])])
+    : []
+}
+
+const typescript = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
+
 const section = (level: string, title: string, file: string, name: string): string => {
   const nodes = declarationsOf(file, name)
+  const members = nodes.flatMap(membersOf)
   const code = nodes.map((node) => textOf(file, name, node)).join("\n\n")
-  return [`${level} ${title}`, ...nodes.map(docstringOf).filter((text) => text !== ""), `\`\`\`ts\n${code}\n\`\`\``].join("\n\n")
+  return [
+    `${level} ${title}`,
+    ...nodes.map(docstringOf).filter((text) => text !== ""),
+    // The docstrings of the members of a service stand in sections of their own.
+    typescript(members.length === 0 ? code : code.replace(/^[^\S\n]*\/\*\*[^]*?\*\/\n/gm, "")),
+    ...members.flatMap((
+      member
+    ) => [`${level}# ${title}.${member.name?.getText() ?? ""}`, docstringOf(member), typescript(unindent(member))])
+  ].join("\n\n")
 }
 
 const ownNames = (file: string) => [...new Set(parse(file).statements.filter(isDeclared).filter(isExported).flatMap(namesOf))]
 
 /** The sections of a module: its own exports, those of other modules, and other modules as namespaces. */
-const sectionsOf = (file: string, level: string): ReadonlyArray<string> => [
-  ...ownNames(file).map((name) => section(level, name, file, name)),
+const sectionsOf = (file: string, level: string, prefix = ""): ReadonlyArray<string> => [
+  ...ownNames(file).map((name) => section(level, `${prefix}${name}`, file, name)),
   ...parse(file).statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, moduleSpecifier }) => {
     if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return []
     const target = join(dirname(file), moduleSpecifier.text).replaceAll("\\", "/").replace(/\.js$/, ".ts")
-    if (exportClause === undefined) return sectionsOf(target, level)
+    if (exportClause === undefined) return sectionsOf(target, level, prefix)
     if (ts.isNamedExports(exportClause)) {
-      return exportClause.elements.map(({ name, propertyName }) => section(level, name.text, target, (propertyName ?? name).text))
+      return exportClause.elements.map(({ name, propertyName }) =>
+        section(level, `${prefix}${name.text}`, target, (propertyName ?? name).text)
+      )
     }
     const namespace = exportClause.name.text
-    return [
-      `${level} ${namespace}\n\n${moduleComment(target)}`,
-      ...ownNames(target).map((name) => section(`${level}#`, `${namespace}.${name}`, target, name))
-    ]
+    return [`${level} ${namespace}\n\n${moduleComment(target)}`, ...sectionsOf(target, `${level}#`, `${namespace}.`)]
   })
 ]
 
@@ -142,5 +164,5 @@ export const make = (): ReadonlyArray<Page> =>
         moduleComment(file),
         ...sectionsOf(file, name === title ? "##" : "###")
       ])
-    ].join("\n\n") + "\n"
+    ].join("\n\n").replace(/\n{3,}/g, "\n\n") + "\n"
   }))

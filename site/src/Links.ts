@@ -27,7 +27,8 @@ export const check = (folder: string, base: string): Result => {
   const leadsNowhere = (url: URL) => {
     const anchor = decodeURIComponent(url.hash.slice(1))
     const path = decodeURIComponent(url.pathname)
-    const file = path.startsWith(base) ? path.slice(base.length).replace(/(^|\/)$/, "$1index.html") : path
+    if (!path.startsWith(base)) return true
+    const file = path.slice(base.length).replace(/(^|\/)$/, "$1index.html")
     return anchor === "" ? !existsSync(join(folder, file)) : anchors.get(file)?.has(anchor) !== true
   }
   return { count: links.length, broken: links.filter(({ url }) => leadsNowhere(url)).map(({ href, page }) => `${page}: ${href}`) }

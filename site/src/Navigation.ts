@@ -49,7 +49,7 @@ export const groupsOf = (titles: ReadonlyMap<string, string>): ReadonlyArray<Gro
     text,
     items: [...pages, ...(text === "Reference" ? others : [])].map((page) => ({
       text: page === "index" ? "Overview" : (titles.get(page) ?? page),
-      link: `/${page.replace(/(^|\/)index$/, "$1")}`
+      link: page === "index" || page.endsWith("/index") ? `/${page.slice(0, -"index".length)}` : `/${page}.html`
     }))
   }))
 }

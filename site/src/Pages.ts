@@ -47,7 +47,8 @@ export const copy = (): ReadonlyMap<string, string> => {
       const page = pageOf(file)
       if (page === undefined) return []
       const text = readFileSync(join(root, file), "utf8").replace(linkPattern,
-        (whole, code: string | undefined, target: string, anchor: string = "") => code === undefined ? adapt(file, page, target, anchor) : whole)
+        (whole, code: string | undefined, target: string, anchor: string = "") =>
+          code === undefined ? adapt(file, page, target, anchor) : whole)
       return [[page, write(page, text)] as const]
     })
   )
