@@ -16,7 +16,8 @@ export default defineConfig({
       "examples/test/**/*.test.ts",
       "benchmarks/test/**/*.test.ts",
       "scripts/test/**/*.test.ts",
-      "deploy/test/**/*.test.ts"
+      "deploy/test/**/*.test.ts",
+      "site/test/**/*.test.ts"
     ],
     setupFiles: ["./scripts/PropertySeed.ts"],
     pool: "forks",

@@ -1,0 +1,30 @@
+/** The settings of the site. `src/build.ts` writes the pages and the navigation first. */
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { defineConfig } from "vitepress"
+import type { Group } from "../src/Navigation.js"
+import { base, navigation, pages, site } from "../src/Paths.js"
+
+// True: `src/build.ts` writes this file.
+const sidebar = JSON.parse(readFileSync(navigation, "utf8")) as Array<Group & { items: Array<Group["items"][number]> }>
+
+export default defineConfig({
+  srcDir: pages,
+  outDir: site,
+  cacheDir: fileURLToPath(new URL("../build/cache", import.meta.url)),
+  title: "Plaza",
+  description: "A TypeScript toolkit for the Social and Store Developer Interface v1",
+  base,
+  // The index of the search is loaded on demand.
+  vite: { build: { chunkSizeWarningLimit: 1_000 } },
+  markdown: {
+    // The anchors of GitHub, so that a link leads to the same heading in the repository.
+    anchor: { slugify: (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").trim().replaceAll(" ", "-") }
+  },
+  themeConfig: {
+    sidebar,
+    outline: [2, 3],
+    search: { provider: "local" },
+    docFooter: { prev: false, next: false }
+  }
+})

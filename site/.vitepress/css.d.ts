@@ -1,0 +1,2 @@
+/** Vite bundles styles that a module imports. */
+declare module "*.css"

@@ -1,0 +1,23 @@
+/** VitePress's theme with a list of all pages above each page, for screens without the sidebar and browsers without scripts. */
+import { useData, withBase } from "vitepress"
+import type { DefaultTheme as Options, Theme } from "vitepress"
+import DefaultTheme from "vitepress/theme-without-fonts"
+import { h } from "vue"
+import "./style.css"
+
+const allPages = () => {
+  // True: `.vitepress/config.ts` sets one list of groups.
+  const groups = useData<Options.Config>().theme.value.sidebar as ReadonlyArray<Options.SidebarItem>
+  return h("details", { class: "all-pages" }, [
+    h("summary", "All pages"),
+    h("nav", { "aria-label": "All pages" }, groups.flatMap(({ items = [], text }) => [
+      h("p", text),
+      h("ul", items.map((item) => h("li", h("a", { href: withBase(item.link ?? "/") }, item.text))))
+    ]))
+  ])
+}
+
+export default {
+  extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { "doc-before": () => h(allPages) })
+} satisfies Theme
