@@ -1,0 +1,66 @@
+/**
+ * Installs the tarballs of the libraries from the registry beside the oldest and the newest peers that they allow, and checks and runs a
+ * program with TypeScript 5.9 and 7: `node scripts/check-peers.mjs`. Requires built packages and the registry, and takes some minutes.
+ */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** @param {string} folder @returns {{ name: string, private?: boolean, peerDependencies?: Record<string, string>, devEngines?: { packageManager: { version: string } } }} */
+const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+/** @param {string} command @param {ReadonlyArray<string>} args @param {string} cwd */
+const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" })
+
+const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) => !manifestOf(folder).private)
+const peers = Object.assign({}, ...folders.map((folder) => manifestOf(folder).peerDependencies))
+
+const packed = mkdtempSync(join(tmpdir(), "plaza-packed-"))
+const tarballs = folders.map((folder) => {
+  const tarball = join(packed, `${manifestOf(folder).name.replace("@plaza/", "")}.tgz`)
+  run("npx", ["-y", `pnpm@${manifestOf(root).devEngines?.packageManager.version}`, "pack", "--out", tarball], folder)
+  return tarball
+})
+const programs = folders.flatMap((folder) =>
+  [...readFileSync(join(folder, "README.md"), "utf8").matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""], index) => ({
+    file: `${folder.slice(folder.lastIndexOf("/") + 1)}-${index}.ts`,
+    code
+  }))
+)
+
+try {
+  for (const which of ["oldest", "newest"]) {
+    const project = mkdtempSync(join(tmpdir(), "plaza-peers-"))
+    try {
+      // "^0.97.0" is 0.97.0 at least; without a digit after the caret's, npm selects the newest.
+      const versions = Object.entries(peers).map(([name, range]) => `${name}@${which === "oldest" ? range.slice(1) : range}`)
+      writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
+      const tools = ["typescript-5@npm:typescript@5.9", "typescript-7@npm:typescript@7.0", "@types/node@20"]
+      run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...tarballs, ...versions, ...tools], project)
+      for (const { code, file } of programs) writeFileSync(join(project, file), code)
+      const files = programs.map(({ file }) => file)
+      for (const compiler of ["typescript-5", "typescript-7"]) {
+        for (const resolution of [["--module", "nodenext"], ["--module", "preserve", "--moduleResolution", "bundler"]]) {
+          for (const exact of [[], ["--exactOptionalPropertyTypes"]]) {
+            const options = [...resolution, ...exact]
+            const strict = ["--noEmit", "--strict", "--skipLibCheck", "false", "--target", "es2022", "--types", "node"]
+            run(process.execPath, [join(project, "node_modules", compiler, "bin/tsc"), ...strict, ...options, ...files], project)
+            process.stdout.write(`${which} peers, ${compiler} ${options.join(" ")}: no error\n`)
+          }
+        }
+      }
+      const emit = ["--module", "nodenext", "--target", "es2022", "--skipLibCheck", "--types", "node", "--outDir", "out"]
+      run(process.execPath, [join(project, "node_modules/typescript-7/bin/tsc"), ...emit, ...files], project)
+      for (const file of files) {
+        const printed = run(process.execPath, [join("out", file.replace(/ts$/, "js"))], project).trim()
+        process.stdout.write(`${which} peers, ${file} printed: ${printed}\n`)
+      }
+    } finally {
+      rmSync(project, { recursive: true, force: true })
+    }
+  }
+} finally {
+  rmSync(packed, { recursive: true, force: true })
+}
