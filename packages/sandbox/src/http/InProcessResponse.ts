@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as Cookies from "@effect/platform/Cookies"
+import type * as Cookies from "@effect/platform/Cookies"
 import type { Headers } from "@effect/platform/Headers"
 import { ResponseError } from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
