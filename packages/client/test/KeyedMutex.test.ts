@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
-import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule } from "effect"
+import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule, type Tracer } from "effect"
 import { vi } from "vitest"
 import * as KeyedMutex from "../src/internal/delivery/KeyedMutex.js"
 import * as Fake from "./support/FakeService.js"
@@ -104,6 +104,61 @@ describe("a keyed mutex", () => {
       yield* Fiber.interrupt(running)
       yield* Fiber.join(last)
       expect(began).toEqual(["running", "last"])
+    }))
+
+  it.effect.prop("runs one call at a time, and starts the next one, when calls are interrupted at any moment", [
+    fc.array(fc.record({ lasts: fc.nat(6), interruptedAfter: fc.option(fc.nat(40), { nil: undefined }) }), { minLength: 1, maxLength: 12 })
+  ], ([calls]) =>
+    Effect.gen(function*() {
+      const withLock = KeyedMutex.make()
+      const yields = (count: number) => Effect.repeatN(Effect.yieldNow(), count)
+      let running = 0
+      const began: Array<number> = []
+      const fibers = yield* Effect.forEach(calls, ({ interruptedAfter, lasts }, index) =>
+        Effect.gen(function*() {
+          const fiber = yield* Effect.fork(withLock("a")(Effect.acquireUseRelease(
+            Effect.sync(() => {
+              began.push(index)
+              expect(++running).toBe(1)
+            }),
+            () => yields(lasts),
+            () => Effect.sync(() => running--)
+          )))
+          if (interruptedAfter !== undefined) {
+            yield* Effect.fork(Effect.zipRight(yields(interruptedAfter), Fiber.interrupt(fiber)))
+          }
+          return fiber
+        }))
+      const exits = yield* Effect.forEach(fibers, Fiber.await)
+      expect(began).toEqual(began.toSorted((one, other) => one - other))
+      for (const [index, { interruptedAfter }] of calls.entries()) {
+        const exit = exits[index]
+        expect(exit !== undefined && (Exit.isSuccess(exit) || (interruptedAfter !== undefined && Exit.isInterrupted(exit)))).toBe(true)
+      }
+      expect(yield* withLock("a")(Effect.succeed(1))).toBe(1)
+    }))
+
+  it.effect("costs as much with many waiting calls as with few", () =>
+    Effect.gen(function*() {
+      /** Operations of the runtime for each call. */
+      const cost = (calls: number) =>
+        Effect.gen(function*() {
+          const withLock = KeyedMutex.make()
+          let operations = 0
+          const counting: Tracer.Tracer = {
+            ...(yield* Effect.tracer),
+            context: (operation) => {
+              operations++
+              return operation()
+            }
+          }
+          const all = Array.from({ length: calls }, () => withLock("a")(Effect.yieldNow()))
+          yield* Effect.withTracer(Effect.all(all, { concurrency: "unbounded" }), counting)
+          return operations / calls
+        })
+      const few = yield* cost(10)
+      expect(few).toBeGreaterThan(5)
+      expect(yield* cost(1_000)).toBeLessThan(1.5 * few)
     }))
 
   it.effect("starts again for a key whose calls have all ended or were interrupted", () =>

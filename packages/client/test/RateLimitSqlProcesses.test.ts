@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Schedule, Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
@@ -164,6 +164,30 @@ describe("several processes on one Postgres", () => {
       )))
       const next = yield* Effect.either(limit.withSlot(Duration.millis(100), Effect.void))
       expect(Either.isLeft(next)).toBe(true)
+    }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
+
+  it.scopedLive("count a request from its response, also if the completion is written late", (context) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const name = randomUUID()
+      const database = yield* Database.watchedBy(PgClient.makeCompiler())
+      const limit = yield* Effect.provideService(
+        Effect.map(Layer.build(Layer.fresh(RateLimitSql.layer({ name, limit: 1 }))), Context.get(RateLimit.RateLimit)),
+        SqlClient.SqlClient,
+        database.client
+      )
+      yield* limit.withSlot(longMaxWait, Effect.sync(() => {
+        database.away = true
+      }))
+      yield* Effect.sleep("400 millis")
+      database.away = false
+      const [slot] = yield* sql<{ wait: number }>`
+        SELECT free_at - EXTRACT(EPOCH FROM clock_timestamp())::double precision * 1000 AS wait
+        FROM plaza_rate_slots WHERE name = ${`name:${name}`} AND taken_by = ''`.pipe(
+        Effect.filterOrFail((rows) => rows.length > 0),
+        Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(500)))
+      )
+      expect(slot?.wait).toBeLessThanOrEqual(60_001 - 300)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
   it.scopedLive("all pause after a 429 of one of them", (context) =>

@@ -71,6 +71,8 @@ export const measure = (
       Effect.gen(function*() {
         const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextRange(0, 60_000)))
         const name = randomUUID()
+        // Postgres would block a second process that prepares its tables, and the clock would stand still for both.
+        const preparing = yield* Effect.makeSemaphore(1)
         const sql = yield* SqlClient.make({
           acquirer: Effect.map(hold(database.reserve), (connection) => inVirtualTime(connection, hold)),
           compiler: PgClient.makeCompiler(),
@@ -78,7 +80,10 @@ export const measure = (
         })
         const process = Effect.gen(function*() {
           yield* Effect.sleep(yield* Random.nextRange(0, 500))
-          const { withSlot } = Context.get(yield* Layer.build(Layer.fresh(RateLimitSql.layer({ name }))), RateLimit.RateLimit)
+          const { withSlot } = Context.get(
+            yield* preparing.withPermits(1)(Layer.build(Layer.fresh(RateLimitSql.layer({ name })))),
+            RateLimit.RateLimit
+          )
           const call: Effect.Effect<void, ClientError.RateLimitWaitExceeded | ClientError.ClientClosed> = Effect.flatMap(
             withSlot(Duration.days(1), send),
             (wait) => wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call)

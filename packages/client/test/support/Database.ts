@@ -30,17 +30,21 @@ export interface Watched {
 }
 
 /** The client, with its statements counted, and with outages and a latency that a test sets. */
-export const watched: Effect.Effect<Watched, never, SqlClient.SqlClient> = Effect.gen(function*() {
-  const inner = yield* SqlClient.SqlClient
-  const client = yield* SqlClient.make({
-    acquirer: Effect.suspend(() => {
-      state.statements++
-      const connection = state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
-      return state.latency === 0 ? connection : Effect.zipRight(Effect.sleep(state.latency), connection)
-    }),
-    compiler: Statement.makeCompilerSqlite(),
-    spanAttributes: []
-  })
-  const state: Watched = { client, away: false, statements: 0, latency: 0 }
-  return state
-}).pipe(Effect.provide(Reactivity.layer))
+export const watchedBy = (compiler: Statement.Compiler): Effect.Effect<Watched, never, SqlClient.SqlClient> =>
+  Effect.gen(function*() {
+    const inner = yield* SqlClient.SqlClient
+    const client = yield* SqlClient.make({
+      acquirer: Effect.suspend(() => {
+        state.statements++
+        const connection = state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
+        return state.latency === 0 ? connection : Effect.zipRight(Effect.sleep(state.latency), connection)
+      }),
+      compiler,
+      spanAttributes: []
+    })
+    const state: Watched = { client, away: false, statements: 0, latency: 0 }
+    return state
+  }).pipe(Effect.provide(Reactivity.layer))
+
+/** The same for a client of SQLite. */
+export const watched = watchedBy(Statement.makeCompilerSqlite())
