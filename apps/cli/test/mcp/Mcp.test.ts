@@ -8,8 +8,8 @@ import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
+import { plaza } from "../support/InProcess.js"
 import * as Mcp from "../support/Mcp.js"
-import { run } from "../support/Plaza.js"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-mcp-" }))
@@ -123,7 +123,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect((yield* state).media.length).toBe(before.media.length + 1)
     }))
 
-  it.scoped("says what is known of a write, and never repeats it when its outcome is unknown", () =>
+  it.scoped("says what is known of a write that fails or is cancelled, and never repeats it when its outcome is unknown", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { call, client, stderr } = yield* Mcp.connect(["--allow-writes", "sendMessage,likePost", "setStock"], yield* folder)
@@ -148,24 +148,20 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* call("sendMessage", { id: "conv_301", text: "Unreadable" })).toMatchObject(
         failure({ tag: "UnreadableSuccess", outcome: "probablyDone" })
       )
-      expect(JSON.stringify(lost) + stderr()).not.toContain(Redacted.value(sandbox.apiKey))
-    }))
 
-  it.scoped("stops a cancelled call, and goes on", () =>
-    Effect.gen(function*() {
-      const sandbox = yield* Sandbox.Sandbox
-      const { call, stderr } = yield* Mcp.connect(["--allow-writes", "sendMessage"], yield* folder)
+      // Stops a cancelled call, and goes on.
       yield* sandbox.addFault({ kind: "delay", when: "before", millis: 60_000, path: "/conversations/*" })
-      const before = (yield* sandbox.requests).length
       const controller = new AbortController()
+      const sent = (yield* sandbox.requests).length
       const cancelled = yield* Effect.fork(Effect.flip(call("sendMessage", { id: "conv_301", text: "Cancelled" }, controller.signal)))
-      yield* Effect.repeat(sandbox.requests, { until: (requests) => requests.length > before, schedule: Schedule.spaced("20 millis") })
+      yield* Effect.repeat(sandbox.requests, { until: (requests) => requests.length > sent, schedule: Schedule.spaced("20 millis") })
       controller.abort("no longer needed")
       expect(String(yield* Fiber.join(cancelled))).toContain("no longer needed")
       yield* Mcp.until(() => stderr().includes("sendMessage was cancelled while it ran. Its outcome is unknown"),
         "the note of the cancelled call")
       expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
       yield* sandbox.clearFaults
+      expect(JSON.stringify(lost) + stderr()).not.toContain(Redacted.value(sandbox.apiKey))
     }))
 
   it.scoped("responds to every request of an input that breaks the rules, and ends with it", () =>
@@ -244,14 +240,18 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
 
   it.scoped("refuses what it can't offer before it starts", () =>
     Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* run(["mcp", "--allow-writes", "deletePost"])
+      const { code, stderr, stdout } = yield* plaza(["mcp", "--allow-writes", "deletePost"], {})
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
       expect(stderr).toContain(`"deletePost" is not a write: use one of followUser,`)
-      expect(yield* run(["mcp", "setStock"])).toMatchObject({
+      expect(yield* plaza(["mcp", "setStock"], {})).toMatchObject({
         code: 2,
         stdout: "",
         stderr: expect.stringContaining("add --allow-writes") as unknown
       })
-      expect(yield* run(["mcp"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no base URL is set") as unknown })
+      expect(yield* plaza(["mcp"], {})).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("no base URL is set") as unknown
+      })
     }))
 })

@@ -3,15 +3,15 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { it as itAlone, layer } from "@effect/vitest"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv"
-import { Manual, Program, Streams } from "@plaza/cli-kit"
+import { Manual } from "@plaza/cli-kit"
 import { Sandbox } from "@plaza/sandbox"
-import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
-import { run } from "../../src/Cli.js"
 import { manual } from "../../src/manual.js"
 import * as JsonSchema from "../../src/schema/JsonSchema.js"
 import * as Outputs from "../../src/schema/Outputs.js"
-import { environment, noProfiles, plazaWith, start, written } from "../support/Plaza.js"
+import { plaza } from "../support/InProcess.js"
+import { environment, plazaWith, start, written } from "../support/Plaza.js"
 import * as Verifying from "../support/Verifying.js"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
@@ -31,20 +31,6 @@ const validate = (command: string, stdout: string) =>
     expect({ command, stdout, problems: texts.map((text) => problemsOf(schema, JSON.parse(text))) })
       .toEqual({ command, stdout, problems: texts.map(() => undefined) })
     expect(output.lines ? texts.length > 0 : texts.length === 1).toBe(true)
-  })
-
-/** Runs a command in this process, because there are many. */
-const plaza = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
-  Effect.gen(function*() {
-    const stdout: Array<string> = []
-    const stderr: Array<string> = []
-    const code = yield* Program.exitCodeOf(run(argv), { name: "plaza", json: true, signal: () => "SIGINT" }).pipe(
-      Effect.provide(Streams.layerTest({ stdout, stderr })),
-      Effect.withConfigProvider(
-        ConfigProvider.fromMap(new Map(Object.entries({ XDG_CONFIG_HOME: noProfiles, ...env })), { pathDelim: "_" })
-      )
-    )
-    return { code, stdout: stdout.join(""), stderr: stderr.join("") }
   })
 
 layer(services, { excludeTestServices: true })("plaza schema", (it) => {
@@ -135,10 +121,10 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
     Effect.gen(function*() {
       const connected = yield* environment
       const failures = yield* Effect.all([
-        plaza(["users", "get", "nobody"], connected),
-        plaza(["posts"], connected),
-        plaza(["me"], {}),
-        plaza(["schema", "posts"], connected)
+        plaza(["users", "get", "nobody", "--json"], connected),
+        plaza(["posts", "--json"], connected),
+        plaza(["me", "--json"], {}),
+        plaza(["schema", "posts", "--json"], connected)
       ])
       const schema = JsonSchema.make(Outputs.failure, "strict")
       for (const { code, stderr, stdout } of failures) {

@@ -8,7 +8,8 @@ import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
-import { plazaWith, run } from "../support/Plaza.js"
+import { plaza } from "../support/InProcess.js"
+import { environment, run } from "../support/Plaza.js"
 
 const sourceOf = (skill: string) => readFileSync(fileURLToPath(new URL(`../../src/skills/${skill}/SKILL.md`, import.meta.url)), "utf8")
 
@@ -23,15 +24,16 @@ layer(services, { excludeTestServices: true })("plaza skills", (it) => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-skill-" })
-      yield* fs.writeFileString(`${cwd}/mug.jpg`, "mug")
-      yield* fs.writeFileString(`${cwd}/stock.csv`, "productId,stock\n0042,3\n")
+      const files = { "mug.jpg": "mug", "stock.csv": "productId,stock\n0042,3\n" }
+      yield* Effect.forEach(Object.entries(files), ([name, text]) => fs.writeFileString(`${cwd}/${name}`, text))
+      const env = { ...yield* environment, XDG_STATE_HOME: cwd }
       expect(lines.length).toBeGreaterThan(9)
       const failed = yield* Effect.forEach(lines, (line) =>
         Effect.gen(function*() {
           const [program, ...argv] = words(line)
-          const { code, stderr, stdout } = yield* plazaWith(argv, { cwd, env: { XDG_STATE_HOME: cwd } })
+          const { code, stderr, stdout } = yield* plaza(argv.map((word) => word in files ? `${cwd}/${word}` : word), env)
           return program === "plaza" && code === 0 && stdout !== "" ? [] : [`${line}: ${code} ${stderr}`]
-        }), { concurrency: 2 })
+        }))
       expect(failed.flat()).toEqual([])
     }))
 
