@@ -2,8 +2,10 @@
  * Writes the files that make a bundled program start fast: a launcher for help and version, the manual as JSON, and the program's code
  * as compiled by V8. Why: docs/decisions/015-launcher.md.
  */
-import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -21,33 +23,45 @@ const write = async (input, output) => {
   await bundle.close()
 }
 
+/** @typedef {import("../packages/cli-kit/src/help/Manual.ts").CommandSyntax} Syntax */
+
+/** @type {(command: Syntax) => Syntax} */
+const syntaxOf = ({ commands, name, options }) => ({
+  name,
+  options: options.map(({ name, repeated, value }) => ({ name, repeated, ...(value === undefined ? {} : { value }) })),
+  commands: commands.map(syntaxOf)
+})
+
 /**
- * Writes `manual.json` for the launcher and the manual page, from the exports of `src/manual.ts` of the app.
+ * Writes `manual.json` for the launcher and the manual page, from the exports of `src/manual.ts` of the app. Returns what the program
+ * itself needs of the manual, which is the syntax of its commands.
  * @param {{ readonly app: string, readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeManual = async ({ app, dist, input, name }) => {
   const file = Path.join(dist, "manual.mjs")
   await write({ ...input, input: Path.join(app, "src/manual.ts") }, { file, format: "esm", codeSplitting: false })
   // The cast is true: this file is the bundle of `src/manual.ts`, which exports these.
-  const { manPage, manual } = /** @type {{ readonly manPage: string, readonly manual: unknown }} */ (await import(pathToFileURL(file).href))
+  const { manPage, manual } =
+    /** @type {{ readonly manPage: string, readonly manual: { readonly page: Syntax } }} */ (await import(pathToFileURL(file).href))
   rmSync(file)
   writeFileSync(Path.join(dist, "manual.json"), JSON.stringify(manual))
   writeFileSync(Path.join(dist, `${name}.1`), manPage)
+  return syntaxOf(manual.page)
 }
 
 /**
- * Writes the launcher and the executable file that starts it.
+ * Writes the launcher, which is the executable file. It is CommonJS, because Node starts its loader of modules for a module only.
  * @param {{ readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeLauncher = async ({ dist, input, name }) => {
-  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
-  writeFileSync(
-    Path.join(dist, `${name}.mjs`),
-    `#!/usr/bin/env node\nimport { createRequire } from "node:module"\ncreateRequire(import.meta.url)("./launch.cjs").launch(import.meta.dirname, ${
-      JSON.stringify(name)
-    })\n`,
-    { mode: 0o755 }
-  )
+  const file = Path.join(dist, `${name}.cjs`)
+  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, {
+    file,
+    format: "cjs",
+    postBanner: "#!/usr/bin/env node",
+    postFooter: `exports.launch(__dirname, ${JSON.stringify(name)});`
+  })
+  chmodSync(file, 0o755)
 }
 
 /** A script that runs the program and, at its exit, writes the code that V8 has compiled. */
@@ -79,13 +93,29 @@ export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
     writeFileSync(Path.join(folder, "record.cjs"), recorder)
     mkdirSync(Path.join(folder, "home"))
     const { NODE_OPTIONS: _, ...env } = process.env
-    const { signal, status, stderr } = spawnSync(process.execPath, [Path.join(folder, "record.cjs"), dist, ...words], {
+    // A service that accepts every request, for commands that send one.
+    const service = createServer((_, response) => response.setHeader("content-type", "application/json").end(`{"id":"1"}`))
+    await new Promise((resolve) => service.listen(0, "127.0.0.1", () => resolve(undefined)))
+    const address = service.address()
+    const program = spawn(process.execPath, [Path.join(folder, "record.cjs"), dist, ...words], {
       cwd: folder,
-      env: { ...env, HOME: Path.join(folder, "home") },
-      input: stdin,
-      encoding: "utf8",
+      env: {
+        ...env,
+        HOME: Path.join(folder, "home"),
+        PLAZA_BASE_URL: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/open/v1`,
+        PLAZA_API_KEY: "key_warm"
+      },
       timeout: 60_000
     })
+    let stderr = ""
+    program.stdout.resume()
+    program.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text
+    })
+    program.stdin.on("error", () => {}).end(stdin)
+    const [status, signal] = await once(program, "close")
+    service.closeAllConnections()
+    service.close()
     // Not an error: the code that ran until then is compiled. A test requires a complete run.
     if (status !== 0)
       process.stderr.write(`"${words.join(" ")}" exited with ${status ?? signal}, so the program will start slower:\n${stderr}`)

@@ -4,7 +4,7 @@ import * as Path from "node:path"
 
 /**
  * @typedef {{ readonly name: string, readonly version: string, readonly bin?: Record<string, string>,
- *   readonly config?: { readonly warm?: ReadonlyArray<string>, readonly warmStdin?: string },
+ *   readonly config?: { readonly warm?: ReadonlyArray<string>, readonly warmStdin?: string, readonly hot?: ReadonlyArray<string> },
  *   readonly dependencies?: Record<string, string>, readonly optionalDependencies?: Record<string, string> }} Manifest
  */
 

@@ -1,13 +1,15 @@
 /**
  * Bundles an app into a `dist` folder that runs on plain Node without an installation: `node scripts/bundle.mjs APPDIR`.
  * The app's package.json gives the program's name (`bin`) and, for compilation at build time, arguments that run most of its code
- * (`config.warm`) with their standard input (`config.warmStdin`). The entry is `src/bin.ts`, the manual `src/manual.ts`.
+ * (`config.warm`) with their standard input (`config.warmStdin`), and the modules that its most frequent commands load (`config.hot`). The entry is `src/bin.ts`, the manual `src/manual.ts`.
  */
-import { rmSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
 import { rolldown } from "rolldown"
+import { deferredBuiltins } from "./bundle-builtins.mjs"
 import { writeCompiled, writeLauncher, writeManual } from "./bundle-launcher.mjs"
 import { copyPackage, readManifest } from "./bundle-native.mjs"
+import { undiciSubset } from "./bundle-undici.mjs"
 
 /** Modules with native code. `dist` gets a copy of each; only commands that open a database load them. */
 const native = ["better-sqlite3"]
@@ -18,8 +20,8 @@ const dist = Path.join(app, "dist")
 const manifest = readManifest(app)
 const [name, target] = Object.entries(manifest.bin ?? {})[0] ?? []
 if (name === undefined || target === undefined) throw new Error(`the package.json of ${manifest.name} has no bin`)
-if (Path.resolve(app, target) !== Path.join(dist, `${name}.mjs`))
-  throw new Error(`bin in the package.json of ${manifest.name} must be ./dist/${name}.mjs`)
+if (Path.resolve(app, target) !== Path.join(dist, `${name}.cjs`))
+  throw new Error(`bin in the package.json of ${manifest.name} must be ./dist/${name}.cjs`)
 
 /** @type {Partial<import("rolldown").InputOptions>} */
 const input = {
@@ -31,6 +33,10 @@ const input = {
     conditionNames: ["@plaza/source", "node"],
     extensionAlias: { ".js": [".ts", ".js"] }
   },
+  plugins: [deferredBuiltins(), undiciSubset()],
+  treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
+  // Texts that a program carries, such as its skills.
+  moduleTypes: { ".md": "text" },
   transform: { target: "node20", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },
   onLog: (level, log, handle) => {
     // An unresolved import would fail only on the machine that `dist` is copied to.
@@ -39,16 +45,61 @@ const input = {
   }
 }
 
+/**
+ * Escapes other characters, so that the launcher can read a file without decoding it, and V8 keeps one byte for each character.
+ * @param {string} code
+ */
+const toAscii = (code) => {
+  if (/\\[^\x00-\x7f]|\.raw`[^`]*[^\x00-\x7f]/.test(code))
+    throw new Error("the bundle has text that can't be escaped: see toAscii in scripts/bundle.mjs")
+  return code.replace(/[^\x00-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+}
+
+/**
+ * The modules that the hot modules of the app import, themselves included; `import()` is not followed.
+ * @type {Set<string>}
+ */
+const hot = new Set()
+
+/** @type {import("rolldown").Plugin} */
+const findHot = {
+  name: "find-hot",
+  buildEnd() {
+    const visit = (/** @type {string} */ id) => {
+      const module = hot.has(id) ? null : this.getModuleInfo(id)
+      if (module === null) return
+      hot.add(id)
+      module.importedIds.forEach(visit)
+    }
+    for (const path of manifest.config?.hot ?? []) visit(Path.join(app, path))
+  }
+}
+
 rmSync(dist, { recursive: true, force: true })
-const bundle = await rolldown({ ...input, input: { program: "src/bin.ts" } })
-// CommonJS, because V8 can store compiled code of scripts but not of modules.
-await bundle.write({ dir: dist, format: "cjs", minify: true, entryFileNames: "[name].cjs", chunkFileNames: "chunks/[name]-[hash].cjs" })
-await bundle.close()
 for (const module of native) {
   if (manifest.dependencies?.[module] === undefined) continue
   if (!copyPackage(module, app, Path.join(dist, "node_modules"))) throw new Error(`${module} is not installed: run the installation again`)
 }
-await writeManual({ app, dist, input, name })
+const syntax = await writeManual({ app, dist, input, name })
+const bundle = await rolldown({
+  ...input,
+  input: { program: "src/bin.ts" },
+  preserveEntrySignatures: false,
+  plugins: [input.plugins, findHot],
+  transform: { ...input.transform, define: { ...input.transform?.define, __PLAZA_SYNTAX__: JSON.stringify(JSON.stringify(syntax)) } }
+})
+// CommonJS, because V8 can store compiled code of scripts but not of modules.
+const { output } = await bundle.write({
+  dir: dist,
+  format: "cjs",
+  minify: true,
+  // One file for what the hot modules use: each file takes time to read, and each name from another file is a call at runtime.
+  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "program", test: (id) => hot.has(id) }] },
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "chunks/[name]-[hash].cjs"
+})
+await bundle.close()
+for (const file of output) if (file.type === "chunk") writeFileSync(Path.join(dist, file.fileName), toAscii(file.code))
 await writeLauncher({ dist, input, name })
 const { warm, warmStdin } = manifest.config ?? {}
 if (warm !== undefined) await writeCompiled({ dist, input, words: warm, stdin: warmStdin })

@@ -22,7 +22,7 @@ export class FleetFailed extends Data.TaggedError("FleetFailed")<{ readonly outp
   }
 }
 
-const program = fileURLToPath(new URL("../../apps/stock-sync/dist/plaza-stock-sync.mjs", import.meta.url))
+const program = fileURLToPath(new URL("../../apps/stock-sync/dist/plaza-stock-sync.cjs", import.meta.url))
 const Counts = Schema.Struct({
   port: Schema.Number,
   me: Schema.Number,

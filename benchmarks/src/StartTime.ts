@@ -15,8 +15,8 @@ export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly args
 }
 
 const program = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url))
-const plaza = program("cli/dist/plaza.mjs")
-const stockSync = program("stock-sync/dist/plaza-stock-sync.mjs")
+const plaza = program("cli/dist/plaza.cjs")
+const stockSync = program("stock-sync/dist/plaza-stock-sync.cjs")
 
 const bare = "node -e 0"
 const contenders = {

@@ -22,7 +22,7 @@ export class RestartFailed extends Data.TaggedError("RestartFailed")<{ readonly 
   }
 }
 
-const program = fileURLToPath(new URL("../../apps/stock-sync/dist/plaza-stock-sync.mjs", import.meta.url))
+const program = fileURLToPath(new URL("../../apps/stock-sync/dist/plaza-stock-sync.cjs", import.meta.url))
 const Received = Schema.Struct({ changed: Schema.Number })
 
 interface Started {

@@ -13,7 +13,7 @@ const locate = (kept: string) =>
     const root = yield* Effect.orDie(path.fromFileUrl(new URL("../..", import.meta.url)))
     return {
       root,
-      program: path.join(root, "apps", "stock-sync", "dist", "plaza-stock-sync.mjs"),
+      program: path.join(root, "apps", "stock-sync", "dist", "plaza-stock-sync.cjs"),
       inventory: path.join("examples", "inventory.csv"),
       kept: path.resolve(root, kept),
       shop: path.resolve(root, kept, "shop.sqlite"),

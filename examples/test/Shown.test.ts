@@ -1,7 +1,7 @@
 /** The programs in the client's documentation run against the sandbox as described there. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles, RateLimit, TestTime } from "@plaza/client"
-import { type Post, ProductId } from "@plaza/domain"
+import { ConversationId, type Post, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Clock, Effect, Layer, Option, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { once, texts } from "../src/CallOptions.js"
 import { postIfPossible } from "../src/CatchCategory.js"
+import { notify } from "../src/NotifyBuyer.js"
 import { sendMostUrgent } from "../src/ReserveSlot.js"
 import { readFrom } from "../src/ResumeList.js"
 import { sendMany } from "../src/SendMany.js"
@@ -49,6 +50,24 @@ describe("CallOptions", () => {
       yield* addFault({ kind: "status", when: "before", status: 503, path: "/me/posts" })
       expect(yield* Effect.flip(Stream.runCollect(texts))).toMatchObject({ status: 503 })
       expect(all.length).toBeGreaterThan(20)
+    }).pipe(TestTime.advancing, Effect.provide(world())))
+})
+
+describe("NotifyBuyer", () => {
+  it.effect("sends a message once, also when its response is lost", () =>
+    Effect.gen(function*() {
+      const { addFault, state } = yield* Sandbox.Sandbox
+      const conversation = ConversationId.make("conv_301")
+      expect(yield* notify(conversation, "On its way")).toBe("sent")
+      yield* addFault({ kind: "drop", when: "after", path: "/conversations/*" })
+      expect(yield* notify(conversation, "Arrived")).toBe("unknown")
+      yield* addFault({ kind: "status", when: "before", status: 403, code: "CHAT_NOT_ALLOWED" })
+      expect(yield* notify(conversation, "Hello")).toBe("refused")
+      const { messages } = yield* state
+      expect(messages.flatMap(({ text }) => ["On its way", "Arrived", "Hello"].includes(text) ? [text] : [])).toEqual([
+        "On its way",
+        "Arrived"
+      ])
     }).pipe(TestTime.advancing, Effect.provide(world())))
 })
 

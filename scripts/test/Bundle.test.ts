@@ -42,7 +42,7 @@ it("a moved dist starts with plain Node, and loads the native module only for co
       name: "probe",
       version: "9.8.7",
       type: "module",
-      bin: { probe: "./dist/probe.mjs" },
+      bin: { probe: "./dist/probe.cjs" },
       config: { warm: ["database"] },
       dependencies: { "better-sqlite3": "*" }
     }
@@ -51,7 +51,7 @@ it("a moved dist starts with plain Node, and loads the native module only for co
     cpSync(Path.join(app, "dist"), moved, { recursive: true })
     rmSync(app, { recursive: true, force: true })
 
-    const program = Path.join(moved, "probe.mjs")
+    const program = Path.join(moved, "probe.cjs")
     const run = (...args: ReadonlyArray<string>) =>
       execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe", env: { PATH: process.env["PATH"] } }).trim()
     expect(run("database")).toBe(`[{"answer":42}]`)
@@ -59,11 +59,10 @@ it("a moved dist starts with plain Node, and loads the native module only for co
     expect(readdirSync(moved).toSorted()).toEqual([
       "chunks",
       "compiled",
-      "launch.cjs",
       "manual.json",
       "node_modules",
       "probe.1",
-      "probe.mjs",
+      "probe.cjs",
       "program.cjs"
     ])
     rmSync(Path.join(moved, "node_modules"), { recursive: true })

@@ -5,18 +5,6 @@ import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Help from "@plaza/cli-kit/Help"
 import type { Section } from "@plaza/cli-kit/Manual"
 import * as Effect from "effect/Effect"
-import { api } from "./commands/Api.js"
-import { auth } from "./commands/Auth.js"
-import { chat } from "./commands/Chat.js"
-import { completions } from "./commands/Completions.js"
-import { doctor } from "./commands/Doctor.js"
-import { media } from "./commands/Media.js"
-import { posts } from "./commands/Posts.js"
-import { sandbox } from "./commands/Sandbox.js"
-import { orders, stock } from "./commands/Store.js"
-import { stories } from "./commands/Stories.js"
-import { me, users } from "./commands/Users.js"
-import { verify } from "./commands/Verify.js"
 import * as EphemeralSandbox from "./sandbox/EphemeralSandbox.js"
 import { name, version } from "./version.js"
 
@@ -42,21 +30,65 @@ const environment: Section = {
   ]
 }
 
-export const plaza = Command.make(name, { sandbox: EphemeralSandbox.option }).pipe(
-  Command.withDescription(Help.describe({
-    summary: "Work with an account of the Social and Store Developer Interface.",
-    details: [
-      "Log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. To try a command without an account, add --sandbox."
-    ],
-    examples: ["--sandbox posts list", "auth login", "me --json"]
-  })),
-  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, verify, doctor, completions]),
-  Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
-)
+/** In the order of the help. A run loads one of them. */
+const commands = {
+  auth: () => import("./commands/Auth.js").then(({ auth }) => auth),
+  me: () => import("./commands/Users.js").then(({ me }) => me),
+  users: () => import("./commands/Users.js").then(({ users }) => users),
+  media: () => import("./commands/Media.js").then(({ media }) => media),
+  posts: () => import("./commands/Posts.js").then(({ posts }) => posts),
+  stories: () => import("./commands/Stories.js").then(({ stories }) => stories),
+  stock: () => import("./commands/Store.js").then(({ stock }) => stock),
+  orders: () => import("./commands/Store.js").then(({ orders }) => orders),
+  chat: () => import("./commands/Chat.js").then(({ chat }) => chat),
+  api: () => import("./commands/Api.js").then(({ api }) => api),
+  sandbox: () => import("./commands/Sandbox.js").then(({ sandbox }) => sandbox),
+  verify: () => import("./commands/Verify.js").then(({ verify }) => verify),
+  mcp: () => import("./commands/Mcp.js").then(({ mcp }) => mcp),
+  schema: () => import("./commands/Schema.js").then(({ schema }) => schema),
+  skills: () => import("./commands/Skills.js").then(({ skills }) => skills),
+  doctor: () => import("./commands/Doctor.js").then(({ doctor }) => doctor),
+  completions: () => import("./commands/Completions.js").then(({ completions }) => completions)
+}
 
-export const program: Help.Program = { name, version, sections: [exitCodes, environment] }
+const isName = (name: string): name is keyof typeof commands => Object.hasOwn(commands, name)
 
-const parse = CommandLine.run(plaza, program)
+const loadOne = (name: keyof typeof commands) => commands[name]()
+
+type Subcommand = Awaited<ReturnType<typeof loadOne>>
+
+const root = (subcommands: readonly [Subcommand, ...Array<Subcommand>]) =>
+  Command.make(name, { sandbox: EphemeralSandbox.option }).pipe(
+    Command.withDescription(Help.describe({
+      summary: "Work with an account of the Social and Store Developer Interface.",
+      details: [
+        "Log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. To try a command without an account, add --sandbox."
+      ],
+      examples: ["--sandbox posts list", "auth login", "me --json"]
+    })),
+    Command.withSubcommands(subcommands),
+    Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
+  )
+
+const { auth, ...others } = commands
+
+/** The program, with the named command or with all of them. */
+export const program = {
+  name,
+  version,
+  sections: [exitCodes, environment],
+  load: (name?: string) =>
+    Effect.map(
+      Effect.promise((): Promise<readonly [Subcommand, ...Array<Subcommand>]> =>
+        name !== undefined && isName(name)
+          ? loadOne(name).then((command) => [command])
+          : Promise.all([auth(), ...Object.values(others).map((load) => load())])
+      ),
+      root
+    )
+}
+
+const parse = CommandLine.run(program)
 
 /** Runs the arguments after the program's name. */
 export const run = (argv: ReadonlyArray<string>) => Effect.provide(parse(argv), CommandLine.layer)

@@ -1,8 +1,9 @@
 /** The manual and the man page, generated when the program is bundled. */
 import * as Help from "@plaza/cli-kit/Help"
 import * as ManPage from "@plaza/cli-kit/ManPage"
-import { plaza, program } from "./Cli.js"
+import * as Effect from "effect/Effect"
+import { program } from "./Cli.js"
 
-export const manual = Help.manual(plaza, program)
+export const manual = Help.manual(await Effect.runPromise(program.load()), program)
 
 export const manPage = ManPage.render(manual)

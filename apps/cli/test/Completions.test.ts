@@ -21,7 +21,7 @@ const installed = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-shell-" })
   yield* fs.makeDirectory(`${folder}/bin`)
-  yield* fs.writeFileString(`${folder}/bin/plaza`, `#!/bin/sh\nexec "${process.execPath}" "${dist}/plaza.mjs" "$@"\n`)
+  yield* fs.writeFileString(`${folder}/bin/plaza`, `#!/bin/sh\nexec "${process.execPath}" "${dist}/plaza.cjs" "$@"\n`)
   yield* fs.chmod(`${folder}/bin/plaza`, 0o755)
   yield* fs.writeFileString(`${folder}/mugs.jpg`, "")
   return folder

@@ -205,7 +205,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         "--noprofile",
         "--norc",
         "-c",
-        `set -o pipefail; "${process.execPath}" "${dist}/plaza.mjs" api GET /conversations --paginate | head -n 1`
+        `set -o pipefail; "${process.execPath}" "${dist}/plaza.cjs" api GET /conversations --paginate | head -n 1`
       ], { env: { PATH: process.env["PATH"], ...env } })
       shell.stdin.end()
       const { code, stderr, stdout } = yield* inSandbox(fault, finished(shell))
@@ -229,7 +229,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   ])("ends silently and well when nobody reads what plaza %s says", (words) =>
     Effect.gen(function*() {
       // The reader is gone before the program begins.
-      const line = `set -o pipefail; { sleep 0.1; exec "${process.execPath}" "${dist}/plaza.mjs" ${words}; } | true`
+      const line = `set -o pipefail; { sleep 0.1; exec "${process.execPath}" "${dist}/plaza.cjs" ${words}; } | true`
       const shell = spawn("bash", ["--noprofile", "--norc", "-c", line], { env: { PATH: process.env["PATH"], ...yield* environment } })
       shell.stdin.end()
       expect(yield* finished(shell)).toEqual({ code: 0, stdout: "", stderr: "" })
@@ -238,7 +238,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("says why when what it says can't be written, and shows help and version as well as results", () =>
     Effect.gen(function*() {
       for (const words of ["--help", "--version", "me"]) {
-        const shell = spawn("bash", ["--noprofile", "--norc", "-c", `"${process.execPath}" "${dist}/plaza.mjs" ${words} > /dev/full`], {
+        const shell = spawn("bash", ["--noprofile", "--norc", "-c", `"${process.execPath}" "${dist}/plaza.cjs" ${words} > /dev/full`], {
           env: { PATH: process.env["PATH"], ...yield* environment }
         })
         shell.stdin.end()

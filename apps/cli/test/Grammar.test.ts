@@ -49,6 +49,9 @@ describe("the commands", () => {
       "sandbox snapshot list",
       "sandbox snapshot remove",
       "verify",
+      "mcp",
+      "schema",
+      "skills install",
       "doctor",
       "completions"
     ])

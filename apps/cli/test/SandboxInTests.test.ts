@@ -36,7 +36,7 @@ describe("docs/sandbox-in-tests.md", () => {
 
   beforeAll(() => {
     mkdirSync(`${folder}/bin`)
-    symlinkSync(`${dist}/plaza.mjs`, `${folder}/bin/plaza`)
+    symlinkSync(`${dist}/plaza.cjs`, `${folder}/bin/plaza`)
     for (const [language, names] of Object.entries(files)) {
       mkdirSync(`${folder}/${language}`)
       blocksOf(language).forEach((code, index) => {

@@ -7,5 +7,5 @@ import { name, version } from "../src/version.js"
 
 it("run from source, the program knows the version of its package.json", () => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
-  expect(manifest).toMatchObject({ version, bin: { [name]: "./dist/plaza.mjs" } })
+  expect(manifest).toMatchObject({ version, bin: { [name]: "./dist/plaza.cjs" } })
 })

@@ -11,7 +11,6 @@ import * as Output from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { config, configured } from "./config/Configuration.js"
 import * as FleetSettings from "./config/FleetSettings.js"
@@ -46,7 +45,11 @@ interface Common {
 
 /** Provides the config file and the output. */
 const printing = (options: Common) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
-  command.pipe(configured(options.config), Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options))))
+  command.pipe(
+    configured(options.config),
+    Effect.provideServiceEffect(Output.Output, Output.make(options)),
+    Effect.provideServiceEffect(Progress.Progress, Progress.make(options))
+  )
 
 /** Provides the ledger of a command that sends nothing. */
 const withLedger = (open: typeof OpenLedger.layer, options: Common) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
@@ -445,23 +448,37 @@ const fleet = Command.make("fleet").pipe(
   Command.withSubcommands([migrate, runFleet, accounts, fleetStatus])
 )
 
-export const root = Command.make(name).pipe(
-  described({
-    summary: "Sends the stock of a file, an address or a database to a store.",
-    details: [
-      "Set PLAZA_BASE_URL to the address of the service, and PLAZA_API_KEY to the account's key (or PLAZA_API_KEY_FILE to a " +
-      "file with it). The variable in brackets, or a name in the file of --config, can replace an option. An option overrides " +
-      "its variable, and a variable overrides the file."
-    ],
-    examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
-  }),
-  Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_, fleet])
-)
+const commands = { run: run_, once, plan, status, retry, confirm, adopt, history, export: export_, fleet }
+
+type Subcommand = (typeof commands)[keyof typeof commands]
+
+const rootOf = (subcommands: readonly [Subcommand, ...Array<Subcommand>]) =>
+  Command.make(name).pipe(
+    described({
+      summary: "Sends the stock of a file, an address or a database to a store.",
+      details: [
+        "Set PLAZA_BASE_URL to the address of the service, and PLAZA_API_KEY to the account's key (or PLAZA_API_KEY_FILE to a " +
+        "file with it). The variable in brackets, or a name in the file of --config, can replace an option. An option overrides " +
+        "its variable, and a variable overrides the file."
+      ],
+      examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
+    }),
+    Command.withSubcommands(subcommands)
+  )
+
+const { run: first, ...others } = commands
+
+export const root = rootOf([first, ...Object.values(others)])
+
+const isName = (name: string): name is keyof typeof commands => Object.hasOwn(commands, name)
 
 export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
-export const run = CommandLine.run(root, options)
+export const run = CommandLine.run({
+  ...options,
+  load: (name) => Effect.sync(() => name !== undefined && isName(name) ? rootOf([commands[name]]) : root)
+})
 
 /** How the program reports a failure. */
 export const reporting = (argv: ReadonlyArray<string>): Program.Options => ({

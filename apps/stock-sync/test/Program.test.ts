@@ -174,7 +174,7 @@ describe.concurrent("once", () => {
         const files = yield* FileSystem.FileSystem
         yield* files.copy(dist, `${cwd}/moved`)
         yield* write(`${cwd}/stock.csv`, csv(wanted))
-        const program = `${cwd}/moved/plaza-stock-sync.mjs`
+        const program = `${cwd}/moved/plaza-stock-sync.cjs`
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account, program })).toMatchObject({ status: 0 })
         expect(yield* run(["status"], { cwd, program })).toMatchObject({ status: 0 })
         expect(yield* held(...ids)).toEqual(wanted)
@@ -441,7 +441,7 @@ describe("help and version", () => {
         yield* files.copy(dist, `${cwd}/moved`)
         // Without the native module beside it, whatever opens a database fails.
         yield* files.remove(`${cwd}/moved/node_modules`, { recursive: true })
-        const program = `${cwd}/moved/plaza-stock-sync.mjs`
+        const program = `${cwd}/moved/plaza-stock-sync.cjs`
         const help = yield* run(["--help"], { cwd, program })
         for (const word of ["run", "once", "plan", "status", "retry", "confirm", "adopt", "history", "export"])
           expect(help.stdout).toContain(word)

@@ -17,6 +17,7 @@ import * as Arguments from "./argv/Arguments.js"
 import * as Start from "./bootstrap/Start.js"
 import { UsageError } from "./errors/CliError.js"
 import * as Help from "./help/Help.js"
+import type { CommandSyntax } from "./help/Manual.js"
 import { type OutputError, Streams } from "./output/Streams.js"
 import { oneLine, withoutColour } from "./output/Text.js"
 import * as SecretFile from "./SecretFile.js"
@@ -43,20 +44,35 @@ const sentenceOf = (error: ValidationError.ValidationError, command: string): st
   return `${sentences[0] ?? text}: see ${command} --help`
 }
 
-/** Runs a command with the arguments of the process. */
-export const run = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>, program: Help.Program) => {
-  const manual = Help.manual(command, program)
-  const parse = Command.run(command, { name: program.name, version: program.version, executable: program.name })
+/** The commands of a program, which are loaded when they are needed. */
+export interface Commands<Name extends string, R, E, A> extends Help.Program {
+  /** Loads the program with the named command alone, or with all commands. */
+  readonly load: (name?: string) => Effect.Effect<Command.Command<Name, R, E, A>>
+}
+
+/** In a bundled program, its `CommandSyntax` as JSON, which `scripts/bundle.mjs` derives from the manual. */
+declare const __PLAZA_SYNTAX__: string | undefined
+
+const bundledSyntax = (): CommandSyntax | undefined =>
+  // Made when the bundle was made, from the type that it is read as.
+  typeof __PLAZA_SYNTAX__ === "string" ? JSON.parse(__PLAZA_SYNTAX__) as CommandSyntax : undefined
+
+/** Runs the command that the arguments name. */
+export const run = <Name extends string, R, E, A>({ load, ...program }: Commands<Name, R, E, A>) => {
+  const manual = Effect.map(load(), (command) => Help.manual(command, program))
   return (
     argv: ReadonlyArray<string>
   ): Effect.Effect<void, Exclude<E, ValidationError.ValidationError> | UsageError | OutputError, R | Streams | CliApp.CliApp.Environment> =>
     Effect.gen(function*() {
       const { stdout } = yield* Streams
-      const answer = Start.mayAnswer(argv) ? Start.answer(manual, argv, () => stdout.isTerminal ? stdout.columns() : 0) : undefined
+      const answer = Start.mayAnswer(argv)
+        ? Start.answer(yield* manual, argv, () => stdout.isTerminal ? stdout.columns() : 0)
+        : undefined
       if (answer !== undefined) return yield* stdout.write(answer)
-      const request = yield* Arguments.parse(manual.page, argv)
+      const request = yield* Arguments.parse(bundledSyntax() ?? (yield* manual).page, argv)
       // `Start` answers every other request.
       if (request._tag !== "Run") return
+      const parse = Command.run(yield* load(request.path[0]), { name: program.name, version: program.version, executable: program.name })
       const console = yield* Effect.console
       // @effect/cli also prints the error that it fails with.
       const silent: Console.Console = {
@@ -71,7 +87,7 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
           Effect.fail(new UsageError({ message: sentenceOf(error, [program.name, ...request.path].join(" ")) }))),
         Effect.withConsole(silent)
       )
-    }).pipe(Effect.provide(CliConfig.layer({ isCaseSensitive: true })))
+    }).pipe(Effect.provideService(CliConfig.CliConfig, CliConfig.make({ isCaseSensitive: true })))
 }
 
 /** The services of `@effect/cli` on Node: file system, paths and terminal. */

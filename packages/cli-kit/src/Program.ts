@@ -11,14 +11,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
-import * as Layer from "effect/Layer"
+import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as ExitCode from "./errors/ExitCode.js"
 import type * as Remediation from "./errors/Remediation.js"
 import * as Report from "./errors/Report.js"
-import { layer as layerStreams, Streams } from "./output/Streams.js"
+import { make as makeStreams, Streams } from "./output/Streams.js"
 import type { Medium } from "./output/Table.js"
 
 export interface Options {
@@ -40,14 +40,18 @@ const runsUntilStopped = globalValue("@plaza/cli-kit/runsUntilStopped", () => Fi
 export const untilStopped: Effect.Effect<void> = FiberRef.set(runsUntilStopped, true)
 
 /** Logs to standard error at the level of PLAZA_LOG_LEVEL (default: none). Results and failures are not logged. */
-const layerLogger: Layer.Layer<never, ConfigError.ConfigError, Streams> = Layer.unwrapEffect(Effect.gen(function*() {
-  const { stderr } = yield* Streams
-  const level = yield* Config.withDefault(Config.logLevel("PLAZA_LOG_LEVEL"), LogLevel.None)
-  const logger = Logger.map(Logger.logfmtLogger, (line) => {
-    stderr.node?.write(`${line}\n`)
+const withLogger = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError, R | Streams> =>
+  Effect.gen(function*() {
+    const { stderr } = yield* Streams
+    const level = yield* Config.withDefault(Config.logLevel("PLAZA_LOG_LEVEL"), LogLevel.None)
+    const logger = Logger.map(Logger.logfmtLogger, (line) => {
+      stderr.node?.write(`${line}\n`)
+    })
+    return yield* effect.pipe(
+      Effect.locallyWith(FiberRef.currentLoggers, (loggers) => HashSet.add(HashSet.remove(loggers, Logger.defaultLogger), logger)),
+      Logger.withMinimumLogLevel(level)
+    )
   })
-  return Layer.merge(Logger.replace(Logger.defaultLogger, logger), Logger.minimumLogLevel(level))
-}))
 
 const reportFailure = (cause: Cause.Cause<unknown>, signal: ExitCode.Signal, options: Options): Effect.Effect<number, never, Streams> =>
   Effect.gen(function*() {
@@ -95,8 +99,8 @@ export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options
     })
     process.stderr.write(text, () => process.exit(1))
   })
-  const main = exitCodeOf(Effect.provide(effect, layerLogger), { ...options, signal: () => signal }).pipe(
-    Effect.provide(layerStreams),
+  const main = exitCodeOf(withLogger(effect), { ...options, signal: () => signal }).pipe(
+    Effect.provideServiceEffect(Streams, makeStreams),
     // All output is flushed. A library may hold handles open, so don't wait for them.
     Effect.tap((code) => Effect.sync(() => process.exit(code))),
     // `exitCodeOf` has handled the interruption.

@@ -31,7 +31,7 @@ const program = Command.make("shop").pipe(Command.withDescription("A shop."), Co
 const run = (...argv: ReadonlyArray<string>) => {
   const stdout: Array<string> = []
   const stderr: Array<string> = []
-  return Program.exitCodeOf(CommandLine.run(program, { name: "shop", version: "1.2.3" })(argv), {
+  return Program.exitCodeOf(CommandLine.run({ name: "shop", version: "1.2.3", load: () => Effect.succeed(program) })(argv), {
     name: "shop",
     json: false,
     signal: () => "SIGINT"

@@ -8,7 +8,6 @@ import { Conversation } from "@plaza/domain/Resources"
 import type { Message, Page } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
@@ -48,20 +47,17 @@ export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
   readonly send: (id: ConversationId, text: string) => Effect.Effect<Message, FailureOf<"sendMessage">>
 }>() {}
 
-/** Provides {@link Chat}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
-  Chat,
-  Effect.map(Operations, ({ send, sendPage }) => {
-    const readPage = sendPage("listConversations", Conversation)
-    const pages = (options?: ListOptions) => Pagination.pages("listConversations", readPage, options)
-    return {
-      list: (options) => Pagination.items(pages(options)),
-      pages,
-      send: (id, text) =>
-        Effect.andThen(
-          validateText(text),
-          send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
-        )
-    }
-  })
-)
+/** Creates the service of {@link Chat} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Chat["Type"], never, Operations> = Effect.map(Operations, ({ send, sendPage }) => {
+  const readPage = sendPage("listConversations", Conversation)
+  const pages = (options?: ListOptions) => Pagination.pages("listConversations", readPage, options)
+  return {
+    list: (options) => Pagination.items(pages(options)),
+    pages,
+    send: (id, text) =>
+      Effect.andThen(
+        validateText(text),
+        send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
+      )
+  }
+})

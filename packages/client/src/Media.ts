@@ -12,16 +12,15 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import mime from "mime/lite"
 import { ConnectionLost, InvalidInput } from "./ClientError.js"
 import { fromEither } from "./internal/Compat.js"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 import * as FileContent from "./internal/upload/FileContent.js"
+import * as MediaType from "./internal/upload/MediaType.js"
 import * as Multipart from "./internal/upload/Multipart.js"
 import * as SentContent from "./internal/upload/SentContent.js"
 
@@ -98,7 +97,7 @@ const invalid = (field: string, message: string) => new InvalidInput({ field, me
 
 const validate = <E>(file: Upload<E>): Either.Either<Multipart.FilePart<E>, InvalidInput> => {
   const { content, fileName, size } = file
-  const contentType = file.contentType ?? mime.getType(fileName) ?? unknownType
+  const contentType = file.contentType ?? MediaType.ofFileName(fileName) ?? unknownType
   return fileName === ""
     ? Either.left(invalid("fileName", "must not be empty"))
     : !/^[!-~]+\/[ -~]+$/.test(contentType)
@@ -224,46 +223,43 @@ const withSizeHint = <F extends { readonly _tag: string }>(failure: F | Connecti
     })
     : failure
 
-/** Provides {@link Media}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
-  Media,
-  Effect.gen(function*() {
-    const { send } = yield* Operations
+/** Creates the service of {@link Media} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Media["Type"], never, Operations> = Effect.gen(function*() {
+  const { send } = yield* Operations
 
-    const uploadPart = <E>(
-      file: Upload<E>,
-      sentContent: SentContent.SentContent | undefined,
-      onLengthMismatch: (size: number) => InvalidInput
-    ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
-      Effect.gen(function*() {
-        const source = yield* makeSource(yield* fromEither(validate(file)), file, sentContent, onLengthMismatch)
-        const body = yield* Multipart.body(source.part)
-        const canRepeat = file.rerunnable === false ? () => !source.isStarted() : undefined
-        const sent = Effect.mapError(
-          send("uploadMedia", {}, { body, canRepeat }),
-          (failure) => source.isUnfinished() ? withSizeHint(failure) : failure
-        )
-        return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)
-      })
+  const uploadPart = <E>(
+    file: Upload<E>,
+    sentContent: SentContent.SentContent | undefined,
+    onLengthMismatch: (size: number) => InvalidInput
+  ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
+    Effect.gen(function*() {
+      const source = yield* makeSource(yield* fromEither(validate(file)), file, sentContent, onLengthMismatch)
+      const body = yield* Multipart.body(source.part)
+      const canRepeat = file.rerunnable === false ? () => !source.isStarted() : undefined
+      const sent = Effect.mapError(
+        send("uploadMedia", {}, { body, canRepeat }),
+        (failure) => source.isUnfinished() ? withSizeHint(failure) : failure
+      )
+      return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)
+    })
 
-    const uploadFile = (path: string, options: UploadOptions = {}) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const { size, type } = yield* fs.stat(path)
-        if (type !== "File") {
-          return yield* Effect.fail(invalid("path", `must be the path of a file; ${path} is not a file`))
-        }
-        const fileName = path.split(/[\\/]/).at(-1) ?? path
-        return yield* uploadPart(
-          { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
-          undefined,
-          () => invalid("path", `must be a file that doesn't change during the upload; the length of ${path} changed`)
-        )
-      })
+  const uploadFile = (path: string, options: UploadOptions = {}) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { size, type } = yield* fs.stat(path)
+      if (type !== "File") {
+        return yield* Effect.fail(invalid("path", `must be the path of a file; ${path} is not a file`))
+      }
+      const fileName = path.split(/[\\/]/).at(-1) ?? path
+      return yield* uploadPart(
+        { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
+        undefined,
+        () => invalid("path", `must be a file that doesn't change during the upload; the length of ${path} changed`)
+      )
+    })
 
-    const upload = <E = never>(file: Upload<E>) =>
-      uploadPart(file, file.content instanceof Uint8Array || file.rerunnable === false ? undefined : SentContent.make(), wrongSize)
+  const upload = <E = never>(file: Upload<E>) =>
+    uploadPart(file, file.content instanceof Uint8Array || file.rerunnable === false ? undefined : SentContent.make(), wrongSize)
 
-    return { upload, uploadFile }
-  })
-)
+  return { upload, uploadFile }
+})

@@ -8,10 +8,12 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
 import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as Chat from "./Chat.js"
 import { InvalidInput } from "./ClientError.js"
@@ -54,18 +56,22 @@ export type Services =
   | Operations.Operations
   | RateLimit.RateLimit
 
-const servicesWithoutRateLimit: Layer.Layer<
-  Exclude<Services, RateLimit.RateLimit>,
+// One effect for all services, because a layer for each would take most of the time before the first request.
+const make: Effect.Effect<
+  Context.Context<Exclude<Services, RateLimit.RateLimit>>,
   never,
-  HttpClient.HttpClient | RateLimit.RateLimit | Settings
-> = Layer.mergeAll(
-  Profiles.layer,
-  Posts.layer,
-  Media.layer,
-  Stories.layer,
-  Store.layer,
-  Chat.layer
-).pipe(Layer.provideMerge(Operations.layer))
+  HttpClient.HttpClient | RateLimit.RateLimit | Settings | Scope.Scope
+> = Effect.flatMap(Operations.make, (operations) =>
+  Effect.gen(function*() {
+    return Context.make(Operations.Operations, operations).pipe(
+      Context.add(Profiles.Profiles, yield* Profiles.make),
+      Context.add(Posts.Posts, yield* Posts.make),
+      Context.add(Media.Media, yield* Media.make),
+      Context.add(Stories.Stories, yield* Stories.make),
+      Context.add(Store.Store, yield* Store.make),
+      Context.add(Chat.Chat, yield* Chat.make)
+    )
+  }).pipe(Effect.provideService(Operations.Operations, operations)))
 
 /**
  * Every service except the rate limit, for a base URL and a key. Provide a rate limit such as `RateLimitSql.layer` if several
@@ -78,15 +84,18 @@ const servicesWithoutRateLimit: Layer.Layer<
 export const layerWithoutRateLimit = (
   options: Options
 ): Layer.Layer<Exclude<Services, RateLimit.RateLimit>, InvalidSettings, HttpClient.HttpClient | RateLimit.RateLimit> =>
-  Layer.provide(Layer.fresh(servicesWithoutRateLimit), Layer.effect(Settings, fromEither(fromOptions(options))))
+  Layer.scopedContext(
+    Effect.flatMap(fromEither(fromOptions(options)), (settings) => Effect.provideService(make, Settings, settings))
+  )
 
-// Fresh, because layers are memoized by reference: a second client in the same graph would send the key of the first.
-const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.fresh(Layer.provideMerge(
-  servicesWithoutRateLimit,
-  Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
+const layerFrom = <E>(settings: Effect.Effect<Settings["Type"], E>): Layer.Layer<Services, E, HttpClient.HttpClient> =>
+  Layer.scopedContext(Effect.gen(function*() {
+    const given = yield* settings
     // A defect is impossible: `Settings` has checked both values.
-    Layer.orDie(RateLimit.layerMemory({ limit: rateLimit, window: rateWindow }))))
-))
+    const rateLimit = yield* Effect.orDie(RateLimit.makeMemory({ limit: given.rateLimit, window: given.rateWindow }))
+    const required = Context.make(Settings, given).pipe(Context.add(RateLimit.RateLimit, rateLimit))
+    return Context.add(yield* Effect.provide(make, required), RateLimit.RateLimit, rateLimit)
+  }))
 
 /**
  * Every service, for a base URL and a key. Each layer has its own rate limit: use one layer for each key. Fails with
@@ -106,7 +115,7 @@ const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Se
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, HttpClient.HttpClient> =>
-  Layer.provide(layerFromSettings, Layer.effect(Settings, fromEither(fromOptions(options))))
+  layerFrom(fromEither(fromOptions(options)))
 
 /**
  * {@link layerConfig} with the name and version of an application for `User-Agent`, such as `stock-robot/1.2`.
@@ -115,7 +124,7 @@ export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, 
  * @category layers
  */
 export const layerConfigFor = (application: string | undefined): Layer.Layer<Services, ConfigError, HttpClient.HttpClient> =>
-  Layer.provide(layerFromSettings, Layer.effect(Settings, configFor(application)))
+  layerFrom(configFor(application))
 
 /**
  * Every service, from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT` of one attempt
@@ -133,7 +142,8 @@ export const layerConfigFor = (application: string | undefined): Layer.Layer<Ser
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = layerConfigFor(undefined)
+// Pure, so that bundlers drop it from pages that pass options.
+export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = /*#__PURE__*/ layerConfigFor(undefined)
 
 /**
  * A request to an undocumented endpoint.

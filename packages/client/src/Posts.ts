@@ -11,7 +11,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import { Inconclusive } from "./ClientError.js"
@@ -90,94 +89,91 @@ const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
     onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
   })
 
-/** Provides {@link Posts}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.scoped(
-  Posts,
-  Effect.gen(function*() {
-    const { send, sendPage, serviceClock } = yield* Operations
-    const { settleTime } = yield* Settings
-    // Posts that a call returned. No other call returns them.
-    const claimed = PostClaims.make<PostId>()
-    // Texts of calls that were interrupted or ended with an unknown outcome.
-    const orphaned = PostClaims.make<string>()
-    let ownPostClock: PostCheck.StampClock | undefined
-    // One call at a time for equal texts: while two such calls run, a listed post may belong to either.
-    const withLock = KeyedMutex.make()
-    // Posts of calls in flight: a listed text that the service truncated may belong to one of them.
-    const open = new Set<NewPost>()
+/** Creates the service of {@link Posts} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Posts["Type"], never, Operations | Settings> = Effect.gen(function*() {
+  const { send, sendPage, serviceClock } = yield* Operations
+  const { settleTime } = yield* Settings
+  // Posts that a call returned. No other call returns them.
+  const claimed = PostClaims.make<PostId>()
+  // Texts of calls that were interrupted or ended with an unknown outcome.
+  const orphaned = PostClaims.make<string>()
+  let ownPostClock: PostCheck.StampClock | undefined
+  // One call at a time for equal texts: while two such calls run, a listed post may belong to either.
+  const withLock = KeyedMutex.make()
+  // Posts of calls in flight: a listed text that the service truncated may belong to one of them.
+  const open = new Set<NewPost>()
 
-    const listPosts = (urlParams: PageRequest) => send("listPosts", { urlParams })
-    const readPage = sendPage("listPosts", Post)
-    const pages = (options?: ListOptions) => Pagination.pages("listPosts", readPage, options)
+  const listPosts = (urlParams: PageRequest) => send("listPosts", { urlParams })
+  const readPage = sendPage("listPosts", Post)
+  const pages = (options?: ListOptions) => Pagination.pages("listPosts", readPage, options)
 
-    const stampClock = Effect.gen(function*() {
-      const { date, receivedAt } = yield* serviceClock
-      return ownPostClock ?? (date === undefined ? undefined : PostCheck.fromDate(date, receivedAt))
+  const stampClock = Effect.gen(function*() {
+    const { date, receivedAt } = yield* serviceClock
+    return ownPostClock ?? (date === undefined ? undefined : PostCheck.fromDate(date, receivedAt))
+  })
+
+  const lookUp = (post: NewPost, startedAt: MonotonicMillis) =>
+    Effect.suspend(() => {
+      // Evaluated for each post, because calls start and end during the search.
+      const others = () => [...open].filter((other) => other !== post)
+      return orphaned.has(canonical(post.text ?? ""))
+        ? Effect.fail(new Inconclusive({ message: "the outcome of an earlier call with an equal post is unknown too" }))
+        : PostCheck.find({
+          post,
+          startedAt,
+          settleTime,
+          isClaimed: claimed.has,
+          lastClaimed: Array.from(claimed.keys()).at(-1),
+          isOfOtherCall: (listed) =>
+            orphaned.has(canonical(listed.text ?? "")) || others().some((other) => compare(other, listed) === "same"),
+          mayBeOfOtherCall: (listed) =>
+            [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) => compare(other, listed) !== "different"),
+          listPosts,
+          stampClock
+        })
     })
 
-    const lookUp = (post: NewPost, startedAt: MonotonicMillis) =>
-      Effect.suspend(() => {
-        // Evaluated for each post, because calls start and end during the search.
-        const others = () => [...open].filter((other) => other !== post)
-        return orphaned.has(canonical(post.text ?? ""))
-          ? Effect.fail(new Inconclusive({ message: "the outcome of an earlier call with an equal post is unknown too" }))
-          : PostCheck.find({
-            post,
-            startedAt,
-            settleTime,
-            isClaimed: claimed.has,
-            lastClaimed: Array.from(claimed.keys()).at(-1),
-            isOfOtherCall: (listed) =>
-              orphaned.has(canonical(listed.text ?? "")) || others().some((other) => compare(other, listed) === "same"),
-            mayBeOfOtherCall: (listed) =>
-              [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) => compare(other, listed) !== "different"),
-            listPosts,
-            stampClock
-          })
-      })
-
-    const create = (post: NewPost) =>
-      Effect.gen(function*() {
-        const startedAt = yield* monotonicNow
-        let isFound = false
-        const found = Effect.map(lookUp(post, startedAt), Option.map((post) => {
-          isFound = true
-          return post
+  const create = (post: NewPost) =>
+    Effect.gen(function*() {
+      const startedAt = yield* monotonicNow
+      let isFound = false
+      const found = Effect.map(lookUp(post, startedAt), Option.map((post) => {
+        isFound = true
+        return post
+      }))
+      const created = send("createPost", { payload: post }, { check: { lookUp: found } })
+      return yield* Effect.onExit(created, (exit) =>
+        Effect.map(monotonicNow, (at) => {
+          if (Exit.isSuccess(exit)) {
+            const { createdAt, id } = exit.value
+            claimed.add(id, at)
+            // For a longer call the `Date` header gives a narrower range.
+            ownPostClock = isFound || createdAt === undefined || at - startedAt > 1_000
+              ? ownPostClock
+              : PostCheck.fromOwnPost(createdAt, startedAt, at)
+          } else if (mayExist(exit.cause)) {
+            orphaned.add(canonical(post.text ?? ""), at)
+          }
         }))
-        const created = send("createPost", { payload: post }, { check: { lookUp: found } })
-        return yield* Effect.onExit(created, (exit) =>
-          Effect.map(monotonicNow, (at) => {
-            if (Exit.isSuccess(exit)) {
-              const { createdAt, id } = exit.value
-              claimed.add(id, at)
-              // For a longer call the `Date` header gives a narrower range.
-              ownPostClock = isFound || createdAt === undefined || at - startedAt > 1_000
-                ? ownPostClock
-                : PostCheck.fromOwnPost(createdAt, startedAt, at)
-            } else if (mayExist(exit.cause)) {
-              orphaned.add(canonical(post.text ?? ""), at)
-            }
-          }))
-      })
+    })
 
-    return {
-      create: (post) =>
-        Effect.andThen(
-          (post.mediaIds ?? []).length === 0 ? validateText(post.text ?? "") : Effect.void,
-          withLock(canonical(post.text ?? ""))(Effect.acquireUseRelease(
-            Effect.sync(() => open.add(post)),
-            () => create(post),
-            () => Effect.sync(() => open.delete(post))
-          ))
-        ),
-      list: (options) => Pagination.items(pages(options)),
-      pages,
-      comment: (id, text) =>
-        Effect.andThen(
-          validateText(text),
-          send("createComment", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
-        ),
-      like: (id) => Effect.asVoid(send("likePost", { path: { id } }, { whenEmpty: () => undefined }))
-    }
-  })
-)
+  return {
+    create: (post) =>
+      Effect.andThen(
+        (post.mediaIds ?? []).length === 0 ? validateText(post.text ?? "") : Effect.void,
+        withLock(canonical(post.text ?? ""))(Effect.acquireUseRelease(
+          Effect.sync(() => open.add(post)),
+          () => create(post),
+          () => Effect.sync(() => open.delete(post))
+        ))
+      ),
+    list: (options) => Pagination.items(pages(options)),
+    pages,
+    comment: (id, text) =>
+      Effect.andThen(
+        validateText(text),
+        send("createComment", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
+      ),
+    like: (id) => Effect.asVoid(send("likePost", { path: { id } }, { whenEmpty: () => undefined }))
+  }
+})

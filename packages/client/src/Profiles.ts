@@ -7,7 +7,6 @@ import type { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 
@@ -48,13 +47,10 @@ export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {
   readonly follow: (id: ProfileId) => Effect.Effect<void, FailureOf<"followUser">>
 }>() {}
 
-/** Provides {@link Profiles}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Profiles, never, Operations> = Layer.effect(
-  Profiles,
-  Effect.map(Operations, ({ send }) => ({
-    me: send("getMe", {}),
-    get: (id) => send("getUser", { path: { id } }),
-    find: (username) => send("getUserByUsername", { path: { username } }),
-    follow: (id) => Effect.asVoid(send("followUser", { path: { id } }, { whenEmpty: () => undefined }))
-  }))
-)
+/** Creates the service of {@link Profiles} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Profiles["Type"], never, Operations> = Effect.map(Operations, ({ send }) => ({
+  me: send("getMe", {}),
+  get: (id) => send("getUser", { path: { id } }),
+  find: (username) => send("getUserByUsername", { path: { username } }),
+  follow: (id) => Effect.asVoid(send("followUser", { path: { id } }, { whenEmpty: () => undefined }))
+}))

@@ -108,6 +108,9 @@ const token = new RegExp(
   "gi"
 )
 
+// The first character of every escape.
+const escape = /[\\%&]/
+
 const characterOf = (code: number): string | undefined => code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined
 
 const decodedToken = (match: RegExpExecArray): string | undefined => {
@@ -134,6 +137,10 @@ interface Pass {
 
 /** Decodes one level of escapes. Returns undefined for a text without escapes. */
 const pass = (text: string): Pass | undefined => {
+  // Most texts have no escape, and the first use of `token` compiles it.
+  if (!escape.test(text)) {
+    return undefined
+  }
   const at: Array<number> = []
   const from: Array<number> = []
   const to: Array<number> = []
@@ -192,9 +199,6 @@ const encodedCores = (key: string): ReadonlyArray<string> =>
     const core = base64.slice(first, last)
     return [core, core.replaceAll("+", "-").replaceAll("/", "_")]
   })
-
-// The first character of every escape.
-const escape = /[\\%&]/
 
 /** A table by ASCII code: 1 for each character of the needles, of base64 and of escapes. */
 const partsOf = (needles: ReadonlyArray<string>): Uint8Array => {
@@ -333,9 +337,7 @@ export const make = (key: string): Redaction => {
         if (end - start >= shortest) {
           const run = given.slice(start, end)
           find(run, start, [], ranges)
-          if (escape.test(run)) {
-            findEscaped(run, start, ranges)
-          }
+          findEscaped(run, start, ranges)
         }
         index = end
       }

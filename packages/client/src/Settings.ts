@@ -3,12 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as ApiKey from "@plaza/domain/ApiKey"
-import * as Limits from "@plaza/domain/Limits"
-import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
@@ -16,11 +12,14 @@ import type { AttemptFailure, InvalidSettings } from "./ClientError.js"
 import * as Durations from "./Durations.js"
 import { checkBaseUrl } from "./internal/BaseUrl.js"
 import { defaultRetry } from "./internal/delivery/Retry.js"
-import { named, parseCount } from "./internal/Setting.js"
+import { checkApiKey, defaults, named, parseCount } from "./internal/Setting.js"
 import { userAgent } from "./internal/transport/UserAgent.js"
 
 /** @since 0.1.0 @category parsing */
 export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.js"
+
+/** @since 0.1.0 @category config */
+export { allowInsecureHttp, config, configFor, sharedConfig } from "./internal/SettingsConfig.js"
 
 /**
  * Options of a client.
@@ -82,18 +81,6 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
   readonly userAgent: string
 }>() {}
 
-const checkApiKey = (text: string): Either.Either<Redacted.Redacted, string> =>
-  Either.mapLeft(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)
-
-const defaults = {
-  timeout: Duration.seconds(30),
-  maxWait: Duration.minutes(5),
-  settleTime: Duration.seconds(15),
-  rateLimit: Limits.requestsPerWindow,
-  maxResponseBytes: 16 * 1024 * 1024,
-  rateWindow: Limits.rateWindow
-}
-
 /**
  * Validates the options of a layer. Fails with `InvalidSettings`, which names the option.
  *
@@ -114,66 +101,3 @@ export const fromOptions = (options: Options): Either.Either<Settings["Type"], I
     maxResponseBytes: named("maxResponseBytes", parseCount(options.maxResponseBytes ?? defaults.maxResponseBytes)),
     userAgent: named("application", userAgent(options.application))
   })
-
-const checked = <A, B>(config: Config.Config<A>, check: (value: A) => Either.Either<B, string>): Config.Config<B> =>
-  Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (message) => ConfigError.InvalidData([], message)))
-
-/**
- * Whether to accept plain `http` to another machine: the variable `PLAZA_ALLOW_INSECURE_HTTP` (default: false).
- *
- * @since 0.1.0
- * @category config
- */
-export const allowInsecureHttp: Config.Config<boolean> = Config.withDefault(Config.boolean("PLAZA_ALLOW_INSECURE_HTTP"), false)
-
-const baseUrl = Config.mapOrFail(
-  Config.all([Config.string("PLAZA_BASE_URL"), allowInsecureHttp]),
-  ([text, allowInsecureHttp]) =>
-    // A config of two variables has no name of its own, so the error names the variable to correct.
-    Either.mapLeft(checkBaseUrl(text, { allowInsecureHttp }), (message) => ConfigError.InvalidData(["PLAZA_BASE_URL"], message))
-)
-
-/**
- * The settings from the configuration that are the same for every account: `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW`.
- * For a program that holds the addresses and keys of several accounts itself.
- *
- * @since 0.1.0
- * @category config
- */
-export const sharedConfig: Config.Config<Pick<Settings["Type"], "timeout" | "rateLimit" | "rateWindow">> = Config.all({
-  timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
-  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
-  rateWindow: Config.withDefault(checked(Config.string("PLAZA_RATE_WINDOW"), Durations.parsePositiveText), defaults.rateWindow)
-})
-
-/**
- * {@link config} with the name and version of an application, as in {@link Options.application}.
- *
- * @since 0.1.0
- * @category config
- */
-export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> =>
-  Config.all({
-    baseUrl,
-    // A string, because `Config.redacted` hides the reason of an error. The error of `checkApiKey` doesn't contain the key.
-    apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
-    shared: sharedConfig,
-    retry: Config.succeed(defaultRetry),
-    maxWait: Config.succeed(defaults.maxWait),
-    settleTime: Config.succeed(defaults.settleTime),
-    propagateTrace: Config.succeed(false),
-    maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
-    userAgent: Either.match(userAgent(application), {
-      onLeft: (message) => Config.fail(`the application's name ${message}`),
-      onRight: Config.succeed
-    })
-  }).pipe(Config.map(({ shared, ...settings }) => ({ ...settings, ...shared })))
-
-/**
- * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,
- * `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP` (all optional; `Plaza.layerConfig` lists the defaults).
- *
- * @since 0.1.0
- * @category config
- */
-export const config: Config.Config<Settings["Type"]> = configFor(undefined)

@@ -8,7 +8,6 @@ import type { NewShipment } from "@plaza/domain/Requests"
 import type { Order, Product } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { isServiceError } from "./ClientError.js"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
@@ -54,27 +53,24 @@ export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, FailureOf<"shipOrder">>
 }>() {}
 
-/** Provides {@link Store}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
-  Store,
-  Effect.map(Operations, ({ send }) => {
-    // Without it, a retry of an older value could follow a newer value.
-    const withLock = KeyedMutex.make()
+/** Creates the service of {@link Store} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Store["Type"], never, Operations> = Effect.map(Operations, ({ send }) => {
+  // Without it, a retry of an older value could follow a newer value.
+  const withLock = KeyedMutex.make()
 
-    return {
-      setStock: (id, stock) =>
-        withLock(`product ${id}`)(
-          send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
-        ),
-      ship: (id, { carrier, trackingNumber }) =>
-        withLock(`order ${id}`)(
-          send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
-            whenEmpty: () => ({ id, carrier, trackingNumber }),
-            known: { id },
-            // Another code with the same status may mean another state, such as a cancelled order.
-            check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
-          })
-        )
-    }
-  })
-)
+  return {
+    setStock: (id, stock) =>
+      withLock(`product ${id}`)(
+        send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
+      ),
+    ship: (id, { carrier, trackingNumber }) =>
+      withLock(`order ${id}`)(
+        send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
+          whenEmpty: () => ({ id, carrier, trackingNumber }),
+          known: { id },
+          // Another code with the same status may mean another state, such as a cancelled order.
+          check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
+        })
+      )
+  }
+})

@@ -6,7 +6,6 @@
 import type { NewStory } from "@plaza/domain/Requests"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 
@@ -26,10 +25,7 @@ export class Stories extends Context.Tag("@plaza/client/Stories")<Stories, {
   readonly create: (story: NewStory) => Effect.Effect<unknown, FailureOf<"createStory">>
 }>() {}
 
-/** Provides {@link Stories}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Stories, never, Operations> = Layer.effect(
-  Stories,
-  Effect.map(Operations, ({ send }) => ({
-    create: (story) => send("createStory", { payload: story }, { whenEmpty: () => undefined })
-  }))
-)
+/** Creates the service of {@link Stories} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Stories["Type"], never, Operations> = Effect.map(Operations, ({ send }) => ({
+  create: (story) => send("createStory", { payload: story }, { whenEmpty: () => undefined })
+}))

@@ -34,11 +34,14 @@ export interface ErrorResponse {
   readonly listed?: ReadonlySet<string> | undefined
 }
 
-const Envelope = Schema.parseJson(Errors.envelope({
-  code: Schema.String,
-  message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
-}))
-const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
+const envelopeDecoder = () =>
+  Schema.decodeUnknownOption(Schema.parseJson(Errors.envelope({
+    code: Schema.String,
+    message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
+  })))
+
+// Compiled on first use, because most programs receive no error.
+let decodeEnvelope: ReturnType<typeof envelopeDecoder> | undefined
 
 /**
  * The number of characters that an error keeps of a body that isn't an error envelope: enough to recognise a proxy's page.
@@ -66,6 +69,7 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
     ...(Option.isNone(wait) ? {} : { retryAfter: wait.value }),
     ...(response.attempts === undefined ? {} : { attempts: response.attempts })
   }
+  decodeEnvelope ??= envelopeDecoder()
   const envelope = decodeEnvelope(response.body)
   if (Option.isNone(envelope)) {
     return new Errors.UnrecognizedError({

@@ -1,17 +1,17 @@
 /**
- * One tagged error class for each code of the interface, and its schema as a response body. `ErrorResponse` decodes a response to
- * one of these classes.
+ * One tagged error class for each code of the interface. `ErrorResponse` decodes a response to one of these classes, and
+ * `ErrorSchema` has their schemas as response bodies.
  *
  * Source: interface v1, "Errors".
  *
  * @since 0.1.0
  */
-import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Category, categoryOf } from "./Category.js"
+import { taggedError } from "./internal/TaggedError.js"
 
-const Details = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+const details = () => Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
@@ -19,18 +19,18 @@ const withDefault = <S extends Schema.Schema.All>(schema: S, value: () => Schema
   Schema.optionalWith(schema, { exact: true, default: value })
 
 /** The fields of every error in addition to `status`, `code` and `category`. */
-const common = {
+const common = () => ({
   /** A text for humans. Its wording may change. */
   message: Schema.String,
   /** Every other field of the envelope. */
-  details: withDefault(Details, () => ({})),
+  details: withDefault(details(), () => ({})),
   /** The `X-Request-Id` of the response, if it had one. */
   requestId: optional(Schema.String),
   /** The wait of `Retry-After`, if the response had one. */
   retryAfter: optional(Schema.DurationFromSelf),
   /** The number of attempts of the call, if the client counts them. */
   attempts: optional(Schema.Number)
-}
+})
 
 const constant = <A, I, R>(schema: Schema.Schema<A, I, R>, value: () => A) =>
   schema.pipe(Schema.propertySignature, Schema.withConstructorDefault(value))
@@ -39,7 +39,7 @@ const documented = <const Status extends number, const Code extends string>(stat
   status: constant(Schema.Literal(status), () => status),
   code: constant(Schema.Literal(code), () => code),
   category: constant(Category, () => categoryOf(status)),
-  ...common
+  ...common()
 })
 
 /**
@@ -48,9 +48,9 @@ const documented = <const Status extends number, const Code extends string>(stat
  * @since 0.1.0
  * @category errors
  */
-export class ValidationError extends Schema.TaggedError<ValidationError>("@plaza/domain/ValidationError")(
+export class ValidationError extends taggedError<ValidationError>("@plaza/domain/ValidationError")(
   "ValidationError",
-  documented(400, "VALIDATION_ERROR")
+  () => documented(400, "VALIDATION_ERROR")
 ) {}
 
 /**
@@ -59,9 +59,9 @@ export class ValidationError extends Schema.TaggedError<ValidationError>("@plaza
  * @since 0.1.0
  * @category errors
  */
-export class InvalidJson extends Schema.TaggedError<InvalidJson>("@plaza/domain/InvalidJson")(
+export class InvalidJson extends taggedError<InvalidJson>("@plaza/domain/InvalidJson")(
   "InvalidJson",
-  documented(400, "INVALID_JSON")
+  () => documented(400, "INVALID_JSON")
 ) {}
 
 /**
@@ -70,9 +70,9 @@ export class InvalidJson extends Schema.TaggedError<InvalidJson>("@plaza/domain/
  * @since 0.1.0
  * @category errors
  */
-export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>("@plaza/domain/InvalidApiKey")(
+export class InvalidApiKey extends taggedError<InvalidApiKey>("@plaza/domain/InvalidApiKey")(
   "InvalidApiKey",
-  documented(401, "INVALID_API_KEY")
+  () => documented(401, "INVALID_API_KEY")
 ) {}
 
 /**
@@ -81,9 +81,9 @@ export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>("@plaza/dom
  * @since 0.1.0
  * @category errors
  */
-export class InsufficientScope extends Schema.TaggedError<InsufficientScope>("@plaza/domain/InsufficientScope")(
+export class InsufficientScope extends taggedError<InsufficientScope>("@plaza/domain/InsufficientScope")(
   "InsufficientScope",
-  documented(403, "INSUFFICIENT_SCOPE")
+  () => documented(403, "INSUFFICIENT_SCOPE")
 ) {}
 
 /**
@@ -92,9 +92,9 @@ export class InsufficientScope extends Schema.TaggedError<InsufficientScope>("@p
  * @since 0.1.0
  * @category errors
  */
-export class DeveloperAccessRevoked extends Schema.TaggedError<DeveloperAccessRevoked>("@plaza/domain/DeveloperAccessRevoked")(
+export class DeveloperAccessRevoked extends taggedError<DeveloperAccessRevoked>("@plaza/domain/DeveloperAccessRevoked")(
   "DeveloperAccessRevoked",
-  documented(403, "DEVELOPER_ACCESS_REVOKED")
+  () => documented(403, "DEVELOPER_ACCESS_REVOKED")
 ) {}
 
 /**
@@ -103,9 +103,9 @@ export class DeveloperAccessRevoked extends Schema.TaggedError<DeveloperAccessRe
  * @since 0.1.0
  * @category errors
  */
-export class ProfileIncomplete extends Schema.TaggedError<ProfileIncomplete>("@plaza/domain/ProfileIncomplete")(
+export class ProfileIncomplete extends taggedError<ProfileIncomplete>("@plaza/domain/ProfileIncomplete")(
   "ProfileIncomplete",
-  documented(403, "PROFILE_INCOMPLETE")
+  () => documented(403, "PROFILE_INCOMPLETE")
 ) {}
 
 /**
@@ -114,9 +114,9 @@ export class ProfileIncomplete extends Schema.TaggedError<ProfileIncomplete>("@p
  * @since 0.1.0
  * @category errors
  */
-export class ChatNotAllowed extends Schema.TaggedError<ChatNotAllowed>("@plaza/domain/ChatNotAllowed")(
+export class ChatNotAllowed extends taggedError<ChatNotAllowed>("@plaza/domain/ChatNotAllowed")(
   "ChatNotAllowed",
-  documented(403, "CHAT_NOT_ALLOWED")
+  () => documented(403, "CHAT_NOT_ALLOWED")
 ) {}
 
 /**
@@ -125,9 +125,9 @@ export class ChatNotAllowed extends Schema.TaggedError<ChatNotAllowed>("@plaza/d
  * @since 0.1.0
  * @category errors
  */
-export class ChatBlocked extends Schema.TaggedError<ChatBlocked>("@plaza/domain/ChatBlocked")(
+export class ChatBlocked extends taggedError<ChatBlocked>("@plaza/domain/ChatBlocked")(
   "ChatBlocked",
-  documented(403, "CHAT_BLOCKED")
+  () => documented(403, "CHAT_BLOCKED")
 ) {}
 
 /**
@@ -136,9 +136,9 @@ export class ChatBlocked extends Schema.TaggedError<ChatBlocked>("@plaza/domain/
  * @since 0.1.0
  * @category errors
  */
-export class StoreBlocked extends Schema.TaggedError<StoreBlocked>("@plaza/domain/StoreBlocked")(
+export class StoreBlocked extends taggedError<StoreBlocked>("@plaza/domain/StoreBlocked")(
   "StoreBlocked",
-  documented(403, "STORE_BLOCKED")
+  () => documented(403, "STORE_BLOCKED")
 ) {}
 
 /**
@@ -147,9 +147,9 @@ export class StoreBlocked extends Schema.TaggedError<StoreBlocked>("@plaza/domai
  * @since 0.1.0
  * @category errors
  */
-export class UserUnavailable extends Schema.TaggedError<UserUnavailable>("@plaza/domain/UserUnavailable")(
+export class UserUnavailable extends taggedError<UserUnavailable>("@plaza/domain/UserUnavailable")(
   "UserUnavailable",
-  documented(403, "USER_UNAVAILABLE")
+  () => documented(403, "USER_UNAVAILABLE")
 ) {}
 
 /**
@@ -158,9 +158,9 @@ export class UserUnavailable extends Schema.TaggedError<UserUnavailable>("@plaza
  * @since 0.1.0
  * @category errors
  */
-export class Forbidden extends Schema.TaggedError<Forbidden>("@plaza/domain/Forbidden")(
+export class Forbidden extends taggedError<Forbidden>("@plaza/domain/Forbidden")(
   "Forbidden",
-  documented(403, "FORBIDDEN")
+  () => documented(403, "FORBIDDEN")
 ) {}
 
 /**
@@ -169,9 +169,9 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("@plaza/domain/Forb
  * @since 0.1.0
  * @category errors
  */
-export class NotFound extends Schema.TaggedError<NotFound>("@plaza/domain/NotFound")(
+export class NotFound extends taggedError<NotFound>("@plaza/domain/NotFound")(
   "NotFound",
-  documented(404, "NOT_FOUND")
+  () => documented(404, "NOT_FOUND")
 ) {}
 
 /**
@@ -180,9 +180,9 @@ export class NotFound extends Schema.TaggedError<NotFound>("@plaza/domain/NotFou
  * @since 0.1.0
  * @category errors
  */
-export class Conflict extends Schema.TaggedError<Conflict>("@plaza/domain/Conflict")(
+export class Conflict extends taggedError<Conflict>("@plaza/domain/Conflict")(
   "Conflict",
-  documented(409, "CONFLICT")
+  () => documented(409, "CONFLICT")
 ) {}
 
 /**
@@ -191,9 +191,9 @@ export class Conflict extends Schema.TaggedError<Conflict>("@plaza/domain/Confli
  * @since 0.1.0
  * @category errors
  */
-export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>("@plaza/domain/PayloadTooLarge")(
+export class PayloadTooLarge extends taggedError<PayloadTooLarge>("@plaza/domain/PayloadTooLarge")(
   "PayloadTooLarge",
-  documented(413, "PAYLOAD_TOO_LARGE")
+  () => documented(413, "PAYLOAD_TOO_LARGE")
 ) {}
 
 /**
@@ -202,9 +202,9 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>("@plaza
  * @since 0.1.0
  * @category errors
  */
-export class RateLimited extends Schema.TaggedError<RateLimited>("@plaza/domain/RateLimited")(
+export class RateLimited extends taggedError<RateLimited>("@plaza/domain/RateLimited")(
   "RateLimited",
-  documented(429, "RATE_LIMITED")
+  () => documented(429, "RATE_LIMITED")
 ) {}
 
 /**
@@ -213,9 +213,9 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("@plaza/domain/
  * @since 0.1.0
  * @category errors
  */
-export class InternalError extends Schema.TaggedError<InternalError>("@plaza/domain/InternalError")(
+export class InternalError extends taggedError<InternalError>("@plaza/domain/InternalError")(
   "InternalError",
-  documented(500, "INTERNAL_ERROR")
+  () => documented(500, "INTERNAL_ERROR")
 ) {}
 
 /**
@@ -227,14 +227,14 @@ export class InternalError extends Schema.TaggedError<InternalError>("@plaza/dom
  * @since 0.1.0
  * @category errors
  */
-export class UnrecognizedError extends Schema.TaggedError<UnrecognizedError>("@plaza/domain/UnrecognizedError")(
+export class UnrecognizedError extends taggedError<UnrecognizedError>("@plaza/domain/UnrecognizedError")(
   "UnrecognizedError",
-  {
+  () => ({
     status: Schema.Number,
     code: optional(Schema.String),
     category: Category,
-    ...common
-  }
+    ...common()
+  })
 ) {}
 
 /**
@@ -328,42 +328,4 @@ export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError 
  */
 export const envelope = <Fields extends { readonly code: Schema.Struct.Field; readonly message: Schema.Struct.Field }>(
   fields: Fields
-) => Schema.Struct({ error: Schema.Struct(fields, Details) })
-
-/**
- * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
- * status. Headers such as `Retry-After` are not part of it.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const errorResponse = <Code extends ErrorCode>(
-  code: Code
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
-  const sample = fromCode(code, { message: "" })
-  const schema = Schema.transform(
-    envelope({ code: Schema.Literal(code), message: Schema.String }),
-    Schema.declare((error: unknown): error is DocumentedError => error instanceof byCode[code]),
-    {
-      strict: true,
-      decode: ({ error: { code: _, message, ...details } }) => fromCode(code, { message, details }),
-      encode: ({ details, message }) => ({ error: { ...details, code, message } })
-    }
-  ).annotations({
-    identifier: sample._tag,
-    description: code,
-    ...HttpApiSchema.annotations({ status: sample.status })
-  })
-  // True because `byCode` maps each code to its class. The compiler can't follow the lookup.
-  return schema as unknown as Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
-}
-
-/**
- * The schema of any of these documented errors.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const anyOf = <const Code extends ErrorCode>(
-  codes: ReadonlyArray<Code>
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => errorResponse(code)))
+) => Schema.Struct({ error: Schema.Struct(fields, details()) })

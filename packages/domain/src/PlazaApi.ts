@@ -1,7 +1,6 @@
 /**
- * The contract as an `HttpApi`: the 13 endpoints of the document with their payloads, responses, errors and delivery
- * classes. The client derives from it, the sandbox implements it, `openapi.json` is generated from it. Paths are
- * relative to the base URL, which ends with `/open/v1`.
+ * The contract as an `HttpApi`: the 13 endpoints of the document, built from their definitions in `Operations`, with the texts of
+ * OpenAPI. The sandbox implements it, and `openapi.json` is generated from it.
  *
  * Source: interface v1, "Endpoints", "Authentication" and "Errors".
  *
@@ -14,15 +13,12 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
-import * as Schema from "effect/Schema"
+import type { Brand } from "effect/Brand"
 import { Delivery } from "./Delivery.js"
-import { anyOf } from "./Errors.js"
-import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
+import { anyOf } from "./ErrorSchema.js"
 import { keySecretLength, requestsPerWindow } from "./Limits.js"
 import { transform } from "./OpenApi.js"
-import { inPath } from "./PathSegment.js"
-import * as Requests from "./Requests.js"
-import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile } from "./Resources.js"
+import * as Operations from "./Operations.js"
 
 const bearer = HttpApiSecurity.annotate(
   HttpApiSecurity.bearer,
@@ -39,26 +35,77 @@ const bearer = HttpApiSecurity.annotate(
  */
 export class Authorization extends HttpApiMiddleware.Tag<Authorization>()("@plaza/domain/Authorization", {
   security: { bearer: bearer },
-  failure: anyOf([
-    "INVALID_API_KEY",
-    "INSUFFICIENT_SCOPE",
-    "DEVELOPER_ACCESS_REVOKED",
-    "FORBIDDEN",
-    "RATE_LIMITED",
-    "INTERNAL_ERROR"
-  ])
+  failure: anyOf(Operations.commonErrors)
 }) {}
 
-/** The errors of any call with a parameter, a query or a body. */
-const invalid = ["VALIDATION_ERROR"] as const
+/** The summary and the description of each operation. */
+const texts: { readonly [Name in Operations.OperationName]: readonly [summary: string, description: string] } = {
+  getMe: ["Read the key's own account", "Describes the account that owns the key."],
+  getUser: ["Read a profile by id", "Reads a profile by its id."],
+  getUserByUsername: ["Read a profile by username", "Reads a profile by its username."],
+  followUser: ["Follow a user", "Follows a user. A second follow is assumed to change nothing."],
+  uploadMedia: ["Upload a file", "Uploads one file for use in a post. A repeated upload can leave an unused file."],
+  createPost: ["Create a post", "Creates a post. After an ambiguous failure, look for it in the account's posts."],
+  listPosts: ["List the account's posts", "Lists the account's posts, a page at a time."],
+  createComment: [
+    "Comment on a post",
+    "Comments on a post. The interface can't list comments: after an ambiguous failure, check in the web app before you send the comment again."
+  ],
+  likePost: ["Like a post", "Likes a post. A second like is assumed to change nothing."],
+  setStock: ["Set a product's stock", "Sets the stock of a product."],
+  shipOrder: ["Ship an order", "Ships an order. A second call for the same order is a conflict."],
+  listConversations: ["List the account's conversations", "Lists the account's conversations, a page at a time."],
+  sendMessage: [
+    "Send a message",
+    "Sends a message. The interface can't list messages: after an ambiguous failure, check in the web app before you send the message again."
+  ],
+  createStory: [
+    "Create a story",
+    "Creates a story. The interface can't list stories: after an ambiguous failure, check in the web app before you send the story again."
+  ]
+}
 
-/** The errors of any write: a missing profile photo or cover, or a body that is too large. */
-const writeErrors = ["PROFILE_INCOMPLETE", "PAYLOAD_TOO_LARGE", ...invalid] as const
+/** The endpoint of each of these operations, as a union. */
+type EndpointOf<Names extends Operations.OperationName> = {
+  [Name in Names]: HttpApiEndpoint.HttpApiEndpoint<
+    Name,
+    Operations.MethodOf<Name>,
+    Operations.ParametersOf<Name>,
+    Operations.QueryOf<Name>,
+    Operations.PayloadOf<Name> | (Operations.MultipartOf<Name> & Brand<HttpApiSchema.MultipartStreamTypeId>),
+    never,
+    Operations.SuccessOf<Name>,
+    Operations.ErrorOf<Name>
+  >
+}[Names]
 
-/** The errors of any write with a JSON body. */
-const jsonWriteErrors = [...writeErrors, "INVALID_JSON"] as const
+const endpointOf = <Name extends Operations.OperationName>(name: Name): EndpointOf<Name> => {
+  const { delivery, errors, mayBeEmpty, method, multipart, parameters, path, payload, query, success }: Operations.Operation =
+    Operations.operations[name]
+  const [summary, description] = texts[name]
+  // True of every endpoint: `AnyWithProps` is the same interface without the types of its schemas.
+  let endpoint = HttpApiEndpoint.make(method)(name, path) as unknown as HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
+  if (parameters !== undefined) endpoint = endpoint.setPath(parameters())
+  if (query !== undefined) endpoint = endpoint.setUrlParams(query())
+  if (payload !== undefined) endpoint = endpoint.setPayload(payload())
+  if (multipart !== undefined) endpoint = endpoint.setPayload(HttpApiSchema.MultipartStream(multipart()))
+  endpoint = endpoint.addSuccess(success())
+  // After the schema, because the platform drops a response without a body that is added first.
+  if (mayBeEmpty) endpoint = endpoint.addSuccess(HttpApiSchema.NoContent)
+  if (errors.length > 0) endpoint = endpoint.addError(anyOf(errors))
+  const annotated = endpoint.annotate(Delivery, delivery).annotate(OpenApi.Summary, summary).annotate(OpenApi.Description, description)
+  // True because `EndpointOf` derives each type from the part of the definition that is set above.
+  return annotated as unknown as EndpointOf<Name>
+}
 
-const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
+type GroupOf<A extends Operations.Area> = HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, never, never, true>
+
+/** The group of an area with the endpoints of its operations. */
+const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
+  const isInArea = (name: Operations.OperationName): name is Operations.NameIn<A> => Operations.operations[name].area === area
+  const empty: GroupOf<A> = HttpApiGroup.make(area, { topLevel: true })
+  return Operations.names.filter(isInArea).reduce((group, name) => group.add(endpointOf(name)), empty)
+}
 
 /**
  * Profiles and follows.
@@ -67,43 +114,8 @@ const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({
  * @since 0.1.0
  * @category groups
  */
-export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("getMe", "/me")
-      .addSuccess(Profile)
-      .annotate(Delivery, "Read")
-      .annotate(OpenApi.Summary, "Read the key's own account")
-      .annotate(OpenApi.Description, "Describes the account that owns the key.")
-  )
-  .add(
-    HttpApiEndpoint.get("getUser", "/users/:id")
-      .setPath(byId(ProfileId))
-      .addSuccess(Profile)
-      .addError(anyOf([...invalid, "NOT_FOUND", "USER_UNAVAILABLE"]))
-      .annotate(Delivery, "Read")
-      .annotate(OpenApi.Summary, "Read a profile by id")
-      .annotate(OpenApi.Description, "Reads a profile by its id.")
-  )
-  .add(
-    HttpApiEndpoint.get("getUserByUsername", "/users/by-username/:username")
-      .setPath(Schema.Struct({ username: inPath(Username) }))
-      .addSuccess(Profile)
-      .addError(anyOf([...invalid, "NOT_FOUND", "USER_UNAVAILABLE"]))
-      .annotate(Delivery, "Read")
-      .annotate(OpenApi.Summary, "Read a profile by username")
-      .annotate(OpenApi.Description, "Reads a profile by its username.")
-  )
-  .add(
-    HttpApiEndpoint.post("followUser", "/users/:id/follow")
-      .setPath(byId(ProfileId))
-      .addSuccess(Confirmation)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
-      .annotate(Delivery, "Repeatable")
-      .annotate(OpenApi.Summary, "Follow a user")
-      .annotate(OpenApi.Description, "Follows a user. A second follow is assumed to change nothing.")
-  )
-  .annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
+export class ProfilesGroup
+  extends groupOf("profiles").annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
 {}
 
 /**
@@ -113,18 +125,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
  * @since 0.1.0
  * @category groups
  */
-export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
-  .add(
-    HttpApiEndpoint.post("uploadMedia", "/media")
-      .setPayload(HttpApiSchema.MultipartStream(Requests.MediaUpload))
-      .addSuccess(Media)
-      .addError(anyOf(writeErrors))
-      .annotate(Delivery, "Repeatable")
-      .annotate(OpenApi.Summary, "Upload a file")
-      .annotate(OpenApi.Description, "Uploads one file for use in a post. A repeated upload can leave an unused file.")
-  )
-  .annotate(OpenApi.Description, "Files for use in posts")
-{}
+export class MediaGroup extends groupOf("media").annotate(OpenApi.Description, "Files for use in posts") {}
 
 /**
  * Posts, comments and likes.
@@ -133,49 +134,7 @@ export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
  * @since 0.1.0
  * @category groups
  */
-export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
-  .add(
-    HttpApiEndpoint.post("createPost", "/posts")
-      .setPayload(Requests.NewPost)
-      .addSuccess(Post)
-      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND"]))
-      .annotate(Delivery, "Checkable")
-      .annotate(OpenApi.Summary, "Create a post")
-      .annotate(OpenApi.Description, "Creates a post. After an ambiguous failure, look for it in the account's posts.")
-  )
-  .add(
-    HttpApiEndpoint.get("listPosts", "/me/posts")
-      .setUrlParams(Requests.PageQuery)
-      .addSuccess(Page(Post))
-      .addError(anyOf(invalid))
-      .annotate(Delivery, "Read")
-      .annotate(OpenApi.Summary, "List the account's posts")
-      .annotate(OpenApi.Description, "Lists the account's posts, a page at a time.")
-  )
-  .add(
-    HttpApiEndpoint.post("createComment", "/posts/:id/comments")
-      .setPath(byId(PostId))
-      .setPayload(Requests.NewComment)
-      .addSuccess(Comment)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
-      .annotate(Delivery, "Once")
-      .annotate(OpenApi.Summary, "Comment on a post")
-      .annotate(OpenApi.Description,
-        "Comments on a post. The interface can't list comments: after an ambiguous failure, check in the web app before you send the comment again.")
-  )
-  .add(
-    HttpApiEndpoint.post("likePost", "/posts/:id/like")
-      .setPath(byId(PostId))
-      .addSuccess(Confirmation)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
-      .annotate(Delivery, "Repeatable")
-      .annotate(OpenApi.Summary, "Like a post")
-      .annotate(OpenApi.Description, "Likes a post. A second like is assumed to change nothing.")
-  )
-  .annotate(OpenApi.Description, "Posts with comments and likes")
-{}
+export class PostsGroup extends groupOf("posts").annotate(OpenApi.Description, "Posts with comments and likes") {}
 
 /**
  * Stock and shipping.
@@ -184,31 +143,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
  * @since 0.1.0
  * @category groups
  */
-export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
-  .add(
-    HttpApiEndpoint.patch("setStock", "/store/products/:id/stock")
-      .setPath(byId(ProductId))
-      .setPayload(Requests.StockUpdate)
-      .addSuccess(Product)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "STORE_BLOCKED"]))
-      .annotate(Delivery, "Repeatable")
-      .annotate(OpenApi.Summary, "Set a product's stock")
-      .annotate(OpenApi.Description, "Sets the stock of a product.")
-  )
-  .add(
-    HttpApiEndpoint.post("shipOrder", "/store/orders/:id/ship")
-      .setPath(byId(OrderId))
-      .setPayload(Requests.NewShipment)
-      .addSuccess(Order)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "STORE_BLOCKED", "CONFLICT"]))
-      .annotate(Delivery, "Checkable")
-      .annotate(OpenApi.Summary, "Ship an order")
-      .annotate(OpenApi.Description, "Ships an order. A second call for the same order is a conflict.")
-  )
-  .annotate(OpenApi.Description, "Stock and shipping")
-{}
+export class StoreGroup extends groupOf("store").annotate(OpenApi.Description, "Stock and shipping") {}
 
 /**
  * Conversations and messages.
@@ -217,30 +152,7 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
  * @since 0.1.0
  * @category groups
  */
-export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("listConversations", "/conversations")
-      .setUrlParams(Requests.PageQuery)
-      .addSuccess(Page(Conversation))
-      .addError(anyOf(invalid))
-      .annotate(Delivery, "Read")
-      .annotate(OpenApi.Summary, "List the account's conversations")
-      .annotate(OpenApi.Description, "Lists the account's conversations, a page at a time.")
-  )
-  .add(
-    HttpApiEndpoint.post("sendMessage", "/conversations/:id/messages")
-      .setPath(byId(ConversationId))
-      .setPayload(Requests.NewMessage)
-      .addSuccess(Message)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE", "CHAT_NOT_ALLOWED", "CHAT_BLOCKED"]))
-      .annotate(Delivery, "Once")
-      .annotate(OpenApi.Summary, "Send a message")
-      .annotate(OpenApi.Description,
-        "Sends a message. The interface can't list messages: after an ambiguous failure, check in the web app before you send the message again.")
-  )
-  .annotate(OpenApi.Description, "Conversations and messages")
-{}
+export class ChatGroup extends groupOf("chat").annotate(OpenApi.Description, "Conversations and messages") {}
 
 const about = [
   "An approved integration acts on the one account that owns its key: profiles, posts with uploaded media, comments, likes, follows, stock, shipping and chat.",
@@ -286,20 +198,7 @@ export class PlazaApi extends HttpApi.make("plaza")
  * @since 0.1.0
  * @category groups
  */
-export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true })
-  .add(
-    HttpApiEndpoint.post("createStory", "/stories")
-      .setPayload(Requests.NewStory)
-      .addSuccess(Confirmation)
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND"]))
-      .annotate(Delivery, "Once")
-      .annotate(OpenApi.Summary, "Create a story")
-      .annotate(OpenApi.Description,
-        "Creates a story. The interface can't list stories: after an ambiguous failure, check in the web app before you send the story again.")
-  )
-  .annotate(OpenApi.Description, "Stories")
-{}
+export class StoriesGroup extends groupOf("stories").annotate(OpenApi.Description, "Stories") {}
 
 /**
  * {@link PlazaApi} and {@link StoriesGroup}.

@@ -5,7 +5,8 @@ import { it } from "@effect/vitest"
 import { Duration, Effect, Either, Exit, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
 import { categoryOf } from "../src/Category.js"
-import { byCode, type ErrorCode, errorResponse, fromCode, UnrecognizedError } from "../src/Errors.js"
+import { byCode, type ErrorCode, fromCode, UnrecognizedError } from "../src/Errors.js"
+import { errorResponse } from "../src/ErrorSchema.js"
 
 // Status, code, category: the table of the document with the general meaning of each status.
 const table = [

@@ -12,6 +12,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { closest } from "fastest-levenshtein"
+import { onFirstUse } from "./OnFirstUse.js"
 
 const count = Schema.NonNegativeInt
 
@@ -180,7 +181,7 @@ const Written = Schema.partialWith(Schema.Struct({
   )
 }), { exact: true })
 
-const decodeWritten = Schema.decodeUnknownEither(Written, { onExcessProperty: "error" })
+const decodeWritten = onFirstUse(() => Schema.decodeUnknownEither(Written, { onExcessProperty: "error" }))
 
 const problemOf = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)

@@ -11,6 +11,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
+import { onFirstUse } from "./OnFirstUse.js"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, problem: string) =>
   schema.annotations({ message: () => ({ message: `must be ${problem}`, override: true }) })
@@ -454,7 +455,7 @@ export const apply = (before: Latitude, change: Change | number): Latitude => {
   return { ...(seed === undefined ? before : fromSeed(seed)), ...given }
 }
 
-const decodeChange = Schema.decodeUnknownEither(Change)
+const decodeChange = onFirstUse(() => Schema.decodeUnknownEither(Change))
 const isField = (name: string): boolean => name === "seed" || Object.hasOwn(Latitude.fields, name)
 
 /**

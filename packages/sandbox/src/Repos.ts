@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as AccessRequestsRepo from "./access/AccessRequestsRepo.js"
 import * as AccountsRepo from "./access/AccountsRepo.js"
 import * as ArrivalsRepo from "./access/ArrivalsRepo.js"
@@ -14,6 +14,7 @@ import * as MediaRepo from "./areas/media/MediaRepo.js"
 import * as PostsRepo from "./areas/posts/PostsRepo.js"
 import * as StoreRepo from "./areas/store/StoreRepo.js"
 import * as StoriesRepo from "./areas/stories/StoriesRepo.js"
+import { service, together } from "./Services.js"
 import * as MetaRepo from "./storage/MetaRepo.js"
 import type { Sql } from "./storage/Sql.js"
 
@@ -31,15 +32,15 @@ export type Repos =
   | MetaRepo.MetaRepo
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Context.Context<Repos>, never, Sql> = Effect.context<Repos>().pipe(
-  Effect.provideServiceEffect(AccessRequestsRepo.AccessRequestsRepo, AccessRequestsRepo.make),
-  Effect.provideServiceEffect(AccountsRepo.AccountsRepo, AccountsRepo.make),
-  Effect.provideServiceEffect(ArrivalsRepo.ArrivalsRepo, ArrivalsRepo.make),
-  Effect.provideServiceEffect(KeysRepo.KeysRepo, KeysRepo.make),
-  Effect.provideServiceEffect(ChatRepo.ChatRepo, ChatRepo.make),
-  Effect.provideServiceEffect(MediaRepo.MediaRepo, MediaRepo.make),
-  Effect.provideServiceEffect(PostsRepo.PostsRepo, PostsRepo.make),
-  Effect.provideServiceEffect(StoreRepo.StoreRepo, StoreRepo.make),
-  Effect.provideServiceEffect(StoriesRepo.StoriesRepo, StoriesRepo.make),
-  Effect.provideServiceEffect(MetaRepo.MetaRepo, MetaRepo.make)
+export const make: Effect.Effect<Context.Context<Repos>, never, Sql> = together(
+  service(AccessRequestsRepo.AccessRequestsRepo, AccessRequestsRepo.make),
+  service(AccountsRepo.AccountsRepo, AccountsRepo.make),
+  service(ArrivalsRepo.ArrivalsRepo, ArrivalsRepo.make),
+  service(KeysRepo.KeysRepo, KeysRepo.make),
+  service(ChatRepo.ChatRepo, ChatRepo.make),
+  service(MediaRepo.MediaRepo, MediaRepo.make),
+  service(PostsRepo.PostsRepo, PostsRepo.make),
+  service(StoreRepo.StoreRepo, StoreRepo.make),
+  service(StoriesRepo.StoriesRepo, StoriesRepo.make),
+  service(MetaRepo.MetaRepo, MetaRepo.make)
 )

@@ -54,6 +54,7 @@ import { basePath } from "./http/ServedApi.js"
 import * as Latitude from "./Latitude.js"
 import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
 import * as LateCommits from "./latitude/LateCommits.js"
+import { onFirstUse } from "./OnFirstUse.js"
 import * as Repos from "./Repos.js"
 import { SandboxError } from "./SandboxError.js"
 import type { Fixtures } from "./seeding/Fixtures.js"
@@ -62,6 +63,7 @@ import * as FixturesFile from "./seeding/FixturesFile.js"
 import * as InitialData from "./seeding/InitialData.js"
 import type { SeedingOperations } from "./seeding/Seeding.js"
 import * as Seeding from "./seeding/Seeding.js"
+import { service, together, withServices } from "./Services.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import * as Pagination from "./storage/Pagination.js"
@@ -185,21 +187,24 @@ export interface ServerOptions extends Options {
 
 const defaultHost = "127.0.0.1"
 
-const validFault = Schema.validate(Fault)
+const validFault = onFirstUse(() => Schema.validate(Fault))
 
-const validLatitude = Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change))
+const validLatitude = onFirstUse(() => Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change)))
 
 /** The latitude of the start. Its own fields override those of the file of assumptions. */
 const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
-  Effect.mapBoth(
-    Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
-    {
-      onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
-      onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
-    }
-  )
+  // Usually nothing is given, and then no schema is needed.
+  Object.keys(written).length === 0 && typeof wanted !== "number" && Object.keys(wanted).length === 0
+    ? Effect.succeed(Latitude.defaults)
+    : Effect.mapBoth(
+      Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
+      {
+        onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
+        onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
+      }
+    )
 
-const validFixtures = Schema.validate(FixturesSchema)
+const validFixtures = onFirstUse(() => Schema.validate(FixturesSchema))
 
 /** Returns fixtures, or reads them from a file. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
@@ -272,7 +277,7 @@ const makeInterface = Effect.gen(function*() {
 
 /**
  * The services of a sandbox, in process and on a socket. They are made from the last line to the first, each with those below
- * it. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
+ * its step. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
  */
 const parts = (
   {
@@ -293,41 +298,50 @@ const parts = (
   const assumed = (file: AssumptionsFile.Content) =>
     merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
   const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
+  const withSeed = (recorded: number) =>
+    Effect.context<Parts>().pipe(
+      withServices(service(SandboxApp.SandboxApp, SandboxApp.make(local))),
+      withServices(service(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath }))),
+      withServices(together(
+        service(Control.Control, Control.make(control, local)),
+        service(InterfaceApp.InterfaceApp, makeInterface)
+      )),
+      withServices(together(
+        service(Admission.Admission, Admission.make),
+        service(Snapshots.Snapshots, Snapshots.make),
+        service(Seeding.Seeding, Seeding.make),
+        service(Pagination.Pagination, Pagination.make)
+      )),
+      withServices(together(
+        service(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
+        service(AccessRequests.AccessRequests, AccessRequests.make),
+        service(Cursors.Cursors, Cursors.make(recorded)),
+        service(Faults.Faults, Faults.make(recorded))
+      ))
+    )
   return Effect.flatMap(readAssumptions(assumptionsFile),
     (file) =>
-      Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), (recorded) =>
-        Effect.context<Parts>().pipe(
-          Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
-          Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
-          Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
-          Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
-          Effect.provideServiceEffect(Admission.Admission, Admission.make),
-          Effect.provideServiceEffect(Snapshots.Snapshots, Snapshots.make),
-          Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
-          Effect.provideServiceEffect(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
-          Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
-          Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
-          Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
-          Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
-          Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
-          Effect.provideServiceEffect(RateWindow.RateWindow,
-            RateWindow.make({ stored: data !== ":memory:", frozen: frozenAt !== undefined })),
-          Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
-          Effect.provideServiceEffect(Commits.Commits, Commits.make),
-          Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
-        )).pipe(
-          Effect.provideServiceEffect(CurrentLatitude.CurrentLatitude,
-            Effect.flatMap(initialLatitude(file.latitude, latitude), CurrentLatitude.restore)),
-          Effect.provideServiceEffect(MediaFiles.MediaFiles, MediaFiles.make(data)),
-          Effect.provideServiceEffect(StorePolicy.StorePolicy, StorePolicy.make),
-          Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
-          Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
-          (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
-          // The folder is checked first, so that no data file is created if it is refused.
-          Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
-          Effect.provideService(CurrentAssumptions, assumed(file)),
-          VirtualClock.frozen(frozenAt)
-        ))
+      Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), withSeed).pipe(
+        withServices(together(
+          service(PostsPolicy.PostsPolicy, PostsPolicy.make),
+          service(RequestLog.RequestLog, RequestLog.make),
+          service(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:", frozen: frozenAt !== undefined })),
+          service(Commits.Commits, Commits.make)
+        )),
+        withServices(together(
+          service(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
+          service(LateCommits.LateCommits, LateCommits.make),
+          service(CurrentLatitude.CurrentLatitude, Effect.flatMap(initialLatitude(file.latitude, latitude), CurrentLatitude.restore)),
+          service(MediaFiles.MediaFiles, MediaFiles.make(data)),
+          service(StorePolicy.StorePolicy, StorePolicy.make),
+          service(AccountPolicy.AccountPolicy, AccountPolicy.make)
+        )),
+        withServices(Repos.make),
+        // The folder is checked first, so that no data file is created if it is refused.
+        withServices(service(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data)))),
+        Effect.provideService(CurrentAssumptions, assumed(file)),
+        VirtualClock.frozen(frozenAt)
+      ))
 }
 
 const make = (origin: string) =>
@@ -338,7 +352,6 @@ const make = (origin: string) =>
     const log = yield* RequestLog.RequestLog
     const clock = yield* VirtualClock.VirtualClock
     const seed = yield* seeding.seed
-    const { operations } = seeding
     const latitude = yield* CurrentLatitude.CurrentLatitude
     const commits = yield* Commits.Commits
     const inside = <A, E>(effect: Effect.Effect<A, E>) => withoutCallerContext(clock.within(effect))
@@ -370,19 +383,20 @@ const make = (origin: string) =>
       replaceFault: (id, fault) => inside(Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid))),
       removeFault: (id) => inside(faults.remove(id)),
       clearFaults: faults.clear,
-      createAccount: (account) => inside(operations.createAccount(account)),
-      setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),
-      requestAccess: (accountId, form) => inside(operations.requestAccess(accountId, form)),
-      decideAccess: (requestId, decision) => inside(operations.decideAccess(requestId, decision)),
-      setAccess: (accountId, transition) => inside(operations.setAccess(accountId, transition)),
-      createKey: (accountId, options) => inside(operations.createKey(accountId, options)),
-      revokeKey: (keyId) => inside(operations.revokeKey(keyId)),
-      setRelation: (from, to, relation) => inside(operations.setRelation(from, to, relation)),
-      setProduct: (product) => inside(operations.setProduct(product)),
-      setOrder: (order) => inside(operations.setOrder(order)),
-      createPost: (post) => inside(operations.createPost(post)),
-      addFixtures: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(operations.addFixtures(valid))),
-      createConversation: (conversation) => inside(operations.createConversation(conversation))
+      createAccount: (account) => inside(seeding.operations.createAccount(account)),
+      setProfile: (accountId, change) => inside(seeding.operations.setProfile(accountId, change)),
+      requestAccess: (accountId, form) => inside(seeding.operations.requestAccess(accountId, form)),
+      decideAccess: (requestId, decision) => inside(seeding.operations.decideAccess(requestId, decision)),
+      setAccess: (accountId, transition) => inside(seeding.operations.setAccess(accountId, transition)),
+      createKey: (accountId, options) => inside(seeding.operations.createKey(accountId, options)),
+      revokeKey: (keyId) => inside(seeding.operations.revokeKey(keyId)),
+      setRelation: (from, to, relation) => inside(seeding.operations.setRelation(from, to, relation)),
+      setProduct: (product) => inside(seeding.operations.setProduct(product)),
+      setOrder: (order) => inside(seeding.operations.setOrder(order)),
+      createPost: (post) => inside(seeding.operations.createPost(post)),
+      addFixtures: (fixtures) =>
+        Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(seeding.operations.addFixtures(valid))),
+      createConversation: (conversation) => inside(seeding.operations.createConversation(conversation))
     })
   })
 

@@ -10,6 +10,7 @@ import { Sandbox } from "@plaza/sandbox"
 import {
   Cause,
   Context,
+  DateTime,
   Effect,
   Exit,
   Fiber,
@@ -28,8 +29,8 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import * as Envelope from "../src/http/Envelope.js"
 import * as Failures from "../src/http/Failures.js"
-import { responseBody } from "../src/http/ServedApi.js"
-import { call, layerInProcess, layerSocket, refusal } from "./support.js"
+import { responseBody } from "../src/http/ServedEndpoint.js"
+import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.js"
 
 describe("in process", () => {
   it.effect("a rollback of the caller's own transaction does not undo writes of the sandbox", () =>
@@ -112,6 +113,50 @@ describe("in process", () => {
       const { posts } = yield* (yield* Sandbox.Sandbox).state
       assert.strictEqual(posts.filter(({ text }) => text === "only here").length, 0)
     }).pipe(Effect.provide(layerInProcess())))
+
+  it.scoped("sandboxes share their routes and nothing else", () =>
+    Effect.gen(function*() {
+      const year = (number: number) => DateTime.unsafeMake(`${number}-01-01T00:00:00Z`)
+      const one = yield* Layer.build(layerInProcess({ seed: 1, freezeClock: year(2001) }))
+      const two = yield* Layer.build(layerInProcess({ seed: 2, freezeClock: year(2002), assumptions: { maxTextLength: 5 } }))
+      const ofOne = Context.get(one, Sandbox.Sandbox)
+      const ofTwo = Context.get(two, Sandbox.Sandbox)
+      const write = (text: string) => call("POST", "/posts", { json: { text } })
+
+      const first = yield* Effect.provide(write("a"), one)
+      const second = yield* Effect.provide(write("b"), two)
+      assert.deepStrictEqual([field(first, "createdAt"), field(second, "createdAt")], [
+        "2001-01-01T00:00:00.000Z",
+        "2002-01-01T00:00:00.000Z"
+      ])
+      // Each counts its own posts.
+      assert.strictEqual(field(first, "id"), field(second, "id"))
+      assert.strictEqual((yield* Effect.provide(write("too long for two"), one)).status, 200)
+      assert.strictEqual(refusal(yield* Effect.provide(write("too long for two"), two)), "400 VALIDATION_ERROR text")
+      assert.strictEqual(refusal(yield* Effect.provide(call("GET", "/me", { key: ofOne.apiKey }), two)), "401 INVALID_API_KEY")
+
+      yield* ofOne.addFault({ kind: "status", when: "before", status: 503 })
+      yield* ofOne.advanceClock("1 day")
+      yield* ofOne.setLatitude({ createStatus: 201 })
+      assert.strictEqual((yield* Effect.provide(write("c"), two)).status, 200)
+      assert.strictEqual((yield* Effect.provide(write("c"), one)).status, 503)
+      assert.strictEqual((yield* Effect.provide(write("c"), one)).status, 201)
+      const seedOf = Effect.map(control("GET", "/health"), (reply) => field(reply, "seed"))
+      assert.deepStrictEqual([yield* Effect.provide(seedOf, one), yield* Effect.provide(seedOf, two)], [1, 2])
+
+      yield* ofOne.reset
+      const texts = Effect.map(Effect.all([ofOne.state, ofTwo.state]),
+        (states) => states.map(({ posts }) => posts.slice(37).map(({ text }) => text)))
+      assert.deepStrictEqual(yield* texts, [[], ["b", "c"]])
+      assert.deepStrictEqual((yield* Effect.all([ofOne.clock, ofTwo.clock])).map(({ now }) => DateTime.formatIso(now)), [
+        "2001-01-01T00:00:00.000Z",
+        "2002-01-01T00:00:00.000Z"
+      ])
+      assert.deepStrictEqual([yield* ofOne.countRequests(), yield* ofTwo.countRequests()], [0, 4])
+      const products = Effect.map(Effect.all([ofOne.state, ofTwo.state]), ([a, b]) => [a.products, b.products])
+      const [productsOfOne, productsOfTwo] = yield* products
+      assert.notDeepEqual(productsOfOne, productsOfTwo)
+    }))
 })
 
 describe("in one graph of layers", () => {

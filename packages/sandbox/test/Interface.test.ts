@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
-import { Cause, Context, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
+import { Cause, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
 import { CurrentAssumptions, defaults } from "../src/Assumptions.js"
 import { Admission } from "../src/http/Admission.js"
 import * as Commits from "../src/http/Commits.js"
@@ -26,7 +26,7 @@ const request = () =>
     stream: Stream.empty
   })
 
-const noRoutes = Router.make(Context.empty(), [])
+const noRoutes = Router.make([])
 
 const latitude = CurrentLatitude.make(Latitude.defaults)
 

@@ -141,7 +141,7 @@ describe("the files of uploads", () => {
         socket.destroy()
         yield* eventually(files, (now) => now.length === seeded.length)
         const { media } = yield* (yield* Sandbox.Sandbox).state
-        assert.strictEqual(media.length, seeded.length)
+        assert.strictEqual(media.length, 1)
       }).pipe(Effect.provide(layerSocket({ data })))
     ))
 
@@ -161,7 +161,7 @@ describe("the files of uploads", () => {
         yield* giveUp
         yield* TestClock.adjust("300 millis")
         assert.strictEqual((yield* files).length, seeded.length + 1)
-        assert.strictEqual((yield* sandbox.state).media.length, seeded.length + 1)
+        assert.strictEqual((yield* sandbox.state).media.length, 2)
         yield* sandbox.reset
         assert.strictEqual((yield* files).length, seeded.length)
       }).pipe(Effect.provide(layerInProcess({ data, latitude: { lateCommitMillis: 300 } })))
@@ -173,9 +173,9 @@ describe("the files of uploads", () => {
         const fs = yield* FileSystem.FileSystem
         yield* Effect.gen(function*() {
           yield* send(Stream.make(wrap(Buffer.from("a"))))
-          assert.strictEqual((yield* files).length, 2)
-          yield* (yield* Sandbox.Sandbox).reset
           assert.strictEqual((yield* files).length, 1)
+          yield* (yield* Sandbox.Sandbox).reset
+          assert.strictEqual((yield* files).length, 0)
           yield* send(Stream.make(wrap(Buffer.from("b"))))
         }).pipe(Effect.provide(layerInProcess({ data })))
         const kept = yield* files
@@ -189,7 +189,7 @@ describe("the files of uploads", () => {
       })
     ))
 
-  it.effect("of a sandbox in memory are in a temporary folder that is deleted with it", () =>
+  it.effect("of a sandbox in memory are in a temporary folder that the first upload creates and that is deleted with it", () =>
     withFolder((data) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -197,10 +197,14 @@ describe("the files of uploads", () => {
         const before = process.env["TMPDIR"]
         process.env["TMPDIR"] = folder
         yield* Effect.gen(function*() {
+          yield* (yield* Sandbox.Sandbox).reset
+          assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
           yield* send(Stream.make(wrap(Buffer.from("a"))))
           const [own = "none"] = yield* fs.readDirectory(folder)
           assert.match(own, /^plaza-sandbox-/)
-          assert.strictEqual((yield* fs.readDirectory(`${folder}/${own}`)).length, 2)
+          assert.strictEqual((yield* fs.readDirectory(`${folder}/${own}`)).length, 1)
+          yield* (yield* Sandbox.Sandbox).reset
+          assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/${own}`), [])
         }).pipe(
           Effect.provide(layerInProcess()),
           Effect.ensuring(Effect.sync(() => {

@@ -7,7 +7,7 @@ import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import { Arbitrary, FastCheck as fc, Option, Predicate, Schema } from "effect"
 import { AssumedApi } from "../src/AssumedApi.js"
 import { bodySchema } from "../src/http/Operation.js"
-import { responseBody } from "../src/http/ServedApi.js"
+import { responseBody } from "../src/http/ServedEndpoint.js"
 
 /** The schema of every response with a body, by operation. */
 const responses = new Map<string, Schema.Schema<unknown, unknown>>()

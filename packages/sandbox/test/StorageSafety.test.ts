@@ -70,8 +70,9 @@ describe("the folder of uploads", () => {
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
-      yield* started({ data })
+      yield* Effect.provide(call("POST", "/media", upload()), layerInProcess({ data }))
       const kept = contents(`${data}-media`)
+      assert.lengthOf(kept, 1)
       Fs.rmSync(data)
       assert.match((yield* refused({ data })).message, /which this sandbox did not write/)
       assert.deepStrictEqual(contents(`${data}-media`), kept)

@@ -10,7 +10,6 @@ import type { Streams } from "@plaza/cli-kit/Streams"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Connection from "../profiles/Connection.js"
@@ -93,9 +92,10 @@ const rejectInSandbox = (flags: Output.Settings & Partial<ConnectionFlags>): Eff
 export const withOutput = <A, E, R>(
   flags: Output.Settings & Partial<ConnectionFlags>,
   command: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | UsageError, Exclude<Exclude<R, Output.Output | Progress.Progress>, Scope.Scope> | Streams> =>
+): Effect.Effect<A, E | UsageError, Exclude<Exclude<Exclude<R, Output.Output>, Progress.Progress>, Scope.Scope> | Streams> =>
   Effect.zipRight(rejectInSandbox(flags), command).pipe(
-    Effect.provide(Layer.merge(Output.layer(flags), Progress.layer(flags))),
+    Effect.provideServiceEffect(Output.Output, Output.make(flags)),
+    Effect.provideServiceEffect(Progress.Progress, Progress.make(flags)),
     Effect.scoped
   )
 
@@ -106,5 +106,6 @@ export const withClient = <A, E, R>(
 ): Effect.Effect<
   A,
   E | UsageError | ConfigError.ConfigError,
-  Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output | Progress.Progress>, Scope.Scope> | Streams
+  | Exclude<Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output>, Progress.Progress>, Scope.Scope>
+  | Streams
 > => withOutput(flags, Effect.provide(command, Connection.layer(flags)))

@@ -5,25 +5,17 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
-import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import { homedir } from "node:os"
 import * as Path from "node:path"
+import * as StateFolder from "../StateFolder.js"
 import type { ImportKind, ImportRow } from "./ImportRow.js"
 
-const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
-
-/** The folder of all journals: `plaza/imports` in XDG_STATE_HOME, or in `.local/state` of the home folder. */
-const root: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function*() {
-  // The XDG specification requires relative paths to be ignored.
-  const stateHome = Option.filter(yield* variable("XDG_STATE_HOME"), (path) => Path.isAbsolute(path))
-  const home = Option.getOrElse(yield* variable("HOME"), homedir)
-  return Path.join(Option.getOrElse(stateHome, () => Path.join(home, ".local", "state")), "plaza", "imports")
-})
+/** The folder of all journals. */
+const root: Effect.Effect<string, ConfigError.ConfigError> = Effect.map(StateFolder.location, (folder) => Path.join(folder, "imports"))
 
 /** A hash of 128 bits. */
 export const digest = (parts: ReadonlyArray<string>): string =>

@@ -5,6 +5,7 @@ import { UsageError } from "@plaza/cli-kit/CliError"
 import { Plaza, Settings } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -66,21 +67,41 @@ export const configProvider = (
       ))
   )
 
-// Loaded here, so that help and usage errors don't load undici.
-const layerNode = Layer.unwrapEffect(Effect.map(Effect.promise(() => import("@plaza/client/node")), (Node) => Node.layer))
+const application = `${name}/${version}`
+
+/** The settings of the client by flags, environment and profile. */
+export const settings = (
+  flags: ConnectionFlags
+): Effect.Effect<Settings.Settings["Type"], ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
+  Effect.flatMap(resolve(flags), (connection) =>
+    Effect.configProviderWith((environment) =>
+      Effect.mapError(
+        Effect.withConfigProvider(Settings.configFor(application), overriding(connection, environment)),
+        (error) => withSource(error, connection)
+      )
+    ))
 
 /** The services for an account at a base URL. */
 export const layerOf = (
   settings: ConnectionSettings,
   transform: Transform = (client) => client
 ): Layer.Layer<Services, ConfigError.ConfigError | UsageError> => {
-  const application = `${name}/${version}`
-  const services = Layer.merge(Plaza.layerConfigFor(application), Layer.effect(Settings.Settings, Settings.configFor(application))).pipe(
-    Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, transform))),
-    Layer.provide(layerNode)
-  )
+  // One effect, because each layer between these services would take as long as a tenth of a command.
+  const services = Effect.gen(function*() {
+    const validated = yield* Settings.configFor(application)
+    // Loaded here, so that help and usage errors don't load undici.
+    const Node = yield* Effect.promise(() => import("@plaza/client/node"))
+    const client = transform(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
+    // The configuration has checked the options, and whether http is accepted.
+    const plaza = Layer.orDie(Plaza.layer({ ...validated, allowInsecureHttp: true, application }))
+    return Context.add(
+      yield* Effect.provideService(Layer.build(plaza), HttpClient.HttpClient, client),
+      Settings.Settings,
+      validated
+    )
+  })
   return Layer.scopedContext(Effect.configProviderWith((environment) =>
-    Layer.build(services).pipe(
+    services.pipe(
       Effect.withConfigProvider(overriding(settings, environment)),
       Effect.mapError((error) => withSource(error, settings))
     )

@@ -31,7 +31,7 @@ class NotBuilt extends Data.TaggedError("NotBuilt")<{ readonly message: string }
 export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
-      const program = `${options.dist ?? dist}/plaza.mjs`
+      const program = `${options.dist ?? dist}/plaza.cjs`
       return existsSync(program)
         ? Effect.sync((): ChildProcessWithoutNullStreams => {
           const child = spawn(process.execPath, [program, ...argv], {

@@ -81,7 +81,7 @@ const screenOf = (terminal: xterm.Terminal): string => {
 /** Starts the program at a terminal of its own; it is killed when the scope closes before it has ended. */
 export const open = (argv: ReadonlyArray<string>, options: Options = {}): Effect.Effect<Terminal, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const script = `${dist}/plaza.mjs`
+    const script = `${dist}/plaza.cjs`
     const [file, ...words] = options.program ?? [process.execPath, script]
     if (options.program === undefined && !existsSync(script)) {
       return yield* Effect.die(new NotBuilt({ message: `${script} is missing: build it first, with pnpm build` }))

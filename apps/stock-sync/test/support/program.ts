@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
 
 export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
-const built = `${dist}/plaza-stock-sync.mjs`
+const built = `${dist}/plaza-stock-sync.cjs`
 
 export interface Ended {
   /** The status, or the signal that ended it. */

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
+import { setFlagsFromString } from "node:v8"
 import * as Vm from "node:vm"
 
 /** Compiled code is valid for one version of Node on one platform. */
@@ -21,11 +22,22 @@ const read = (path: string): Buffer | undefined => {
   }
 }
 
+/**
+ * V8 optimizes the WebAssembly of undici's parser during the first response, which takes more CPU than the rest of a command. With this
+ * budget it does so after some dozens of responses.
+ */
+const tierUpLater = (): void => {
+  // V8 reports an unknown flag on standard error, and these versions have it.
+  if (Number.parseInt(process.versions.node) <= 24) setFlagsFromString("--wasm-tiering-budget=200000000")
+}
+
 type Require = (id: string) => unknown
 type Wrapped = (exports: unknown, require: Require, module: { readonly exports: unknown }, filename: string, dirname: string) => void
 
 /** Loads a file of a bundle and the files that it requires. V8 recompiles what it rejects of the compiled code. */
 export const load = (folder: string, entry: string, compiled: (file: string, script: Vm.Script) => void = () => {}): void => {
+  // V8 compares all flags with those of the compiled code, so they are set before it is read and when it is made.
+  tierUpLater()
   const elsewhere: Require = Module.createRequire(Path.join(folder, entry))
   const modules = new Map<string, { readonly exports: unknown }>()
   const require = (file: string): unknown => {
@@ -34,7 +46,9 @@ export const load = (folder: string, entry: string, compiled: (file: string, scr
     const module = { exports: {} }
     modules.set(file, module)
     const cachedData = read(cacheOf(folder, file))
-    const script = new Vm.Script(`(function (exports, require, module, __filename, __dirname) {${readFileSync(file, "utf8")}\n})`, {
+    // The bundle is ASCII, which Node decodes fastest as this.
+    const source = readFileSync(file, "latin1")
+    const script = new Vm.Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
       // Kept with the compiled code, which is made in another folder than it is run from.
       filename: Path.relative(folder, file),
       ...(cachedData === undefined ? {} : { cachedData }),
@@ -63,6 +77,7 @@ const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
 /** Loads the program with this entry file in the fastest way available. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
   if (read(cacheOf(folder, entry)) !== undefined) return load(folder, entry)
+  tierUpLater()
   const home = cacheHome()
   if (home !== undefined && typeof enableCompileCache === "function") Reflect.apply(enableCompileCache, Module, [Path.join(home, name)])
   Module.createRequire(Path.join(folder, entry))(Path.join(folder, entry))

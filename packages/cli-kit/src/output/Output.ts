@@ -46,8 +46,9 @@ export class Output extends Context.Tag("@plaza/cli-kit/Output")<
   }
 >() {}
 
-const make = (settings: Settings) =>
-  Effect.map(Streams, ({ stderr, stdout }): Output["Type"] => {
+/** Output to the streams. */
+export const make = (settings: Settings): Effect.Effect<Output["Type"], never, Streams> =>
+  Effect.map(Streams, ({ stderr, stdout }) => {
     const json: Output["Type"]["value"] = (value) =>
       stdout.write(`${Text.json(value, settings.json || !stdout.isTerminal ? undefined : 2)}\n`)
     const ndjson: Output["Type"]["ndjson"] = (items) =>

@@ -1,5 +1,5 @@
 /** A progress bar on standard error. It is shown only on a terminal, and not with `--quiet` or `--json`. */
-import CliProgress from "cli-progress"
+import type { SingleBar } from "cli-progress"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -44,8 +44,10 @@ const unseen: Bar = {
   beside: (writing) => writing
 }
 
+const silent: Progress["Type"] = { bar: () => Effect.succeed(unseen) }
+
 /** Shows nothing. */
-export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, { bar: () => Effect.succeed(unseen) })
+export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, silent)
 
 const units = ["B", "kB", "MB", "GB", "TB"]
 
@@ -55,7 +57,9 @@ export const size = (bytes: number): string => {
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`
 }
 
-const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => number): CliProgress.SingleBar => {
+const draw = async (options: BarOptions, node: NodeJS.WritableStream, columns: () => number): Promise<SingleBar> => {
+  // Loaded here, because few commands show a bar.
+  const { default: CliProgress } = await import("cli-progress")
   const label = oneLine(options.label)
   return new CliProgress.SingleBar({
     stream: node,
@@ -76,18 +80,17 @@ const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => n
   })
 }
 
-export const layer = (settings: { readonly json: boolean; readonly quiet: boolean }): Layer.Layer<Progress, never, Streams> =>
-  Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
+/** Shows bars where a person sees them. */
+export const make = (
+  settings: { readonly json: boolean; readonly quiet: boolean }
+): Effect.Effect<Progress["Type"], never, Streams> =>
+  Effect.map(Streams, ({ stderr }) => {
     const { node } = stderr
-    if (settings.json || settings.quiet || !stderr.isTerminal || node === undefined) return layerSilent
-    return Layer.succeed(Progress, {
+    if (settings.json || settings.quiet || !stderr.isTerminal || node === undefined) return silent
+    return {
       bar: (options) =>
         Effect.acquireRelease(
-          Effect.sync(() => {
-            const bar = draw(options, node, stderr.columns)
-            bar.start(options.total, 0)
-            return bar
-          }),
+          Effect.tap(Effect.promise(() => draw(options, node, stderr.columns)), (bar) => Effect.sync(() => bar.start(options.total, 0))),
           (bar) => Effect.sync(() => bar.stop())
         ).pipe(Effect.map((bar): Bar => {
           // A hidden bar ignores updates, so they are applied when it is shown again.
@@ -111,5 +114,5 @@ export const layer = (settings: { readonly json: boolean; readonly quiet: boolea
               Effect.acquireUseRelease(Effect.sync(() => bar.stop()), () => writing, () => Effect.sync(() => bar.start(total, done)))
           }
         }))
-    })
-  }))
+    }
+  })

@@ -64,9 +64,9 @@ const variable = (name: string) => Effect.orElseSucceed(Config.string(name), () 
 const colourWelcome = Effect.zipWith(variable("NO_COLOR"), variable("TERM"), (noColour, terminal) => noColour === "" && terminal !== "dumb")
 
 /** The streams of this process. */
-export const layer: Layer.Layer<Streams> = Layer.effect(
-  Streams,
-  Effect.map(colourWelcome, (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) }))
+export const make: Effect.Effect<Streams["Type"]> = Effect.map(
+  colourWelcome,
+  (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) })
 )
 
 /** Streams that record their output, for tests. */

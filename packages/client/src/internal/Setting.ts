@@ -1,10 +1,24 @@
 /**
- * Validates one setting of a layer. The failure names the setting.
+ * The defaults of the settings, and checks of single settings. A failure names the setting.
  *
  * @since 0.1.0
  */
+import * as ApiKey from "@plaza/domain/ApiKey"
+import * as Limits from "@plaza/domain/Limits"
+import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import type * as Redacted from "effect/Redacted"
 import { InvalidSettings } from "../ClientError.js"
+
+/** @since 0.1.0 @category defaults */
+export const defaults = {
+  timeout: Duration.seconds(30),
+  maxWait: Duration.minutes(5),
+  settleTime: Duration.seconds(15),
+  rateLimit: Limits.requestsPerWindow,
+  maxResponseBytes: 16 * 1024 * 1024,
+  rateWindow: Limits.rateWindow
+}
 
 /**
  * The failure of an invalid setting.
@@ -32,3 +46,12 @@ export const named = <A>(setting: string, checked: Either.Either<A, string>): Ei
  */
 export const parseCount = (count: number): Either.Either<number, string> =>
   Number.isSafeInteger(count) && count >= 1 ? Either.right(count) : Either.left("must be a whole number of at least 1")
+
+/**
+ * Parses a key. The left value is the violated requirement, without the key.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const checkApiKey = (text: string): Either.Either<Redacted.Redacted, string> =>
+  Either.mapLeft(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)

@@ -6,7 +6,7 @@
 import { keySecretLength } from "@plaza/domain/Limits"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { createHash, randomInt } from "node:crypto"
+import { hash, randomInt } from "node:crypto"
 
 /**
  * The prefix of every key by default: the document's own example.
@@ -36,6 +36,6 @@ export const next: Effect.Effect<Redacted.Redacted> = Effect.sync(() =>
  * @category constructors
  */
 export const derived = (name: string): Redacted.Redacted => {
-  const bytes = createHash("sha512").update(name).digest().subarray(0, keySecretLength)
+  const bytes = hash("sha512", name, "buffer").subarray(0, keySecretLength)
   return Redacted.make(prefix + Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join(""))
 }

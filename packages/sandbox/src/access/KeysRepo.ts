@@ -9,12 +9,13 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { onFirstUse } from "../OnFirstUse.js"
 import { Sql } from "../storage/Sql.js"
 import * as SqlSchema from "../storage/SqlSchema.js"
 import { Account } from "./AccountsRepo.js"
 
 const Scopes = Schema.parseJson(Schema.Array(Schema.String))
-const encodeScopes = Schema.encodeSync(Scopes)
+const encodeScopes = onFirstUse(() => Schema.encodeSync(Scopes))
 
 /** @since 0.1.0 @category rows */
 export const Key = Schema.Struct({

@@ -96,23 +96,25 @@ export const make = (
           message: "the control API accepts no requests from a page of another origin"
         })
 
+    const handle = (request: ControlRequest, path: string): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> => {
+      const refusal = refusalOf(request)
+      return (refusal === undefined
+        ? Router.run(endpoints.app(), request, path, () => nearMiss(request.method, path))
+        : Effect.fail(refusal)).pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.map(
+              Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
+              ({ error }) => Envelope.failure(error)
+            )
+          ),
+          // Faults never hit the control API.
+          Effect.catchTag("NotHandled", Effect.die),
+          Effect.map((response) => withoutKeys(response, request.operation))
+        )
+    }
+
     return {
-      respond: (incoming, path, query) => {
-        const request = new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits })
-        const refusal = refusalOf(request)
-        return (refusal === undefined
-          ? Router.run(endpoints.app(), request, path, () => nearMiss(request.method, path))
-          : Effect.fail(refusal)).pipe(
-            Effect.catchAllCause((cause) =>
-              Effect.map(
-                Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
-                ({ error }) => Envelope.failure(error)
-              )
-            ),
-            // Faults never hit the control API.
-            Effect.catchTag("NotHandled", Effect.die),
-            Effect.map((response) => withoutKeys(response, request.operation))
-          )
-      }
+      respond: (incoming, path, query) =>
+        handle(new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits }), path)
     }
   })

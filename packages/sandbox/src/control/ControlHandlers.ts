@@ -23,8 +23,8 @@ import { openApi } from "../OpenApiDocument.js"
 import * as Postman from "../Postman.js"
 import { Seeding } from "../seeding/Seeding.js"
 import { VirtualClock } from "../VirtualClock.js"
-import { ControlApi } from "./ControlApi.js"
-import { ServedControlApi } from "./ServedControlApi.js"
+import { ControlApi, ControlGroup } from "./ControlApi.js"
+import { servedControl } from "./ServedControlApi.js"
 
 /** In process, a request may have no Host. */
 const originOf = ({ headers }: HttpServerRequest): string => `http://${headers["host"] ?? "127.0.0.1:4010"}`
@@ -41,7 +41,7 @@ const checkOperation = (pattern: string | undefined): Effect.Effect<void, Valida
     ))
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedControlApi, "control", (handlers) =>
+export const group = Endpoints.group(servedControl, ControlGroup, (handlers) =>
   Effect.gen(function*() {
     const accounts = yield* AccountsRepo
     const { undocumented } = yield* CurrentAssumptions

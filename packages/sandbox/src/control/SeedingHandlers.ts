@@ -7,12 +7,13 @@ import * as Effect from "effect/Effect"
 import { AccessRequests } from "../access/AccessRequests.js"
 import * as Endpoints from "../http/Endpoints.js"
 import { Seeding } from "../seeding/Seeding.js"
-import { ServedControlApi } from "./ServedControlApi.js"
+import { SeedingGroup } from "./SeedingApi.js"
+import { servedControl } from "./ServedControlApi.js"
 
 const asId = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly id: A }, E> => Effect.map(effect, (id) => ({ id }))
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedControlApi, "seeding", (handlers) =>
+export const group = Endpoints.group(servedControl, SeedingGroup, (handlers) =>
   Effect.gen(function*() {
     const { operations } = yield* Seeding
     const requests = yield* AccessRequests

@@ -3,22 +3,19 @@
  *
  * @since 0.1.0
  */
-import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import { RequestError } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import { errorResponse } from "@plaza/domain/Errors"
+import { InvalidJson, PayloadTooLarge, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import type * as Endpoints from "../http/Endpoints.js"
 import * as NearMiss from "../http/NearMiss.js"
 import { byRoute, operationsOf } from "../http/Operation.js"
-import { served } from "../http/ServedApi.js"
+import { failures } from "../http/ServedEndpoint.js"
 import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.js"
-import { ControlGroup } from "./ControlApi.js"
-import { SeedingGroup } from "./SeedingApi.js"
-import { SnapshotsGroup } from "./SnapshotsApi.js"
+import { ControlApi } from "./ControlApi.js"
 
 /**
  * A request of the control API, with the bounds of its sandbox.
@@ -42,20 +39,31 @@ export class ControlRequest extends ServerRequest {
  * @category middleware
  */
 export class ReadsBody extends HttpApiMiddleware.Tag<ReadsBody>()("@plaza/sandbox/ReadsBody", {
-  failure: Schema.Union(errorResponse("INVALID_JSON"), errorResponse("PAYLOAD_TOO_LARGE"), errorResponse("VALIDATION_ERROR"),
-    Schema.instanceOf(RequestError))
+  failure: failures(InvalidJson, PayloadTooLarge, ValidationError, RequestError)
 }) {}
 
 /** @since 0.1.0 @category api */
-export class ServedControlApi extends HttpApi.make("sandbox")
-  .add(served(ControlGroup.middleware(ReadsBody), "ignore"))
-  .add(served(SeedingGroup.middleware(ReadsBody), "ignore"))
-  .add(served(SnapshotsGroup.middleware(ReadsBody), "ignore"))
-{}
+export const servedControl: Endpoints.Serving<ReadsBody> = {
+  basePath: "",
+  middleware: (endpoint) => endpoint.middleware(ReadsBody),
+  furtherFields: "ignore"
+}
 
-const operations = operationsOf(ServedControlApi)
+interface Known {
+  readonly operationOf: ReturnType<typeof byRoute>
+  readonly nearMiss: ReturnType<typeof NearMiss.make>
+}
 
-const operationOf = byRoute(operations)
+let known: Known | undefined
+
+/** Made by the first request, because few tests use the control API. */
+const operations = (): Known => {
+  if (known === undefined) {
+    const all = operationsOf(ControlApi)
+    known = { operationOf: byRoute(all), nearMiss: NearMiss.make(all, "") }
+  }
+  return known
+}
 
 /**
  * Explains an unknown route of the control API.
@@ -63,14 +71,14 @@ const operationOf = byRoute(operations)
  * @since 0.1.0
  * @category routing
  */
-export const nearMiss = NearMiss.make(operations, "")
+export const nearMiss = (method: string, path: string): string => operations().nearMiss(method, path)
 
 /** @since 0.1.0 @category middleware */
 export const middleware: Context.Context<ReadsBody> = Context.make(
   ReadsBody,
   Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
     const request = Context.get(context, HttpServerRequest)
-    const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
+    const operation = operations().operationOf(Context.get(context, HttpRouter.RouteContext).route)
     if (!(request instanceof ControlRequest) || operation === undefined || operation.body === "file") {
       return Effect.dieMessage("the control API has no uploads")
     }

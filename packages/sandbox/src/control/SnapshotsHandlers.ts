@@ -6,10 +6,11 @@
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../http/Endpoints.js"
 import { Snapshots } from "../storage/Snapshots.js"
-import { ServedControlApi } from "./ServedControlApi.js"
+import { servedControl } from "./ServedControlApi.js"
+import { SnapshotsGroup } from "./SnapshotsApi.js"
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedControlApi, "snapshots", (handlers) =>
+export const group = Endpoints.group(servedControl, SnapshotsGroup, (handlers) =>
   Effect.map(Snapshots, (snapshots) =>
     handlers
       .handle("list", () => Effect.map(snapshots.list, (data) => ({ data })))

@@ -1,18 +1,44 @@
 /**
- * The endpoints of an api on the platform's router. Their routes hold the prepared schemas, so all sandboxes of a process
- * share them. Each sandbox makes its own handlers, and a request carries those of its sandbox.
+ * The endpoints of an api on the platform's router. All sandboxes of a process share the routes, and a route prepares its
+ * schemas for its first request. Each sandbox makes its own handlers, and a request carries those of its sandbox.
  *
  * @since 0.1.0
  */
-import type * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import type * as Context from "effect/Context"
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import type { CurrentCaller } from "./RequiresAdmission.js"
 import * as Router from "./Router.js"
+import { type FurtherFields, served } from "./ServedEndpoint.js"
 import { type Handler, type Handlers, ServerRequest } from "./ServerRequest.js"
+
+type AnyEndpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
+
+type AnyMiddleware = HttpApiMiddleware.HttpApiMiddleware.AnyId
+
+/**
+ * How the groups of an api are served: behind which middleware and with which fields. Handlers may fail with `E` in addition to
+ * the errors of the middleware and of their endpoint.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Serving<Middleware extends AnyMiddleware, E = never> {
+  /** In front of all paths; may be empty. */
+  readonly basePath: "" | `/${string}`
+  /** Adds the middleware to an endpoint. */
+  readonly middleware: (endpoint: AnyEndpoint) => AnyEndpoint
+  readonly furtherFields: FurtherFields
+  /** Never set: it holds the types. */
+  readonly types?: { readonly middleware: Middleware; readonly errors: E }
+}
 
 /**
  * The endpoints of one group.
@@ -21,19 +47,55 @@ import { type Handler, type Handlers, ServerRequest } from "./ServerRequest.js"
  * @category models
  */
 export interface Group<R, Middleware> {
-  readonly routes: Layer.Layer<never, never, HttpApiBuilder.Router | Middleware>
+  readonly routes: (middleware: Context.Context<Middleware>) => ReadonlyArray<Router.Route>
+  /** The names of its endpoints. */
+  readonly names: () => ReadonlyArray<string>
   /** Makes the handlers of one sandbox, by the names of their endpoints. */
   readonly handlers: Effect.Effect<Handlers, never, R>
 }
 
 /** What handlers are given to, by the names of their endpoints. */
 interface Collector {
-  readonly handle: (endpoint: string, handler: Handler, options?: { readonly uninterruptible: boolean }) => Collector
+  readonly handle: (endpoint: string, handler: Handler) => Collector
 }
 
 const handle = (name: string): Handler => (input) =>
   (input.request instanceof ServerRequest ? input.request.handlers.get(name)?.(input) : undefined) ??
     Effect.dieMessage(`the sandbox of this request has no handler ${name}`)
+
+/** The platform's route of an endpoint: decodes the request, runs the handler behind the middleware and encodes its result. */
+const prepare = (
+  endpoint: AnyEndpoint,
+  middleware: Context.Context<never>
+): Router.Route =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    // The route finds the router by it. Layers that merge or provide these would take most of the time of this.
+    const memoMap = yield* Layer.makeMemoMap
+    const router = yield* Layer.buildWithMemoMap(HttpApiBuilder.Router.Live, memoMap, scope)
+    const api = HttpApi.make("sandbox").add(HttpApiGroup.make("group").add(endpoint))
+    const routes = HttpApiBuilder.group(api, "group",
+      (handlers) => handlers.handle(endpoint.name, handle(endpoint.name), { uninterruptible: true }) as never)
+    yield* Effect.provide(Layer.buildWithMemoMap(routes, memoMap, scope), Context.merge(middleware, router))
+    return Chunk.unsafeHead((yield* Effect.provide(HttpApiBuilder.Router.router, router)).routes)
+  }).pipe(Effect.scoped, Effect.runSync)
+
+/** The route of an endpoint, which is prepared by its first request. */
+const routeOf = <Middleware extends AnyMiddleware, E>(
+  { basePath, furtherFields, middleware: behind }: Serving<Middleware, E>,
+  endpoint: AnyEndpoint,
+  middleware: Context.Context<Middleware>
+): Router.Route => {
+  let prepared: Router.Route | undefined
+  const path = `${basePath}${endpoint.path}` as const
+  return HttpRouter.makeRoute(endpoint.method, path,
+    Effect.suspend(() => (prepared ??= prepare(served(behind(endpoint), path, furtherFields), middleware)).handler), {
+    uninterruptible: true
+  })
+}
+
+// True of every group: `Any` is the same class without the type of its endpoints.
+const endpointsOf = (group: HttpApiGroup.HttpApiGroup.Any) => (group as unknown as HttpApiGroup.HttpApiGroup.AnyWithProps).endpoints
 
 /**
  * A group of an api, with handlers as `HttpApiBuilder.group` takes them. They require nothing but the caller. A started
@@ -42,29 +104,19 @@ const handle = (name: string): Handler => (input) =>
  * @since 0.1.0
  * @category constructors
  */
-export const group = <
-  ApiId extends string,
-  Groups extends HttpApiGroup.HttpApiGroup.Any,
-  ApiE,
-  ApiR,
-  const Name extends HttpApiGroup.HttpApiGroup.Name<Groups>,
-  E,
-  Provides,
-  R
->(
-  api: HttpApi.HttpApi<ApiId, Groups, ApiE, ApiR>,
-  name: Name,
+export const group = <Middleware extends AnyMiddleware, ServingE, Endpoints extends HttpApiGroup.HttpApiGroup.Any, E, Provides, R>(
+  serving: Serving<Middleware, ServingE>,
+  endpoints: Endpoints,
   build: (
-    handlers: HttpApiBuilder.Handlers.FromGroup<ApiE, ApiR, HttpApiGroup.HttpApiGroup.WithName<Groups, Name>>
+    handlers: HttpApiBuilder.Handlers.FromGroup<
+      ServingE | HttpApiMiddleware.HttpApiMiddleware.Error<Middleware>,
+      Middleware,
+      Endpoints
+    >
   ) => Effect.Effect<HttpApiBuilder.Handlers<E, Provides, CurrentCaller>, never, R>
-): Group<R, HttpApiGroup.HttpApiGroup.MiddlewareWithName<Groups, Name>> => ({
-  // The middleware is that of the group, and every endpoint of the group is handled: a loop hides both from the types.
-  routes: HttpApiBuilder.group(api as unknown as HttpApi.HttpApi.AnyWithProps, name,
-    (handlers) =>
-      Object.keys(handlers.group.endpoints).reduce(
-        (all, endpoint) => all.handle(endpoint, handle(endpoint), { uninterruptible: true }),
-        handlers as unknown as Collector
-      ) as never) as Group<never, never>["routes"],
+): Group<R, Middleware> => ({
+  routes: (middleware) => Object.values(endpointsOf(endpoints)).map((endpoint) => routeOf(serving, endpoint, middleware)),
+  names: () => Object.keys(endpointsOf(endpoints)),
   handlers: Effect.suspend(() => {
     const made = new Map<string, Handler>()
     const collector: Collector = {
@@ -89,7 +141,7 @@ type Requirements<G> = G extends Group<infer R, infer _> ? R : never
 export interface Endpoints<R> {
   /** The app of all sandboxes, which is made at its first use. */
   readonly app: () => Router.App
-  /** Makes the handlers of one sandbox. */
+  /** The handlers of one sandbox. Those of a group are made at their first use. */
   readonly handlers: Effect.Effect<Handlers, never, R>
 }
 
@@ -103,13 +155,29 @@ export const make = <Groups extends ReadonlyArray<Group<unknown, Middleware>>, M
   middleware: Context.Context<Middleware>,
   ...groups: Groups
 ): Endpoints<Requirements<Groups[number]>> => {
+  type R = Requirements<Groups[number]>
   let app: Router.App | undefined
-  return {
-    app: () => app ??= Router.make(middleware, groups.map(({ routes }) => routes)),
+  let byName: ReadonlyMap<string, Group<R, Middleware>> | undefined
+  const groupOf = (name: string) =>
     // The types of a list lose what each of its items requires.
-    handlers: Effect.map(
-      Effect.forEach(groups as ReadonlyArray<Group<Requirements<Groups[number]>, Middleware>>, ({ handlers }) => handlers),
-      (all) => new Map(all.flatMap((handlers) => [...handlers]))
-    )
+    (byName ??= new Map((groups as ReadonlyArray<Group<R, Middleware>>).flatMap((group) => group.names().map((name) => [name, group]))))
+      .get(name)
+  return {
+    app: () => app ??= Router.make(groups.flatMap(({ routes }) => routes(middleware))),
+    handlers: Effect.map(Effect.context<R>(), (services): Handlers => {
+      const made = new Map<Group<R, Middleware>, Handlers>()
+      return {
+        get: (name) => {
+          const group = groupOf(name)
+          if (group === undefined) {
+            return undefined
+          }
+          // A request uses one group of ten. To make handlers is to take their services.
+          const handlers = made.get(group) ?? Effect.runSync(Effect.provide(group.handlers, services))
+          made.set(group, handlers)
+          return handlers.get(name)
+        }
+      }
+    })
   }
 }

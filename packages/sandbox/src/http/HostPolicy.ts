@@ -54,11 +54,13 @@ export const isHost = (host: string): boolean =>
 
 /** @since 0.1.0 @category constructors */
 export const make = (bound: string, allowed: ReadonlyArray<string> = []): HostPolicy => {
-  const names = new Set([bound, ...allowed].map((host) => nameOf(bracketed(host))))
+  let names: ReadonlySet<string | undefined> | undefined
+  // Made when a request names another host than this machine.
+  const isGiven = (name: string) => (names ??= new Set([bound, ...allowed].map((host) => nameOf(bracketed(host))))).has(name)
   const isAny = allowed.includes(anyHost)
   const isOwnName = (host: string): boolean => {
     const name = nameOf(host)
-    return name !== undefined && (isLoopbackName(name) || names.has(name))
+    return name !== undefined && (isLoopbackName(name) || isGiven(name))
   }
   const hasOwnName = (request: ServerRequest) => isAny || hostsOf(request).every(isOwnName)
   return {

@@ -15,6 +15,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import * as Envelope from "./Envelope.js"
+import { InProcessResponse } from "./InProcessResponse.js"
 import type { SandboxApp } from "./SandboxApp.js"
 import type { Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
@@ -107,16 +109,21 @@ const sourceOf = (request: HttpClientRequest.HttpClientRequest, url: URL): Sourc
 
 const bodiless = new Set([204, 205, 304])
 
-/** The body of a response is streamed by the caller's clock. */
+/** A body of a fault is streamed by the caller's clock. */
 const toClientResponse = (request: HttpClientRequest.HttpClientRequest, response: HttpServerResponse.HttpServerResponse) =>
-  Effect.map(Effect.runtime(), (runtime) =>
-    HttpClientResponse.fromWeb(
-      request,
-      HttpServerResponse.toWeb(response, {
-        withoutBody: request.method === "HEAD" || bodiless.has(response.status),
-        runtime: Runtime.make({ ...runtime, context: Context.empty() })
-      })
-    ))
+  response.body._tag !== "Stream"
+    ? Effect.succeed(
+      new InProcessResponse(request, response,
+        request.method === "HEAD" || bodiless.has(response.status) ? new Uint8Array(0) : Envelope.bytesOf(response))
+    )
+    : Effect.map(Effect.runtime(), (runtime) =>
+      HttpClientResponse.fromWeb(
+        request,
+        HttpServerResponse.toWeb(response, {
+          withoutBody: request.method === "HEAD" || bodiless.has(response.status),
+          runtime: Runtime.make({ ...runtime, context: Context.empty() })
+        })
+      ))
 
 /**
  * Runs an effect of the sandbox on the calling fiber without the services and spans of the caller. The caller may be inside a

@@ -5,12 +5,11 @@
  */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { RequestError } from "@effect/platform/HttpServerError"
-import { errorResponse } from "@plaza/domain/Errors"
-import { Authorization } from "@plaza/domain/PlazaApi"
+import * as Errors from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
-import * as Schema from "effect/Schema"
 import type { Caller } from "../access/Callers.js"
 import { NotHandled } from "./Exchange.js"
+import { failures } from "./ServedEndpoint.js"
 
 /**
  * The account and key of the current request.
@@ -23,14 +22,6 @@ export class CurrentCaller extends Context.Tag("@plaza/sandbox/CurrentCaller")<C
 /** @since 0.1.0 @category middleware */
 export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>()("@plaza/sandbox/RequiresAdmission", {
   provides: CurrentCaller,
-  failure: Schema.Union(
-    Authorization.failure,
-    errorResponse("NOT_FOUND"),
-    errorResponse("PROFILE_INCOMPLETE"),
-    errorResponse("PAYLOAD_TOO_LARGE"),
-    errorResponse("INVALID_JSON"),
-    errorResponse("VALIDATION_ERROR"),
-    Schema.instanceOf(RequestError),
-    Schema.instanceOf(NotHandled)
-  )
+  failure: failures(Errors.NotFound, Errors.InvalidApiKey, Errors.DeveloperAccessRevoked, Errors.RateLimited, Errors.InsufficientScope,
+    Errors.ProfileIncomplete, Errors.PayloadTooLarge, Errors.InvalidJson, Errors.ValidationError, RequestError, NotHandled)
 }) {}

@@ -3,9 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpRouter from "@effect/platform/HttpRouter"
-import * as HttpServer from "@effect/platform/HttpServer"
 import { RouteNotFound } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
@@ -13,7 +11,6 @@ import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { ServerRequest } from "./ServerRequest.js"
 
 /**
@@ -60,30 +57,22 @@ const unknown = (method: string, path: string, question: string) =>
  */
 export type App = (request: ServerRequest) => Effect.Effect<HttpServerResponse, unknown>
 
+/** @since 0.1.0 @category models */
+export type Route = HttpRouter.Route<unknown, HttpRouter.HttpRouter.DefaultServices>
+
 /**
- * Routes behind their middleware, as an app.
+ * Routes as an app.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = <Middleware>(
-  middleware: Context.Context<Middleware>,
-  routes: ReadonlyArray<Layer.Layer<never, never, HttpApiBuilder.Router | Middleware>>
-): App =>
-  Effect.gen(function*() {
-    const scope = yield* Effect.scope
-    // Routes find the router by it. Layers that merge or provide these would take most of the time of this.
-    const memoMap = yield* Layer.makeMemoMap
-    const build = <A, R>(layer: Layer.Layer<A, never, R>) => Layer.buildWithMemoMap(layer, memoMap, scope)
-    const services = yield* build(HttpServer.layerContext)
-    const router = yield* build(HttpApiBuilder.Router.Live)
-    yield* Effect.provide(Effect.forEach(routes, build), Context.merge(middleware, router))
-    const app = yield* Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp).pipe(
-      HttpRouter.withRouterConfig(config),
-      Effect.provide(router)
-    )
-    return (request: ServerRequest): ReturnType<App> => Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request))
-  }).pipe(Effect.scoped, Effect.runSync)
+export const make = (routes: ReadonlyArray<Route>): App => {
+  const app = Effect.runSync(HttpRouter.withRouterConfig(HttpRouter.toHttpApp(HttpRouter.fromIterable(routes)), config))
+  return (request) =>
+    Effect.mapInputContext(app, () =>
+      // True of these routes: none sends a file or reads a multipart body by the platform, which the other services are for.
+      Context.make(HttpServerRequest, request) as Context.Context<HttpServerRequest | HttpRouter.HttpRouter.DefaultServices>)
+}
 
 /**
  * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}. `question`

@@ -97,7 +97,9 @@ export type Handler = (input: { readonly request: unknown }) => Effect.Effect<un
  * @since 0.1.0
  * @category models
  */
-export type Handlers = ReadonlyMap<string, Handler>
+export interface Handlers {
+  readonly get: (endpoint: string) => Handler | undefined
+}
 
 /** @since 0.1.0 @category models */
 export class ServerRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Latitude from "../Latitude.js"
+import { onFirstUse } from "../OnFirstUse.js"
 import { MetaRepo } from "../storage/MetaRepo.js"
 
 /** @since 0.1.0 @category services */
@@ -30,7 +31,7 @@ export class CurrentLatitude extends Context.Tag("@plaza/sandbox/CurrentLatitude
   readonly store: Effect.Effect<void>
 }>() {}
 
-const isDefault = Schema.equivalence(Latitude.Latitude)
+const equals = onFirstUse(() => Schema.equivalence(Latitude.Latitude))
 
 /**
  * Starts with a latitude and the prefixes of earlier keys. `record` runs with all prefixes when one is added, and after a
@@ -51,7 +52,7 @@ export const make = (
   const set = (next: Latitude.Latitude) => {
     current = next
     requests = 0
-    same = isDefault(next, Latitude.defaults)
+    same = next === Latitude.defaults || equals(next, Latitude.defaults)
     keyPrefixes.add(next.keyPrefix)
     return next
   }
@@ -82,8 +83,8 @@ export const make = (
 const key = "keyPrefixes"
 
 const Prefixes = Schema.parseJson(Schema.Array(Schema.String))
-const decodePrefixes = Schema.decodeSync(Prefixes)
-const encodePrefixes = Schema.encodeSync(Prefixes)
+const decodePrefixes = onFirstUse(() => Schema.decodeSync(Prefixes))
+const encodePrefixes = onFirstUse(() => Schema.encodeSync(Prefixes))
 
 /**
  * Starts with a latitude and the prefixes of the keys that the database holds.

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 
 /** A write that is carried out later. */
 interface LateCommit {
@@ -25,15 +25,24 @@ export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateC
 }>() {}
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<LateCommits["Type"], never, Scope.Scope> = Effect.map(FiberSet.make(), (fibers) => ({
-  schedule: (delayMillis, { commit, discard }) =>
-    Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
-      Effect.onInterrupt(() => discard),
-      Effect.zipRight(Effect.ignore(commit)),
-      (write) => FiberSet.run(fibers, write),
-      // The fiber starts in this region, so that a cancellation before its first step discards too.
-      Effect.uninterruptible,
-      Effect.asVoid
-    ),
-  clear: FiberSet.clear(fibers)
-}))
+export const make: Effect.Effect<LateCommits["Type"], never, Scope.Scope> = Effect.map(Effect.scope, (scope) => {
+  let made: FiberSet.FiberSet | undefined
+  // Made by the first late commit, because few sandboxes have one.
+  const fibers = Effect.suspend(() =>
+    made === undefined
+      ? Effect.map(Scope.extend(FiberSet.make(), scope), (fibers) => made = fibers)
+      : Effect.succeed(made)
+  )
+  return {
+    schedule: (delayMillis, { commit, discard }) =>
+      Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
+        Effect.onInterrupt(() => discard),
+        Effect.zipRight(Effect.ignore(commit)),
+        (write) => Effect.flatMap(fibers, (set) => FiberSet.run(set, write)),
+        // The fiber starts in this region, so that a cancellation before its first step discards too.
+        Effect.uninterruptible,
+        Effect.asVoid
+      ),
+    clear: Effect.suspend(() => made === undefined ? Effect.void : FiberSet.clear(made))
+  }
+})

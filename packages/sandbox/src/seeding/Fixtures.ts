@@ -6,6 +6,7 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { onFirstUse } from "../OnFirstUse.js"
 import { optional } from "../OptionalField.js"
 import * as Models from "./SeedingModels.js"
 
@@ -54,7 +55,7 @@ export const Fixtures = Schema.Struct({
 /** @since 0.1.0 @category models */
 export type Fixtures = typeof Fixtures.Type
 
-const decodeUnknown = Schema.decodeUnknownEither(Fixtures)
+const decodeUnknown = onFirstUse(() => Schema.decodeUnknownEither(Fixtures))
 
 /**
  * Formats the path of a field: `products[3].stock`.

@@ -5,7 +5,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { MediaFiles } from "../areas/media/MediaFiles.js"
 import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import type { CurrentAssumptions } from "../Assumptions.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
@@ -55,7 +54,7 @@ export const stored = (meta: MetaRepo["Type"]): Effect.Effect<InitialData | unde
 export const make: Effect.Effect<
   (initial: InitialData) => Effect.Effect<void, SeedingError>,
   never,
-  Sql | Repos | PostsPolicy | MediaFiles | CurrentAssumptions | CurrentLatitude
+  Sql | Repos | PostsPolicy | CurrentAssumptions | CurrentLatitude
 > = Effect.gen(function*() {
   const { withTransaction } = yield* Sql
   const meta = yield* MetaRepo
@@ -80,10 +79,10 @@ export const make: Effect.Effect<
 export const prepare = (
   file: string,
   options: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
-): Effect.Effect<number, SandboxError, Sql | Repos | PostsPolicy | MediaFiles | CurrentAssumptions | CurrentLatitude> =>
+): Effect.Effect<number, SandboxError, Sql | Repos | PostsPolicy | CurrentAssumptions | CurrentLatitude> =>
   Effect.gen(function*() {
     const insert = yield* make
-    const existing = yield* stored(yield* MetaRepo)
+    const existing = file === ":memory:" ? undefined : yield* stored(yield* MetaRepo)
     const { fixtures } = options
     if (existing === undefined) {
       const seed = options.seed ?? 1

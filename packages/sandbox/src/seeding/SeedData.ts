@@ -8,18 +8,19 @@ import { ProfileId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
-import * as Random from "effect/Random"
-import { createHash } from "node:crypto"
+import { PCGRandom } from "effect/Utils"
+import { hash } from "node:crypto"
 import type { Relation } from "../access/AccountsRepo.js"
 import * as Keys from "../access/Keys.js"
 import { KeysRepo } from "../access/KeysRepo.js"
 import * as Chat from "../areas/chat/ChatRepo.js"
-import { MediaFiles } from "../areas/media/MediaFiles.js"
+import * as MediaRepo from "../areas/media/MediaRepo.js"
 import * as Posts from "../areas/posts/PostsRepo.js"
 import { allScopes } from "../Assumptions.js"
 import { MetaRepo } from "../storage/MetaRepo.js"
-import { type Client, type Row, Sql } from "../storage/Sql.js"
+import { type Fragment, insert, type Row, Sql } from "../storage/Sql.js"
 import { catalogue } from "./SeedCatalogue.js"
 import type { NewAccount } from "./SeedingModels.js"
 
@@ -138,79 +139,80 @@ const orderId = (number: number): string =>
 export const storedSeed = (meta: MetaRepo["Type"]): Effect.Effect<Option.Option<number>> =>
   Effect.map(meta.find("seed"), Option.map(Number))
 
-const insertPeople = (sql: Client) =>
-  Effect.all([
-    sql`INSERT INTO accounts ${sql.insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 })))}`,
-    sql`INSERT INTO relations ${
-      sql.insert(people.flatMap(({ fromShop, toShop }, index) => [
-        ...(toShop === undefined ? [] : [relationRow(idOf(index), shopId, toShop)]),
-        ...(fromShop === undefined ? [] : [relationRow(shopId, idOf(index), fromShop)])
-      ]))
-    }`,
-    sql`INSERT INTO conversations ${
-      sql.insert(
-        people.flatMap(({ chats }, index) => chats === true ? [idOf(index)] : []).map((peer, index) => ({
-          seq: index + 1,
-          id: Chat.idOf(index + 1),
-          account_id: shopId,
-          peer_id: peer
-        }))
-      )
-    }`
-  ], { discard: true })
+/** What is the same for every seed, once for all sandboxes of a process. */
+interface Fixed {
+  readonly accounts: Fragment
+  readonly relations: Fragment
+  readonly conversations: Fragment
+  readonly media: Fragment
+  readonly orders: Fragment
+}
 
-const insertPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Random, now: number) =>
-  Effect.gen(function*() {
-    const picture = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`)
-    const { file } = yield* files.write((append) => append(picture))
-    yield* sql`INSERT INTO media ${
-      sql.insert({
-        id: "media-000001",
-        account_id: shopId,
-        name: "front.svg",
-        content_type: "image/svg+xml",
-        size: picture.length,
-        sha256: createHash("sha256").update(picture).digest("hex"),
-        file
-      })
-    }`
-    const authors = [...people.keys()].slice(1).map(idOf)
-    const written = [...authors, ...Array.from({ length: shopPosts }, () => shopId)]
-    const rows: Array<Row> = []
-    for (const [index, author] of written.entries()) {
-      const jitter = yield* random.nextIntBetween(0, postInterval / 2)
-      const text = texts[yield* random.nextIntBetween(0, texts.length)] ?? ""
-      rows.push({
+let fixed: Fixed | undefined
+
+const makeFixed = (): Fixed => {
+  const picture = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`)
+  return {
+    accounts: insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 }))),
+    relations: insert(people.flatMap(({ fromShop, toShop }, index) => [
+      ...(toShop === undefined ? [] : [relationRow(idOf(index), shopId, toShop)]),
+      ...(fromShop === undefined ? [] : [relationRow(shopId, idOf(index), fromShop)])
+    ])),
+    conversations: insert(
+      people.flatMap(({ chats }, index) => chats === true ? [idOf(index)] : []).map((peer, index) => ({
         seq: index + 1,
-        id: Posts.idOf(index + 1),
-        account_id: author,
-        text,
-        media_ids: JSON.stringify(index === written.length - 1 ? ["media-000001"] : []),
-        created_at: now - (written.length - index) * postInterval + jitter
-      })
-    }
-    yield* sql`INSERT INTO posts ${sql.insert(rows)}`
-  })
+        id: Chat.idOf(index + 1),
+        account_id: shopId,
+        peer_id: peer
+      }))
+    ),
+    media: insert({
+      id: "media-000001",
+      account_id: shopId,
+      name: "front.svg",
+      content_type: "image/svg+xml",
+      size: picture.length,
+      sha256: hash("sha256", picture),
+      // Nothing reads the bytes, and a file would take most of the time of a start.
+      file: MediaRepo.noFile
+    }),
+    orders: insert([
+      ...Array.from({ length: orders }, (_, index) => ({ id: orderId(index + 1), account_id: shopId })),
+      ...otherStores.map((store) => ({ id: store.orderId, account_id: store.accountId }))
+    ])
+  }
+}
 
-const insertStores = (sql: Client, random: Random.Random) =>
-  Effect.gen(function*() {
-    const products: Array<{ id: string; account_id: string; name: string; stock: number }> = []
-    for (const [id, name] of catalogue) {
-      // One in ten is sold out.
-      const soldOut = (yield* random.nextIntBetween(0, 10)) === 0
-      products.push({ id, account_id: shopId, name, stock: soldOut ? 0 : yield* random.nextIntBetween(1, 80) })
+/** A whole number from the first up to, but not including, the second. */
+type Draw = (from: number, to: number) => number
+
+/** Draws the numbers of `Random.make`, without an effect for each. */
+const drawing = (seed: number): Draw => {
+  const numbers = new PCGRandom(Hash.hash(seed))
+  return (from, to) => numbers.integer(to - from) + from
+}
+
+const postRows = (draw: Draw, now: number): ReadonlyArray<Row> => {
+  const authors = [...people.keys()].slice(1).map(idOf)
+  const written = [...authors, ...Array.from({ length: shopPosts }, () => shopId)]
+  return written.map((author, index) => {
+    const jitter = draw(0, postInterval / 2)
+    return {
+      seq: index + 1,
+      id: Posts.idOf(index + 1),
+      account_id: author,
+      text: texts[draw(0, texts.length)] ?? "",
+      media_ids: JSON.stringify(index === written.length - 1 ? ["media-000001"] : []),
+      created_at: now - (written.length - index) * postInterval + jitter
     }
-    for (const { accountId, productId } of otherStores) {
-      products.push({ id: productId, account_id: accountId, name: productId, stock: 10 })
-    }
-    yield* sql`INSERT INTO products ${sql.insert(products)}`
-    yield* sql`INSERT INTO orders ${
-      sql.insert([
-        ...Array.from({ length: orders }, (_, index) => ({ id: orderId(index + 1), account_id: shopId })),
-        ...otherStores.map((store) => ({ id: store.orderId, account_id: store.accountId }))
-      ])
-    }`
   })
+}
+
+const productRows = (draw: Draw): ReadonlyArray<Row> => [
+  // One in ten is sold out.
+  ...catalogue.map(([id, name]) => ({ id, account_id: shopId, name, stock: draw(0, 10) === 0 ? 0 : draw(1, 80) })),
+  ...otherStores.map(({ accountId, productId }) => ({ id: productId, account_id: accountId, name: productId, stock: 10 }))
+]
 
 /**
  * Inserts the seeded data into empty tables.
@@ -221,27 +223,33 @@ const insertStores = (sql: Client, random: Random.Random) =>
 export const make: Effect.Effect<
   (seed: number) => Effect.Effect<void>,
   never,
-  Sql | KeysRepo | MetaRepo | MediaFiles
+  Sql | KeysRepo | MetaRepo
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const keys = yield* KeysRepo
   const meta = yield* MetaRepo
-  const files = yield* MediaFiles
   return (seed) =>
-    Effect.gen(function*() {
-      const random = Random.make(seed)
-      yield* meta.set("seed", String(seed))
-      const now = yield* DateTime.now
-      yield* insertPeople(sql)
-      yield* keys.insert(Keys.row({
-        id: "k1",
-        accountId: ProfileId.make(shopId),
-        name: "seeded",
-        value: Keys.seeded(seed),
-        scopes: allScopes,
-        createdAt: now
-      }))
-      yield* insertPosts(sql, files, random, DateTime.toEpochMillis(now))
-      yield* insertStores(sql, random)
+    Effect.flatMap(DateTime.now, (now) => {
+      const { accounts, conversations, media, orders, relations } = fixed ??= makeFixed()
+      const draw = drawing(seed)
+      return Effect.all([
+        meta.set("seed", String(seed)),
+        sql`INSERT INTO accounts ${accounts}`,
+        sql`INSERT INTO relations ${relations}`,
+        sql`INSERT INTO conversations ${conversations}`,
+        keys.insert(Keys.row({
+          id: "k1",
+          accountId: ProfileId.make(shopId),
+          name: "seeded",
+          value: Keys.seeded(seed),
+          scopes: allScopes,
+          createdAt: now
+        })),
+        sql`INSERT INTO media ${media}`,
+        // The order of the draws decides what a seed gives.
+        sql`INSERT INTO posts ${insert(postRows(draw, DateTime.toEpochMillis(now)))}`,
+        sql`INSERT INTO products ${insert(productRows(draw))}`,
+        sql`INSERT INTO orders ${orders}`
+      ], { discard: true })
     })
 })

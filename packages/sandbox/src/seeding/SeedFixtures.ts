@@ -39,6 +39,29 @@ const withPath = (path: string) => (error: SeedingError): SeedingError => {
   }
 }
 
+type Services = Sql | Repos | PostsPolicy | CurrentAssumptions | CurrentLatitude
+
+const each = <A>(list: string, items: ReadonlyArray<A> = [], insert: (item: A) => Effect.Effect<unknown, SeedingError>) =>
+  Effect.forEach(items, (item, index) => Effect.mapError(insert(item), withPath(`${list}.${index}`)), { discard: true })
+
+const insertAll = (fixtures: Fixtures, seed: number): Effect.Effect<void, SeedingError, Services> =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const generate = yield* Generate.make
+    const { createAccount, setRelation } = yield* ProfilesSeeding.make
+    const { setOrder, setProduct } = yield* StoreSeeding.make
+    const { createConversation, createPost } = yield* ContentSeeding.make
+    yield* withTransaction(Effect.gen(function*() {
+      yield* generate(fixtures.generate ?? {}, seed)
+      yield* each("accounts", fixtures.accounts, createAccount)
+      yield* each("relations", fixtures.relations, ({ from, to, ...relation }) => setRelation(from, to, relation))
+      yield* each("posts", fixtures.posts, createPost)
+      yield* each("products", fixtures.products, setProduct)
+      yield* each("orders", fixtures.orders, setOrder)
+      yield* each("conversations", fixtures.conversations, createConversation)
+    }))
+  })
+
 /**
  * Inserts fixtures, all of them or none.
  *
@@ -48,25 +71,5 @@ const withPath = (path: string) => (error: SeedingError): SeedingError => {
 export const make: Effect.Effect<
   (fixtures: Fixtures, seed: number) => Effect.Effect<void, SeedingError>,
   never,
-  Sql | Repos | PostsPolicy | CurrentAssumptions | CurrentLatitude
-> = Effect.gen(function*() {
-  const sql = yield* Sql
-  const generate = yield* Generate.make
-  const { createAccount, setRelation } = yield* ProfilesSeeding.make
-  const { setOrder, setProduct } = yield* StoreSeeding.make
-  const { createConversation, createPost } = yield* ContentSeeding.make
-
-  const each = <A>(list: string, items: ReadonlyArray<A> = [], insert: (item: A) => Effect.Effect<unknown, SeedingError>) =>
-    Effect.forEach(items, (item, index) => Effect.mapError(insert(item), withPath(`${list}.${index}`)), { discard: true })
-
-  return (fixtures, seed) =>
-    Effect.gen(function*() {
-      yield* generate(fixtures.generate ?? {}, seed)
-      yield* each("accounts", fixtures.accounts, createAccount)
-      yield* each("relations", fixtures.relations, ({ from, to, ...relation }) => setRelation(from, to, relation))
-      yield* each("posts", fixtures.posts, createPost)
-      yield* each("products", fixtures.products, setProduct)
-      yield* each("orders", fixtures.orders, setOrder)
-      yield* each("conversations", fixtures.conversations, createConversation)
-    }).pipe(sql.withTransaction)
-})
+  Services
+> = Effect.map(Effect.context<Services>(), (services) => (fixtures, seed) => Effect.provide(insertAll(fixtures, seed), services))

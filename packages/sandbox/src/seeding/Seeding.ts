@@ -100,10 +100,7 @@ export class Seeding extends Context.Tag("@plaza/sandbox/Seeding")<Seeding, {
   readonly reset: Effect.Effect<void>
 }>() {}
 
-/** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<
-  Seeding["Type"],
-  never,
+type Services =
   | Sql
   | AccessRequests
   | Repos
@@ -118,25 +115,14 @@ export const make: Effect.Effect<
   | RateWindow
   | RequestLog
   | VirtualClock
-> = Effect.gen(function*() {
-  const sql = yield* Sql
-  const media = yield* MediaRepo
-  const meta = yield* MetaRepo
-  const storedSeed = Effect.map(SeedData.storedSeed(meta), Option.getOrThrow)
+
+const readSeed = Effect.flatMap(MetaRepo, (meta) => Effect.map(SeedData.storedSeed(meta), Option.getOrThrow))
+
+const makeOperations = Effect.gen(function*() {
   const keys = yield* Keys
   const requests = yield* AccessRequests
-  const faults = yield* Faults
-  const window = yield* RateWindow
-  const log = yield* RequestLog
-  const clock = yield* VirtualClock
-  const files = yield* MediaFiles
-  const late = yield* LateCommits
-  const latitude = yield* CurrentLatitude
-  const commits = yield* Commits
-  const insertInitialData = yield* InitialData.make
+  const seed = Effect.provideService(readSeed, MetaRepo, yield* MetaRepo)
   const seedFixtures = yield* SeedFixtures.make
-  const state = yield* ReadStateSnapshot.make
-
   const operations: SeedingOperations = {
     ...(yield* ProfilesSeeding.make),
     ...(yield* StoreSeeding.make),
@@ -144,33 +130,46 @@ export const make: Effect.Effect<
     requestAccess: requests.submit,
     decideAccess: requests.decide,
     setAccess: requests.transition,
-    addFixtures: (fixtures) => Effect.flatMap(storedSeed, (seed) => seedFixtures(fixtures, seed)),
+    addFixtures: (fixtures) => Effect.flatMap(seed, (seed) => seedFixtures(fixtures, seed)),
     createKey: keys.create,
     revokeKey: keys.revoke
   }
+  return operations
+})
 
+const reset = Effect.gen(function*() {
+  const sql = yield* Sql
+  const media = yield* MediaRepo
+  const initial = yield* InitialData.stored(yield* MetaRepo)
+  const insertInitialData = yield* InitialData.make
+  yield* (yield* VirtualClock).reset
+  const uploaded = yield* Effect.gen(function*() {
+    const names = yield* media.files()
+    yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
+    // The same data was inserted before, so it is valid.
+    yield* Effect.orDie(insertInitialData(initial ?? { seed: 1 }))
+    const kept = new Set(yield* media.snapshotFiles())
+    return names.filter((name) => !kept.has(name))
+  }).pipe(sql.withTransaction)
+  yield* (yield* MediaFiles).remove(uploaded)
+  yield* (yield* LateCommits).clear
+  yield* (yield* CurrentLatitude).reset
+  yield* (yield* Commits).clear
+  yield* (yield* Faults).reset
+  yield* (yield* RateWindow).reset
+  yield* (yield* RequestLog).clear
+})
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Seeding["Type"], never, Services> = Effect.map(Effect.context<Services>(), (services) => {
+  let made: SeedingOperations | undefined
   return {
-    operations,
-    state,
-    seed: storedSeed,
-    reset: Effect.gen(function*() {
-      const initial = yield* InitialData.stored(meta)
-      yield* clock.reset
-      const uploaded = yield* Effect.gen(function*() {
-        const names = yield* media.files()
-        yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
-        // The same data was inserted before, so it is valid.
-        yield* Effect.orDie(insertInitialData(initial ?? { seed: 1 }))
-        const kept = new Set(yield* media.snapshotFiles())
-        return names.filter((name) => !kept.has(name))
-      }).pipe(sql.withTransaction)
-      yield* files.remove(uploaded)
-      yield* late.clear
-      yield* latitude.reset
-      yield* commits.clear
-      yield* faults.reset
-      yield* window.reset
-      yield* log.clear
-    })
+    get operations() {
+      // Made when one of them is used. To make them is to take their services.
+      return made ??= Effect.runSync(Effect.provide(makeOperations, services))
+    },
+    state: Effect.provide(Effect.flatten(ReadStateSnapshot.make), services),
+    seed: Effect.provide(readSeed, services),
+    reset: Effect.provide(reset, services)
   }
 })

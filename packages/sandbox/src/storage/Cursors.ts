@@ -18,6 +18,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { invalidField } from "../http/Envelope.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { onFirstUse } from "../OnFirstUse.js"
 import { optional } from "../OptionalField.js"
 
 const PageStart = Schema.Struct({
@@ -41,7 +42,7 @@ const Content = Schema.parseJson(Schema.Struct({
   /** When the cursor was issued; absent where cursors don't expire. */
   at: optional(Schema.Number)
 }))
-const decodeContent = Schema.decodeUnknownOption(Content)
+const decodeContent = onFirstUse(() => Schema.decodeUnknownOption(Content))
 
 const signatureLength = 16
 

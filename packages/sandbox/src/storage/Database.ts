@@ -7,9 +7,10 @@ import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
+import { onFirstUse } from "../OnFirstUse.js"
 import { SandboxError } from "../SandboxError.js"
 import * as Sql from "./Sql.js"
 
@@ -141,7 +142,7 @@ const foreign = (file: string): SandboxError =>
 const ofAnotherVersion = (file: string): SandboxError =>
   new SandboxError({ message: `the data file ${file} was created by another version of the sandbox: name another file` })
 
-const decodeHeader = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int }))
+const decodeHeader = onFirstUse(() => Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int })))
 
 /** The numbers in the header of a data file. */
 const headerOf = (database: Sqlite.Database) =>
@@ -199,7 +200,15 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       )
     }), { discard: true })
 
-/** Locks the database and creates missing tables. Throws the errors of SQLite. */
+const creation = [
+  "BEGIN",
+  `PRAGMA application_id = ${applicationId}`,
+  `PRAGMA user_version = ${schemaVersion}`,
+  ...tables,
+  "COMMIT"
+].join(";")
+
+/** Locks a data file and creates missing tables. Throws the errors of SQLite. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")
@@ -207,9 +216,7 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
   database.exec("PRAGMA synchronous = NORMAL")
   if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() === undefined) {
     // Before the write-ahead log, so that no file without a header is ever left behind: see `identify`.
-    database.exec(
-      ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
-    )
+    database.exec(creation)
     database.exec("PRAGMA journal_mode = WAL")
   } else {
     database.exec("PRAGMA journal_mode = WAL")
@@ -224,22 +231,20 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
   return undefined
 }
 
-const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
+const openFile = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
   Effect.suspend(() => {
-    if (file !== ":memory:") {
-      const found = identify(file)
-      if (found instanceof SandboxError) {
-        return found
-      }
-      if (found && !Fs.existsSync(file)) {
-        createPrivate(file)
-      }
+    const found = identify(file)
+    if (found instanceof SandboxError) {
+      return found
+    }
+    if (found && !Fs.existsSync(file)) {
+      createPrivate(file)
     }
     const database = new Sqlite(file)
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
       // After the check, so that a foreign file stays unchanged. The log of a killed start may be beside it.
-      return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
+      return problem ?? Effect.as(makePrivate(file), database)
     })
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))
   }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
@@ -248,7 +253,7 @@ const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
  * Releases the lock and removes the write-ahead log. Closing alone doesn't: the driver keeps the connection, and so the
  * lock, until its statements are garbage-collected.
  */
-const release = (database: Sqlite.Database) =>
+const releaseFile = (database: Sqlite.Database) =>
   Effect.sync(() => {
     // A write-ahead log that was opened under the lock keeps it.
     database.exec("PRAGMA journal_mode = DELETE")
@@ -260,6 +265,13 @@ const release = (database: Sqlite.Database) =>
     Effect.andThen(Effect.sync(() => database.close()))
   )
 
+/** Added to the scope itself: `acquireRelease` compares all services of the fiber when it releases. */
+const openMemory = Effect.flatMap(Effect.scope, (scope) => {
+  const database = new Sqlite(":memory:")
+  database.exec(creation)
+  return Effect.as(Scope.addFinalizer(scope, Effect.sync(() => database.close())), database)
+})
+
 /**
  * Opens a data file, or `:memory:`. Fails when the file can't be written, is no data file or is in use.
  *
@@ -267,7 +279,12 @@ const release = (database: Sqlite.Database) =>
  * @category constructors
  */
 export const make = (file: string): Effect.Effect<Sql.Sql["Type"], SandboxError, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(open(file), release), Sql.make)
+  Effect.map(
+    file === ":memory:"
+      ? openMemory
+      : Effect.acquireRelease(openFile(file), releaseFile),
+    Sql.make
+  )
 
 /** @since 0.1.0 @category layers */
 export const layer = (file: string) => Layer.scoped(Sql.Sql, make(file))

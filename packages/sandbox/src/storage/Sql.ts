@@ -69,7 +69,13 @@ interface Prepared {
 
 const targetOf = (text: string): string | undefined => /^\s*(?:INSERT(?:\s+OR\s+\w+)?\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/i.exec(text)?.[1]
 
-const insert = (rows: Row | ReadonlyArray<Row>): Fragment => {
+/**
+ * The part of an INSERT after the table: the columns of the first row, and the values of all rows.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const insert = (rows: Row | ReadonlyArray<Row>): Fragment => {
   const all = [rows].flat()
   const columns = Object.keys(all[0] ?? {})
   const places = `(${columns.map(() => "?").join(", ")})`

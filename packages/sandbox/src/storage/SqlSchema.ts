@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { onFirstUse } from "../OnFirstUse.js"
 
 /**
  * A flag, which SQLite stores as 0 or 1.
@@ -28,10 +29,10 @@ export const BooleanFromNumber = Schema.transform(Schema.Literal(0, 1), Schema.B
  */
 export const Seq = Schema.Struct({ seq: Schema.Int }).pipe(Schema.pluck("seq"))
 
-/** Compiled when it is needed: a sandbox uses few of its statements. */
+/** A sandbox uses few of its statements. */
 const decoder = <A, I>(schema: Schema.Schema<A, I>): (row: unknown) => A => {
-  let decode: ((row: unknown) => A) | undefined
-  return (row) => (decode ??= Schema.decodeUnknownSync(schema))(row)
+  const decode = onFirstUse(() => Schema.decodeUnknownSync(schema))
+  return (row) => decode(row)
 }
 
 /**

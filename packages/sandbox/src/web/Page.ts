@@ -12,6 +12,7 @@ import type * as Option from "effect/Option"
 import * as Envelope from "../http/Envelope.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
+import { paths } from "./Paths.js"
 
 // A bundler rewrites a template with this end tag and calls a helper that isn't bundled.
 const scriptEnd = "script"
@@ -41,26 +42,7 @@ export interface Route {
   readonly handle: (request: PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>
 }
 
-/** @since 0.1.0 @category constants */
-export const paths = {
-  home: "/",
-  signIn: "/sign-in",
-  developers: "/settings/developers",
-  operator: "/operator",
-  console: "/console",
-  request: "/console/request",
-  har: "/console/requests.har",
-  state: "/console/state",
-  faults: "/console/faults",
-  behaviour: "/console/behaviour",
-  snapshots: "/console/snapshots",
-  reference: "/reference",
-  openApi: "/openapi.json",
-  style: "/assets/plaza.css",
-  script: "/assets/plaza.js",
-  icon: "/assets/icon.svg",
-  favicon: "/favicon.ico"
-} as const
+export { paths }
 
 /** @since 0.1.0 @category constants */
 export const site = "Plaza sandbox"

@@ -1,49 +1,16 @@
 /**
- * Serves the web pages. They are rendered on the server and work without scripts. By default they accept requests only from
- * this machine and forms only from their own origin, because a visitor can act for any account.
+ * Serves the web pages. Their modules are loaded when a page is opened for the first time.
  *
  * @since 0.1.0
  */
-import { RequestError } from "@effect/platform/HttpServerError"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import type { DocumentedError } from "@plaza/domain/Errors"
-import { Forbidden, InternalError } from "@plaza/domain/Errors"
-import * as Cause from "effect/Cause"
+import type { RequestError } from "@effect/platform/HttpServerError"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import type { AccessRequests } from "../access/AccessRequests.js"
-import type { AccountsRepo } from "../access/AccountsRepo.js"
-import type { Keys } from "../access/Keys.js"
-import type { KeysRepo } from "../access/KeysRepo.js"
-import { CurrentAssumptions } from "../Assumptions.js"
-import * as DefectLog from "../http/DefectLog.js"
-import * as Envelope from "../http/Envelope.js"
-import type { Faults } from "../http/Faults.js"
-import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.js"
-import type { InterfaceApp } from "../http/InterfaceApp.js"
-import type { RequestLog } from "../http/RequestLog.js"
+import type { HostPolicy } from "../http/HostPolicy.js"
 import type { ServerRequest } from "../http/ServerRequest.js"
-import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import type { Seeding } from "../seeding/Seeding.js"
-import type { Snapshots } from "../storage/Snapshots.js"
-import type { Sql } from "../storage/Sql.js"
-import type { VirtualClock } from "../VirtualClock.js"
-import * as Behaviour from "./Behaviour.js"
-import * as Developers from "./Developers.js"
-import * as FaultsPage from "./FaultsPage.js"
-import * as Form from "./Form.js"
-import * as Home from "./Home.js"
-import { html } from "./Html.js"
-import * as Operator from "./Operator.js"
-import * as Page from "./Page.js"
-import * as Reference from "./Reference.js"
-import * as Requests from "./Requests.js"
-import { icon, script } from "./Script.js"
-import * as SignIn from "./SignIn.js"
-import * as SnapshotsPage from "./SnapshotsPage.js"
-import * as State from "./State.js"
-import { style } from "./Style.js"
+import type * as Pages from "./Pages.js"
+import { paths } from "./Paths.js"
 
 /**
  * The path prefix of the pages.
@@ -51,7 +18,7 @@ import { style } from "./Style.js"
  * @since 0.1.0
  * @category constants
  */
-export const basePath = Page.paths.home
+export const basePath = paths.home
 
 /** @since 0.1.0 @category services */
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
@@ -59,168 +26,28 @@ export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   readonly owns: (path: string) => boolean
   /** Whether a person opened a path that is neither a page nor one of the interface. */
   readonly ownsUnknown: (request: ServerRequest, path: string) => boolean
-  readonly respond: (
-    request: ServerRequest,
-    path: string,
-    query: string
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
+  readonly respond: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse, RequestError>
 }>() {}
 
-/** Only the sandbox's own files load and run, no other page can frame it, and no cache stores a page with a key. */
-const headers = {
-  "cache-control": "no-store",
-  "content-security-policy":
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "same-origin",
-  "x-content-type-options": "nosniff"
-}
-
-const file = (path: string, body: string, contentType: string): Page.Route => ({
-  method: "GET",
-  path,
-  handle: () => Effect.succeed(Envelope.raw(200, body, contentType))
-})
-
-const files = [
-  file(Page.paths.style, style, "text/css; charset=utf-8"),
-  file(Page.paths.script, script, "text/javascript; charset=utf-8"),
-  file(Page.paths.icon, icon, "image/svg+xml"),
-  // Browsers ask for it on pages without a link to an icon, such as a JSON response.
-  file(Page.paths.favicon, icon, "image/svg+xml")
-]
-
-const titles: Readonly<Record<number, string>> = {
-  400: "Invalid input",
-  403: "Not allowed",
-  404: "Not found",
-  405: "Method not allowed",
-  409: "Conflict",
-  413: "Too large"
-}
-
-const failure = (
-  path: string,
-  { message, status }: { readonly message: string; readonly status: number }
-): HttpServerResponse.HttpServerResponse =>
-  Page.page({
-    path,
-    title: titles[status] ?? "Something went wrong",
-    status,
-    message: Page.problem(message),
-    body: html`<p><a href="${
-      path === Page.paths.request ? Page.paths.console : path
-    }">Back to the page</a> · <a href="${Page.paths.home}">Home</a></p>`
-  })
-
-/** Renders every failure as a page, except a closed connection. Logs defects. */
-const orPage = (
-  path: string,
-  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, DocumentedError | RequestError>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> =>
-  effect.pipe(
-    Effect.catchAll((error) => error instanceof RequestError ? Effect.fail(error) : Effect.succeed(failure(path, error))),
-    Effect.catchAllDefect((defect) =>
-      Effect.as(
-        DefectLog.log(`page ${path}`, Cause.die(defect)),
-        failure(path, new InternalError({ message: "The sandbox failed. Its log has the reason." }))
-      )
-    )
-  )
+const owned: ReadonlySet<string> = new Set(Object.values(paths))
 
 /** @since 0.1.0 @category constructors */
 export const make = (
   access: "loopback" | "anyone",
   local: HostPolicy,
   addresses: { readonly interface: string; readonly control: string }
-): Effect.Effect<
-  Web["Type"],
-  never,
-  | AccessRequests
-  | AccountsRepo
-  | CurrentAssumptions
-  | CurrentLatitude
-  | Faults
-  | InterfaceApp
-  | Keys
-  | KeysRepo
-  | RequestLog
-  | Scope.Scope
-  | Seeding
-  | Snapshots
-  | Sql
-  | VirtualClock
-> =>
+): Effect.Effect<Web["Type"], never, Pages.Services> =>
   Effect.gen(function*() {
-    const { maxBodyBytes } = yield* CurrentAssumptions
-    const routes: ReadonlyArray<Page.Route> = [
-      ...(yield* Home.routes(addresses)),
-      ...(yield* SignIn.routes),
-      ...(yield* Developers.routes),
-      ...(yield* Operator.routes),
-      ...(yield* Requests.routes),
-      ...(yield* State.routes),
-      ...(yield* FaultsPage.routes),
-      ...(yield* Behaviour.routes),
-      ...(yield* SnapshotsPage.routes),
-      ...(yield* Reference.routes),
-      ...files
-    ]
-    const owned = new Set(routes.map(({ path }) => path))
-
-    const decide = (request: ServerRequest, path: string, query: string) =>
-      Effect.gen(function*() {
-        if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
-          return yield* new Forbidden({ message: "The pages of a sandbox accept only requests from the machine that it runs on." })
-        }
-        // The server omits the body of a response to HEAD.
-        const method = request.method === "HEAD" ? "GET" : request.method
-        const route = routes.find((known) => known.path === path && known.method === method)
-        if (route === undefined && !owned.has(path)) {
-          return unknown(path)
-        }
-        if (route === undefined) {
-          const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
-          return Envelope.withHeader(failure(path, { status: 405, message: `This page accepts only ${allowed}.` }), "allow", allowed)
-        }
-        if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
-          return yield* new Forbidden({ message: "A page of another origin submitted this form." })
-        }
-        const done = Page.doneFromCookie(request.headers["cookie"])
-        const response = yield* route.handle({
-          query: new URLSearchParams(query),
-          form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
-          accountId: SignIn.accountFromCookie(request.headers["cookie"]),
-          done,
-          origin: `http://${request.headers["host"] ?? "localhost"}`
-        })
-        return done === "" || method !== "GET" ? response : Page.forgetDone(response)
-      })
-
-    const known = [...owned].filter((path) => path !== Page.paths.home)
-    /** Another page that a wrong path may mean. */
-    const meant = (path: string) => known.find((page) => page === path.replace(/\/+$/, "").toLowerCase())
-    const unknown = (path: string) => {
-      const other = meant(path)
-      return Page.page({
-        path,
-        title: "Page not found",
-        status: 404,
-        body: html`<section>
-<p>There is no page at <code>${path}</code>.</p>
-${other !== undefined && html`<p>Did you mean <a href="${other}">${other}</a>?</p>`}
-<p>The interface is at <code>${addresses.interface}</code>, and the control API at <code>${addresses.control}</code>.</p>
-<p><a href="${Page.paths.home}">Go to the home page</a></p>
-</section>`
-      })
-    }
-
+    const services = yield* Effect.context<Pages.Services>()
+    const pages = yield* Effect.cached(Effect.flatMap(
+      Effect.promise(() => import("./Pages.js")),
+      ({ make }) => Effect.provide(make(access, local, addresses), services)
+    ))
     return {
       owns: (path) => owned.has(path),
       ownsUnknown: ({ headers, method }, path) =>
         (method === "GET" || method === "HEAD") && /(?:^|,)\s*text\/html\b/i.test(headers["accept"] ?? "") &&
         path !== addresses.interface && !path.startsWith(`${addresses.interface}/`),
-      respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
+      respond: (request, path, query) => Effect.flatMap(pages, ({ respond }) => respond(request, path, query))
     }
   })

@@ -141,7 +141,7 @@ export const add = (given: Given) =>
     const key = yield* keyOf(Option.getOrElse(given.key, () => "-"))
     const account = yield* accept({ id: given.id, baseUrl, key, source, options: Record.getSomes(given.options) })
     yield* accounts.add(account)
-    yield* output.done(json(yield* accounts.get(account.id)), `Account ${account.id} is added. A runner starts it within seconds.`)
+    yield* output.done(json(yield* accounts.get(account.id)), `Account ${account.id} is added. A live runner starts it within seconds.`)
   })
 
 /** An account with what the command line sets. Everything else stays as it is stored. */

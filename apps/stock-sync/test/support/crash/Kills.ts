@@ -93,7 +93,7 @@ export const run = ({ kills, ledger, products }: Options) =>
     }
     // A build may replace the program meanwhile.
     yield* files.copy(dist, `${cwd}/program`)
-    const begin = start(["run"], { cwd, env, program: `${cwd}/program/plaza-stock-sync.mjs` })
+    const begin = start(["run"], { cwd, env, program: `${cwd}/program/plaza-stock-sync.cjs` })
 
     let requests = 0
     let overRate = 0

@@ -58,7 +58,7 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
     const cwd = yield* files.makeTempDirectoryScoped()
     // A build may replace the program meanwhile.
     yield* files.copy(dist, `${cwd}/program`)
-    const program = `${cwd}/program/plaza-stock-sync.mjs`
+    const program = `${cwd}/program/plaza-stock-sync.cjs`
     const { url } = yield* Postgres.scoped
     const sql = yield* PgClient.make({ url: Redacted.make(url) })
     const env = (database: string) => ({

@@ -1,22 +1,22 @@
 /**
- * Compiles each endpoint of the domain's `HttpApi` to encoders of its request and a decoder of its response.
+ * Compiles an operation of the domain to encoders of its request and a decoder of its response.
  *
  * @since 0.1.0
  */
-import * as HttpApi from "@effect/platform/HttpApi"
-import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import type * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import type { HttpMethod } from "@effect/platform/HttpMethod"
-import { Delivery } from "@plaza/domain/Delivery"
-import type { DeliveryClass } from "@plaza/domain/Delivery"
 import type { UnrecognizedError } from "@plaza/domain/Errors"
+import { commonErrors, operations } from "@plaza/domain/Operations"
+import type {
+  CommonError,
+  ErrorOf,
+  MethodOf,
+  Operation as Definition,
+  OperationName,
+  ParametersOf,
+  PayloadOf,
+  QueryOf
+} from "@plaza/domain/Operations"
 import * as PathSegment from "@plaza/domain/PathSegment"
-import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
-import type * as Brand from "effect/Brand"
-import * as Context from "effect/Context"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
@@ -24,32 +24,8 @@ import { InvalidInput } from "../../ClientError.js"
 import type { CallFailure, OutcomeUnknown } from "../../ClientError.js"
 import { decodeUnknownEither } from "./Decoder.js"
 
-type Groups = typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infer Groups, infer _E, infer _R> ? Groups
-  : never
-type Endpoints = HttpApiGroup.HttpApiGroup.Endpoints<Groups>
-type EndpointOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.WithName<Endpoints, Name>
-
-/** The errors of every endpoint of the contract, without the decode error of the platform's server. */
-type EveryCallError = Exclude<
-  typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infer _Groups, infer E, infer _R> ? E : never,
-  { readonly _tag: "HttpApiDecodeError" }
->
-
-/**
- * The name of an endpoint of the contract.
- *
- * @since 0.1.0
- * @category models
- */
-export type OperationName = Endpoints["name"]
-
-/**
- * The success of an operation; `void` for a response without a body, if the contract allows one.
- *
- * @since 0.1.0
- * @category models
- */
-export type SuccessOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.Success<EndpointOf<Name>>
+/** @since 0.1.0 @category models */
+export type { OperationName, SuccessOf } from "@plaza/domain/Operations"
 
 /**
  * The failures of an operation: its error codes in the contract, the failures of any call, and for a write `OutcomeUnknown`.
@@ -58,56 +34,36 @@ export type SuccessOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpo
  * @category models
  */
 export type FailureOf<Name extends OperationName> =
-  | EveryCallError
-  | HttpApiEndpoint.HttpApiEndpoint.Error<EndpointOf<Name>>
+  | CommonError
+  | ErrorOf<Name>
   | UnrecognizedError
   | CallFailure
-  | (EndpointOf<Name> extends { readonly method: "GET" } ? never : OutcomeUnknown)
+  | (MethodOf<Name> extends "GET" ? never : OutcomeUnknown)
 
 /**
- * The request of an operation in the contract: its path, query and payload.
+ * The request of an operation in the contract: its path, query and payload. The caller passes a multipart payload as a body.
  *
  * @since 0.1.0
  * @category models
  */
-export type RequestOf<Name extends OperationName> = EndpointOf<Name> extends HttpApiEndpoint.HttpApiEndpoint<
-  infer _Name,
-  infer _Method,
-  infer Path,
-  infer UrlParams,
-  infer Payload,
-  infer _Headers,
-  infer _Success,
-  infer _Error,
-  infer _R,
-  infer _RE
-> ?
-    & ([Path] extends [never] ? unknown : { readonly path: Path })
-    & ([UrlParams] extends [never] ? unknown : { readonly urlParams: UrlParams })
-    // The caller passes a multipart payload as a body, because the contract has only the server's type for it.
-    & ([Payload] extends [never] ? unknown
-      : Payload extends Brand.Brand<HttpApiSchema.MultipartStreamTypeId> ? unknown
-      : { readonly payload: Payload })
-  : never
+export type RequestOf<Name extends OperationName> =
+  & ([ParametersOf<Name>] extends [never] ? unknown : { readonly path: ParametersOf<Name> })
+  & ([QueryOf<Name>] extends [never] ? unknown : { readonly urlParams: QueryOf<Name> })
+  & ([PayloadOf<Name>] extends [never] ? unknown : { readonly payload: PayloadOf<Name> })
 
 type Encode<I = unknown> = (value: unknown) => Either.Either<I, InvalidInput>
 
 type Query = Readonly<Record<string, string | undefined>>
 
 /** @since 0.1.0 @category models */
-export interface Operation {
-  readonly name: string
-  readonly area: string
-  readonly method: HttpMethod
-  readonly delivery: DeliveryClass
+export interface Operation extends Pick<Definition, "area" | "method" | "delivery" | "mayBeEmpty"> {
+  readonly name: OperationName
   readonly listed: ReadonlySet<string>
   readonly path: (params: unknown) => Either.Either<string, InvalidInput>
   readonly query: Encode<Query>
   /** Undefined if the operation has no JSON body. */
   readonly payload: Encode | undefined
   readonly decode: (body: unknown) => Either.Either<unknown, string>
-  /** Whether a response without a body is a success. */
-  readonly mayBeEmpty: boolean
 }
 
 const summary = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): { field: string; message: string } => {
@@ -140,25 +96,18 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
 
 const noQuery: Encode<Query> = () => Either.right({})
 
-// The cast is true because the contract's types ensure that its schemas need no context and that a query encodes to strings. The
-// reflection loses these types.
-const erased = <I = unknown>(schema: Schema.Schema.All): Schema.Schema<unknown, I> => schema as Schema.Schema<unknown, I>
-
 /** Whether a schema accepts any object. Encoding would copy the object without a property "__proto__". */
 const isAnyObject = (ast: AST.AST): boolean =>
   AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.some(({ type }) => AST.isUnknownKeyword(type))
 
 /** As {@link encoder}, but returns an object of any form unchanged. */
-const payloadEncoder = (ast: AST.AST): Encode => {
-  const encode = encoder(erased(Schema.make(ast)))
-  return isAnyObject(ast) ? (value) => Either.map(encode(value), () => value) : encode
+const payloadEncoder = (schema: Schema.Schema.AnyNoContext): Encode => {
+  const encode = encoder<unknown, unknown>(schema)
+  return isAnyObject(schema.ast) ? (value) => Either.map(encode(value), () => value) : encode
 }
 
-const pathOf = (template: string, schema: Option.Option<Schema.Schema.All>): Operation["path"] => {
-  if (Option.isNone(schema)) {
-    return () => Either.right(template)
-  }
-  const encode = encoder(erased(schema.value))
+const pathEncoder = (template: string, schema: Schema.Schema.AnyNoContext): Operation["path"] => {
+  const encode = encoder<unknown, unknown>(schema)
   return (params) =>
     Either.map(encode(params), (encoded) => {
       const values = new Map(Object.entries(encoded ?? {}))
@@ -166,81 +115,34 @@ const pathOf = (template: string, schema: Option.Option<Schema.Schema.All>): Ope
     })
 }
 
-// The description of an error schema is its code. A minifier would change the name of its class.
-const codesOf = (ast: AST.AST): ReadonlyArray<string> =>
-  (AST.isUnion(ast) ? ast.types : [ast]).flatMap((member) => Option.toArray(AST.getDescriptionAnnotation(member)))
-
-/** The parts of an endpoint that {@link compile} needs. */
-interface Endpoint {
-  readonly name: string
-  readonly area: string
-  readonly method: HttpMethod
-  readonly delivery: DeliveryClass
-  /** With parameters such as `:id`. */
-  readonly path: string
-  readonly pathSchema: Option.Option<Schema.Schema.All>
-  readonly querySchema: Option.Option<Schema.Schema.All>
-  /** The JSON payload, if the endpoint has one. */
-  readonly payload: Option.Option<AST.AST>
-  readonly errors: ReadonlyArray<AST.AST>
-  readonly success: Option.Option<AST.AST>
-  readonly mayBeEmpty: boolean
+const compile = (name: OperationName): Operation => {
+  const { area, delivery, errors, mayBeEmpty, method, parameters, path, payload, query, success }: Definition = operations[name]
+  let decode: Operation["decode"] | undefined
+  return {
+    name,
+    area,
+    method,
+    delivery,
+    mayBeEmpty,
+    listed: new Set([...commonErrors, ...errors]),
+    path: parameters === undefined ? () => Either.right(path) : pathEncoder(path, parameters()),
+    query: query === undefined ? noQuery : encoder<unknown, Query>(query()),
+    payload: payload === undefined ? undefined : payloadEncoder(payload()),
+    // Compiled on first use, because lists have their own decoder.
+    decode: (body) => (decode ??= decoder<unknown, unknown>(success()))(body)
+  }
 }
 
-/** Reads the endpoints from the contract. Only this function uses the platform's reflection. */
-const reflect = (): ReadonlyArray<Endpoint> => {
-  const endpoints: Array<Endpoint> = []
-  HttpApi.reflect(PlazaApiWithStories, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, errors, group, mergedAnnotations, payloads, successes }) => {
-      endpoints.push({
-        name: endpoint.name,
-        area: group.identifier,
-        method: endpoint.method,
-        delivery: Context.unsafeGet(mergedAnnotations, Delivery),
-        path: endpoint.path,
-        pathSchema: endpoint.pathSchema,
-        querySchema: endpoint.urlParamsSchema,
-        payload: Option.map(Option.fromNullable(payloads.get("application/json")), ({ ast }) => ast),
-        errors: [...errors.values()].flatMap(({ ast }) => Option.toArray(ast)),
-        success: Option.flatMap(Option.fromNullable(successes.get(200)), ({ ast }) => ast),
-        mayBeEmpty: successes.has(204)
-      })
-    }
-  })
-  return endpoints
-}
-
-const compile = (endpoint: Endpoint): Operation => ({
-  name: endpoint.name,
-  area: endpoint.area,
-  method: endpoint.method,
-  delivery: endpoint.delivery,
-  listed: new Set(endpoint.errors.flatMap(codesOf)),
-  path: pathOf(endpoint.path, endpoint.pathSchema),
-  query: Option.match(endpoint.querySchema, {
-    onNone: () => noQuery,
-    onSome: (schema) => encoder(erased<Query>(schema))
-  }),
-  payload: Option.getOrUndefined(Option.map(endpoint.payload, payloadEncoder)),
-  decode: decoder(erased(Schema.make(Option.getOrElse(endpoint.success, () => AST.unknownKeyword)))),
-  mayBeEmpty: endpoint.mayBeEmpty
-})
-
-let compiled: ReadonlyMap<string, Operation> | undefined
+const compiled = new Map<OperationName, Operation>()
 
 /**
- * Returns the compiled endpoint with a name. The first call compiles all endpoints.
+ * Returns a compiled operation. The first call for each name compiles it.
  *
  * @since 0.1.0
  * @category contract
  */
 export const operation = (name: OperationName): Operation => {
-  compiled ??= new Map(reflect().map((endpoint) => [endpoint.name, compile(endpoint)]))
-  const found = compiled.get(name)
-  if (found === undefined) {
-    // Impossible, because the type allows only names of the contract.
-    throw new Error(`no operation ${name}`)
-  }
-  return found
+  const known = compiled.get(name) ?? compile(name)
+  compiled.set(name, known)
+  return known
 }

@@ -6,13 +6,13 @@
  */
 import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
+import { parseHttpDate } from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
 import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
@@ -215,11 +215,14 @@ export const make: Effect.Effect<
 > = Effect.gen(function*() {
   const settings = yield* Settings
   const attempt = yield* RateLimitedAttempt.make
-  let serviceClock: ServiceClock = { date: undefined, receivedAt: yield* monotonicNow }
+  let latest: { readonly date: string | undefined; readonly receivedAt: MonotonicMillis } = {
+    date: undefined,
+    receivedAt: yield* monotonicNow
+  }
 
   const recordDate = ({ date }: ApiResponse) =>
     Effect.map(monotonicNow, (receivedAt) => {
-      serviceClock = { date, receivedAt }
+      latest = { date, receivedAt }
     })
 
   const sendOpen = <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
@@ -285,12 +288,10 @@ export const make: Effect.Effect<
     // True for the same reason as for `send`.
     sendPage: sendPage as Operations["Type"]["sendPage"],
     sendOpen,
-    serviceClock: Effect.sync(() => serviceClock)
+    // Parsed on use, because few operations need it.
+    serviceClock: Effect.sync(() => {
+      const millis = parseHttpDate(latest.date)
+      return { date: millis === undefined ? undefined : DateTime.unsafeMake(millis), receivedAt: latest.receivedAt }
+    })
   }
 })
-
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Operations, never, HttpClient.HttpClient | RateLimit | Settings> = Layer.scoped(
-  Operations,
-  make
-)

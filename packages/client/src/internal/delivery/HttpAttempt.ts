@@ -8,7 +8,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
-import { excerptLength, parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
+import { excerptLength, toError } from "@plaza/domain/ErrorResponse"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -53,11 +53,6 @@ export type Send = (request: ApiRequest, progress: Progress) => Effect.Effect<Ap
 const excerptBytes = 4 * excerptLength
 
 const isSuccess = (head: Transport.Head): boolean => head.status >= 200 && head.status < 300
-
-const dateOf = ({ headers }: Transport.Head): DateTime.Utc | undefined => {
-  const millis = parseHttpDate(headers["date"])
-  return millis === undefined ? undefined : DateTime.unsafeMake(millis)
-}
 
 /** @since 0.1.0 @category constructors */
 export const make = (
@@ -177,7 +172,7 @@ export const make = (
         return Effect.fail(tooLarge(request, progress, head, body))
       }
       return isSuccess(head)
-        ? Effect.succeed({ status: head.status, body, date: dateOf(head) })
+        ? Effect.succeed({ status: head.status, body, date: head.headers["date"] })
         : Effect.flatMap(DateTime.now, (now) => Effect.fail(refused(request, progress, head, body, now)))
     }
 

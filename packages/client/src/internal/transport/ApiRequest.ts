@@ -6,7 +6,6 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
-import type * as DateTime from "effect/DateTime"
 
 /** @since 0.1.0 @category models */
 export interface ApiRequest {
@@ -35,5 +34,5 @@ export interface ApiResponse {
   readonly status: number
   readonly body: string
   /** The `Date` header, if the response has one. */
-  readonly date: DateTime.Utc | undefined
+  readonly date: string | undefined
 }

@@ -6,16 +6,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { AssumedChatGroup } from "../../AssumedApi.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedAssumedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import { toMessage } from "./ChatHandlers.js"
 import { ChatRepo, pairOf } from "./ChatRepo.js"
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedAssumedApi, "chat", (handlers) =>
+export const group = Endpoints.group(servedInterface, AssumedChatGroup, (handlers) =>
   Effect.gen(function*() {
     const repo = yield* ChatRepo
     const { readPage } = yield* Pagination

@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import { ChatBlocked, ChatNotAllowed, UserUnavailable } from "@plaza/domain/Errors"
+import { ChatGroup } from "@plaza/domain/PlazaApi"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,7 +15,7 @@ import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
@@ -38,7 +39,7 @@ export const toMessage = ({ createdAt, senderId, seq, text }: Message, conversat
 })
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedApi, "chat", (handlers) =>
+export const group = Endpoints.group(servedInterface, ChatGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* ChatRepo

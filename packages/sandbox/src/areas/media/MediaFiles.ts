@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -70,17 +70,27 @@ const createPrivate = (path: string): void => {
   Fs.chmodSync(path, 0o700)
 }
 
-const temporary = Effect.acquireRelease(
-  Effect.try({
-    try: () => {
+/** Returns the folder, and creates it if necessary. */
+type GetFolder = () => Folder
+
+/** A folder that the first upload creates, because few tests upload anything. */
+const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.flatMap(Effect.scope, (scope) => {
+  let made: Folder | undefined
+  const create = (): Folder => {
+    try {
       const path = Fs.mkdtempSync(join(tmpdir(), "plaza-sandbox-"))
       Fs.chmodSync(path, 0o700)
       return folderAt(path)
-    },
-    catch: (cause) => new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
-  }),
-  ({ isSame, path }) => Effect.sync(() => isSame() ? Fs.rmSync(path, { recursive: true, force: true }) : undefined)
-)
+    } catch (cause) {
+      throw new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
+    }
+  }
+  return Effect.as(
+    Scope.addFinalizer(scope,
+      Effect.sync(() => made?.isSame() === true ? Fs.rmSync(made.path, { recursive: true, force: true }) : undefined)),
+    () => made ??= create()
+  )
+})
 
 const pathOf = (data: string): string => `${data}-media`
 
@@ -134,9 +144,9 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
  */
 export const checkFolder = (data: string): Effect.Effect<void, SandboxError> => data === ":memory:" ? Effect.void : check(data, anyId)
 
-/** The folder of a database. A database in memory has a temporary one. */
-const folderOf = (data: string, id: string) =>
-  data === ":memory:" ? temporary : Effect.zipRight(
+/** The folder of a data file. */
+const folderOf = (data: string, id: string): Effect.Effect<Folder, SandboxError> =>
+  Effect.zipRight(
     check(data, () => id),
     Effect.try({
       try: () => {
@@ -149,6 +159,72 @@ const folderOf = (data: string, id: string) =>
     })
   )
 
+/** Deletes files that this database wrote; nothing if the folder was replaced. */
+const removeFrom = ({ isSame, path: folder }: Folder, files: ReadonlyArray<string>): void => {
+  for (const file of files) {
+    const path = join(folder, file)
+    if (isSame() && Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+      Fs.rmSync(path, { force: true })
+    }
+  }
+}
+
+/** Deletes what no row names, and restricts the rest to its owner. Returns the largest number of a file. */
+const tidy = (folder: Folder, id: string, named: ReadonlySet<string>): Effect.Effect<number> =>
+  Effect.gen(function*() {
+    const found = Fs.readdirSync(folder.path)
+    removeFrom(folder, found.filter((file) => numberOf(id, file) !== undefined && !named.has(file)))
+    // The sandbox wrote everything in the folder: see `folderOf`.
+    yield* makePrivate(folder.path, 0o700)
+    yield* Effect.forEach(
+      found.filter((file) => named.has(file)),
+      (file) => makePrivate(join(folder.path, file), 0o600),
+      { discard: true }
+    )
+    return [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
+  })
+
+/** The files of an open folder. Numbers continue after `last`, so a name is never given twice. */
+const ofFolder = (id: string, getFolder: GetFolder, last: number): MediaFiles["Type"] => {
+  const create = (file: string): number => {
+    const folder = getFolder()
+    if (!folder.isSame()) {
+      throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
+    }
+    const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
+    Fs.fchmodSync(opened, 0o600)
+    return opened
+  }
+  const remove = (files: ReadonlyArray<string>) =>
+    Effect.sync(() => {
+      const own = files.filter((file) => numberOf(id, file) !== undefined)
+      // A temporary folder may not exist yet.
+      if (own.length > 0) {
+        removeFrom(getFolder(), own)
+      }
+    })
+  let number = last
+  return {
+    remove,
+    write: (fill) =>
+      Effect.suspend(() => {
+        number += 1
+        const file = nameOf(id, number)
+        return Effect.acquireUseRelease(
+          Effect.sync(() => create(file)),
+          (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
+          (opened) => Effect.sync(() => Fs.closeSync(opened))
+        ).pipe(
+          Effect.map((result) => ({ file, result })),
+          Effect.onError(() => remove([file]))
+        )
+      })
+  }
+}
+
+/** Part of the names of files in a temporary folder, which belongs to one sandbox. */
+const temporaryId = "0".repeat(16)
+
 /**
  * The files of a database, whose lock protects them too. A failure of the disk is a defect, like one of the database.
  *
@@ -159,63 +235,15 @@ const folderOf = (data: string, id: string) =>
  * @category constructors
  */
 export const make = (data: string): Effect.Effect<MediaFiles["Type"], SandboxError, Sql | Scope.Scope> =>
-  Effect.gen(function*() {
-    const repo = yield* MediaRepo.make
-    const id = yield* repo.folderId()
-    const folder = yield* folderOf(data, id)
-    // Deletes only files that this database wrote, and nothing if the folder was replaced.
-    const remove = (files: ReadonlyArray<string>) =>
-      Effect.sync(() => {
-        for (const file of files) {
-          const path = join(folder.path, file)
-          if (
-            numberOf(id, file) !== undefined && folder.isSame() &&
-            Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
-          ) {
-            Fs.rmSync(path, { force: true })
-          }
-        }
-      })
-
-    const found = Fs.readdirSync(folder.path)
-    const named = new Set([...yield* repo.files(), ...yield* repo.snapshotFiles()])
-    yield* remove(found.filter((file) => !named.has(file)))
-    // The sandbox wrote everything in the folder: see `folderOf`.
-    yield* makePrivate(folder.path, 0o700)
-    yield* Effect.forEach(
-      found.filter((file) => named.has(file)),
-      (file) => makePrivate(join(folder.path, file), 0o600),
-      { discard: true }
-    )
-    // Numbers continue after the largest one, so a name is never given twice.
-    let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
-
-    const create = (file: string): number => {
-      if (!folder.isSame()) {
-        throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
-      }
-      const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
-      Fs.fchmodSync(opened, 0o600)
-      return opened
-    }
-
-    return {
-      remove,
-      write: (fill) =>
-        Effect.suspend(() => {
-          last += 1
-          const file = nameOf(id, last)
-          return Effect.acquireUseRelease(
-            Effect.sync(() => create(file)),
-            (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
-            (opened) => Effect.sync(() => Fs.closeSync(opened))
-          ).pipe(
-            Effect.map((result) => ({ file, result })),
-            Effect.onError(() => remove([file]))
-          )
-        })
-    }
-  })
+  data === ":memory:"
+    ? Effect.map(temporary, (getFolder) => ofFolder(temporaryId, getFolder, 0))
+    : Effect.gen(function*() {
+      const repo = yield* MediaRepo.make
+      const id = yield* repo.folderId()
+      const folder = yield* folderOf(data, id)
+      const last = yield* tidy(folder, id, new Set([...yield* repo.files(), ...yield* repo.snapshotFiles()]))
+      return ofFolder(id, () => folder, last)
+    })
 
 /** @since 0.1.0 @category layers */
 export const layer = (data: string) => Layer.scoped(MediaFiles, make(data))

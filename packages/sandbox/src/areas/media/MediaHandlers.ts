@@ -6,11 +6,12 @@
  * @since 0.1.0
  */
 import { MediaId } from "@plaza/domain/Ids"
+import { MediaGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import { Sql } from "../../storage/Sql.js"
@@ -20,7 +21,7 @@ import { MediaRepo } from "./MediaRepo.js"
 import * as Upload from "./Upload.js"
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedApi, "media", (handlers) =>
+export const group = Endpoints.group(servedInterface, MediaGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* MediaRepo

@@ -28,6 +28,14 @@ const FolderId = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
 
 const File = Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file"))
 
+/**
+ * Stands for a file in the row of a seeded picture, which has no file.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const noFile = ""
+
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => ({
   /** Part of the name of every file: distinguishes the files of this data file. */

@@ -6,10 +6,11 @@
  */
 import { Forbidden } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
+import { AssumedPostsGroup } from "../../AssumedApi.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedAssumedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import { Sql } from "../../storage/Sql.js"
@@ -19,7 +20,7 @@ import type { Post } from "./PostsRepo.js"
 import { PostsRepo } from "./PostsRepo.js"
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedAssumedApi, "posts", (handlers) =>
+export const group = Endpoints.group(servedInterface, AssumedPostsGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* PostsRepo

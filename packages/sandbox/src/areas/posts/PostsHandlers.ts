@@ -6,13 +6,14 @@
  * @since 0.1.0
  */
 import { PostId } from "@plaza/domain/Ids"
+import { PostsGroup } from "@plaza/domain/PlazaApi"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
@@ -31,7 +32,7 @@ import { idOf, PostsRepo } from "./PostsRepo.js"
 export const toPost = ({ authorId, createdAt, id, mediaIds, text }: Post) => ({ id, authorId, text, mediaIds, createdAt })
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedApi, "posts", (handlers) =>
+export const group = Endpoints.group(servedInterface, PostsGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* PostsRepo

@@ -8,11 +8,12 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { onFirstUse } from "../../OnFirstUse.js"
 import { Sql } from "../../storage/Sql.js"
 import * as SqlSchema from "../../storage/SqlSchema.js"
 
 const MediaIds = Schema.parseJson(Schema.Array(MediaId))
-const encodeMediaIds = Schema.encodeSync(MediaIds)
+const encodeMediaIds = onFirstUse(() => Schema.encodeSync(MediaIds))
 
 /** @since 0.1.0 @category rows */
 export const Post = Schema.Struct({

@@ -5,6 +5,7 @@
  *
  * @since 0.1.0
  */
+import { ProfilesGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
@@ -13,7 +14,7 @@ import { AccountsRepo } from "../../access/AccountsRepo.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 
 const toProfile = ({ cover, id, name, photo, username }: Account) => ({
@@ -25,7 +26,7 @@ const toProfile = ({ cover, id, name, photo, username }: Account) => ({
 })
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedApi, "profiles", (handlers) =>
+export const group = Endpoints.group(servedInterface, ProfilesGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const accounts = yield* AccountsRepo

@@ -9,16 +9,17 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
+import { AssumedStoreGroup } from "../../AssumedApi.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedAssumedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import * as Store from "./StoreHandlers.js"
 import { StorePolicy } from "./StorePolicy.js"
 import { StoreRepo } from "./StoreRepo.js"
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedAssumedApi, "store", (handlers) =>
+export const group = Endpoints.group(servedInterface, AssumedStoreGroup, (handlers) =>
   Effect.gen(function*() {
     const repo = yield* StoreRepo
     const policy = yield* StorePolicy

@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import { Conflict } from "@plaza/domain/Errors"
+import { StoreGroup } from "@plaza/domain/PlazaApi"
 import * as Shipping from "@plaza/domain/Shipping"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,7 @@ import * as Either from "effect/Either"
 import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { checkStock, checkText } from "../Validation.js"
 import { StorePolicy } from "./StorePolicy.js"
@@ -44,7 +45,7 @@ export const toOrder = (order: Order) => ({
 })
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedApi, "store", (handlers) =>
+export const group = Endpoints.group(servedInterface, StoreGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* StoreRepo

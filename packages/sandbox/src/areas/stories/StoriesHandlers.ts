@@ -5,18 +5,19 @@
  *
  * @since 0.1.0
  */
+import { StoriesGroup } from "@plaza/domain/PlazaApi"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { ServedApi } from "../../http/ServedApi.js"
+import { servedInterface } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { idOf, StoriesRepo } from "./StoriesRepo.js"
 
 /** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(ServedApi, "stories", (handlers) =>
+export const group = Endpoints.group(servedInterface, StoriesGroup, (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* StoriesRepo

@@ -1,0 +1,53 @@
+/** `plaza mcp`: the account as tools for agents, by the Model Context Protocol on standard input and output. */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { describe } from "@plaza/cli-kit/Help"
+import * as Program from "@plaza/cli-kit/Program"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { isWrite, type Write, writes } from "../mcp/Writes.js"
+import { commonOptions, withOutput } from "./CommonOptions.js"
+
+const allowedOf = (allowWrites: boolean, written: ReadonlyArray<string>): Either.Either<ReadonlyArray<Write>, UsageError> => {
+  const names = [...new Set(written.flatMap((word) => word.split(",")).filter((word) => word !== ""))]
+  const unknown = names.find((name) => !isWrite(name))
+  if (unknown !== undefined) {
+    return Either.left(new UsageError({ message: `"${unknown}" is not a write: use one of ${writes.join(", ")}` }))
+  }
+  if (!allowWrites) {
+    return names.length === 0
+      ? Either.right([])
+      : Either.left(new UsageError({ message: `${names.join(" and ")} would not be offered: add --allow-writes` }))
+  }
+  return Either.right(names.length === 0 ? writes : writes.filter((write) => names.includes(write)))
+}
+
+export const mcp = Command.make("mcp", {
+  allowWrites: Options.boolean("allow-writes").pipe(
+    Options.withDescription("Offer the writes that the arguments name, or every write if there are none (default: reads only).")
+  ),
+  written: Args.text({ name: "WRITE" }).pipe(
+    Args.withDescription(`A write to offer, with --allow-writes: ${writes.join(", ")}.`),
+    Args.repeated
+  ),
+  ...commonOptions
+}, ({ allowWrites, written, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    yield* Program.untilStopped
+    const allowed = yield* allowedOf(allowWrites, written)
+    const [McpServer, Tools, SharedClient] = yield* Effect.promise(() =>
+      Promise.all([import("../mcp/McpServer.js"), import("../mcp/Tools.js"), import("../mcp/SharedClient.js")])
+    )
+    yield* McpServer.serve(Tools.offered(allowed), SharedClient.layer(flags), NodeStream.stdin)
+  }))).pipe(Command.withDescription(describe({
+    summary: "Serve the account to agents by the Model Context Protocol.",
+    details: [
+      "An MCP client starts this command and talks to it on standard input and output. Tools only read, unless --allow-writes adds writes.",
+      "All processes of this command with one key share its rate limit, through a file in XDG_STATE_HOME.",
+      "At the end of the input, running calls have 10 seconds to finish."
+    ],
+    examples: ["mcp", "mcp --allow-writes setStock shipOrder", "mcp --sandbox --allow-writes"]
+  })))

@@ -1,0 +1,141 @@
+/** The failure of a tool as JSON: what is known about its outcome, and what a caller should do. */
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import * as Report from "@plaza/cli-kit/Report"
+import { FailureScope } from "@plaza/client"
+import type { ClientError, OperationName } from "@plaza/client"
+import type { ServiceError } from "@plaza/domain/Errors"
+import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
+import type { Tool } from "./Tool.js"
+
+/**
+ * - `notDone`: the call changed nothing.
+ * - `unknown`: the call may have changed something, or may still do so.
+ * - `probablyDone`: the service reported success, but not legibly; or the state shows the change, but not by whom.
+ */
+export type Outcome = "notDone" | "unknown" | "probablyDone"
+
+export interface ToolFailure {
+  readonly tag: string
+  readonly code: string | null
+  readonly status: number | null
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly outcome: Outcome
+  /** What to do, for a model. */
+  readonly advice: string
+}
+
+const doNotRepeat = "Do not repeat this call"
+
+/** How to find out what a write did, where the interface can show it. */
+const checks: Partial<Readonly<Record<OperationName, string>>> = {
+  createPost: "Look for the post with listPosts first."
+}
+
+const checkOf = ({ name }: Tool): string => checks[name] ?? "The interface does not show it: ask a person to check it in the web app first."
+
+/** What to do after a write that was made, or may have been. */
+const afterWrite = (tool: Tool, what: string): string =>
+  tool.delivery === "Repeatable" ? `${what}, and making it again is safe.` : `${doNotRepeat}: ${what.toLowerCase()}. ${checkOf(tool)}`
+
+const mayBeMade = "The change may have been made"
+
+const afterWait = (wait: string): string => `Call it again ${wait}, not earlier.`
+
+const ofService = (error: ServiceError): string => {
+  switch (error.category) {
+    case "RateLimited":
+    case "ServiceFault":
+      return afterWait(error.retryAfter === undefined ? "in a minute" : `in ${Math.ceil(Duration.toSeconds(error.retryAfter))} seconds`)
+    case "InvalidRequest":
+    case "TooLarge":
+      return "Correct the arguments before you call it again."
+    case "NotFound":
+      return "Check the id. The account may not have access to it."
+    case "Conflict":
+      return `${doNotRepeat}: the state already differs, perhaps because the change was made before.`
+    case "Unauthenticated":
+    case "Forbidden":
+      return `${doNotRepeat}: a person must change the key, its scopes or the account first.`
+  }
+}
+
+const ofClient = (failure: Exclude<ClientError.Failure, ServiceError>): string => {
+  switch (failure._tag) {
+    case "InvalidInput":
+      return "Correct the arguments before you call it again."
+    case "RateLimitWaitExceeded":
+      return afterWait(`at ${DateTime.formatIso(failure.retryAt)}`)
+    case "CursorRejected":
+    case "CursorRepeated":
+      return "Read the list again without a cursor."
+    case "UnreadableItem":
+      return failure.nextCursor === null
+        ? "Read the items before it with a smaller limit."
+        : `Continue after this page with the cursor ${JSON.stringify(failure.nextCursor)}.`
+    case "ClientClosed":
+      return "plaza mcp is stopping: start it again."
+    case "ConnectionFailed":
+    case "ConnectionLost":
+    case "AttemptTimeout":
+    case "UnreadableSuccess":
+    case "OutcomeUnknown":
+      return afterWait("in a minute")
+  }
+}
+
+const isCallFailure = (error: unknown): error is ClientError.Failure =>
+  ExitCode.isServiceError(error) || (ExitCode.isClientFailure(error) && error._tag !== "InvalidSettings")
+
+/** Failures that may follow an ambiguous attempt of the same call. For other classes than Repeatable, that is an `OutcomeUnknown`. */
+const mayFollowAttempt = (failure: ClientError.Failure): boolean =>
+  failure._tag === "ConnectionFailed"
+    ? failure.attempts > 1
+    : FailureScope.of(failure)._tag === "RateLimit" || failure._tag === "ClientClosed"
+
+const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Outcome; readonly advice: string } => {
+  const isWrite = tool.delivery !== "Read"
+  if (isWrite && failure._tag === "UnreadableSuccess") {
+    return { outcome: "probablyDone", advice: afterWrite(tool, "The change was probably made") }
+  }
+  if (failure._tag === "OutcomeUnknown") {
+    return failure.likely === "done"
+      ? {
+        outcome: "probablyDone",
+        advice: `${doNotRepeat}: the change is made, but perhaps by another call with other values. ${checkOf(tool)}`
+      }
+      : { outcome: "unknown", advice: afterWrite(tool, mayBeMade) }
+  }
+  const advice = ExitCode.isServiceError(failure) ? ofService(failure) : ofClient(failure)
+  const isOpen = FailureScope.mayHaveHappened(failure) || (tool.delivery === "Repeatable" && mayFollowAttempt(failure))
+  return isWrite && isOpen
+    ? { outcome: "unknown", advice: `${afterWrite(tool, mayBeMade)} ${advice}` }
+    : { outcome: "notDone", advice: isWrite ? `Nothing was changed. ${advice}` : advice }
+}
+
+/** The failure of a tool. Shows no stack and no cause. */
+export const ofCause = (cause: Cause.Cause<unknown>, tool: Tool): ToolFailure => {
+  const error = Either.getOrUndefined(Either.flip(Cause.failureOrCause(cause)))
+  // A bug, or an interruption: what was sent until then is unknown.
+  if (error === undefined) {
+    const isWrite = tool.delivery !== "Read"
+    return {
+      tag: "Defect",
+      code: null,
+      status: null,
+      message: "internal error of plaza mcp",
+      details: {},
+      outcome: isWrite ? "unknown" : "notDone",
+      advice: isWrite ? afterWrite(tool, mayBeMade) : "Report it as a bug of plaza."
+    }
+  }
+  const { code, details, message, status, tag } = Report.ofFailure(error)
+  // Other failures concern a file, before anything was sent.
+  const judged = isCallFailure(error)
+    ? judge(error, tool)
+    : { outcome: "notDone" as const, advice: "Correct the arguments before you call it again." }
+  return { tag, code, status, message, details, ...judged }
+}

@@ -1,0 +1,257 @@
+/** `plaza mcp` as a child process: used by the official client, and by a client that breaks the rules. */
+import { FileSystem, HttpApi } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { PlazaApiWithStories } from "@plaza/domain"
+import { Delivery } from "@plaza/domain/Delivery"
+import { Sandbox } from "@plaza/sandbox"
+import { Context, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { expect } from "vitest"
+import * as Mcp from "../support/Mcp.js"
+import { run } from "../support/Plaza.js"
+
+const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
+const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-mcp-" }))
+
+const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
+const reads = ["getMe", "getUser", "getUserByUsername", "listPosts", "listConversations"]
+const writes = [
+  "followUser",
+  "uploadMedia",
+  "createPost",
+  "createComment",
+  "likePost",
+  "createStory",
+  "setStock",
+  "shipOrder",
+  "sendMessage"
+]
+
+/** The delivery class of each operation in the contract. */
+const classes = (() => {
+  const found = new Map<string, string>()
+  HttpApi.reflect(PlazaApiWithStories, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      found.set(endpoint.name, Option.getOrElse(Context.getOption(mergedAnnotations, Delivery), () => "none"))
+    }
+  })
+  return found
+})()
+
+/** The failure of a call, which is in the text and in `_meta`. */
+const failure = (error: object) => ({
+  isError: true,
+  content: [{ type: "text", text: expect.stringMatching(/^\{"error":\{/) as unknown }],
+  _meta: { "plaza/error": error }
+})
+
+layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
+  it.scoped("offers every read and no write by default, and responds with what its schemas promise", () =>
+    Effect.gen(function*() {
+      const { call, client } = yield* Mcp.connect([], yield* folder)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      expect(tools.map(({ name }) => name)).toEqual(reads)
+      expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+      expect(JSON.stringify(tools)).not.toMatch(/"\$(?:id|schema|ref)"/)
+
+      // The client validates structured content by the output schema.
+      expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001", username: "corner-shop" } })
+      expect(yield* call("getUser", { id: "1002" })).toMatchObject({ structuredContent: { id: "1002" } })
+      expect(yield* call("getUserByUsername", { username: "corner-shop" })).toMatchObject({ structuredContent: { id: "1001" } })
+      expect(yield* call("listConversations", { limit: 100 })).toMatchObject({ structuredContent: { nextCursor: null } })
+
+      const newest = (yield* state).posts.filter(({ authorId }) => authorId === "1001").toReversed()
+      const first = yield* call("listPosts", { limit: 2 })
+      expect(first).toMatchObject({ structuredContent: { data: [{ id: newest[0]?.id }, { id: newest[1]?.id }] } })
+      const { nextCursor } = first["structuredContent"] as { readonly nextCursor: string }
+      expect(yield* call("listPosts", { limit: 1, cursor: nextCursor })).toMatchObject({
+        structuredContent: { data: [{ id: newest[2]?.id }] }
+      })
+
+      expect(yield* call("getUser", { id: "nobody" })).toMatchObject(
+        failure({ tag: "NotFound", code: "NOT_FOUND", status: 404, outcome: "notDone" })
+      )
+      expect(yield* call("listPosts", { limit: 101 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "limit" } }))
+      expect(yield* call("getUser", { id: "1002", other: 1 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "other" } }))
+      expect(yield* Effect.flip(call("setStock", { id: "0042", stock: 1 }))).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining("plaza mcp --allow-writes setStock") as unknown
+      })
+      expect(yield* Effect.flip(call("nothing"))).toMatchObject({ code: -32602 })
+    }))
+
+  it.scoped("--allow-writes adds a tool for each write, with its delivery class", () =>
+    Effect.gen(function*() {
+      const cwd = yield* folder
+      writeFileSync(`${cwd}/mug.png`, "mug")
+      mkdirSync(`${cwd}/.hidden`)
+      writeFileSync(`${cwd}/.hidden/key`, "secret")
+      const { call, client } = yield* Mcp.connect(["--allow-writes"], yield* folder, { cwd })
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      expect(tools.map(({ name }) => name)).toEqual([...reads, ...writes])
+      expect([...classes.keys()].toSorted()).toEqual([...reads, ...writes].toSorted())
+      for (const { annotations, description, name } of tools) {
+        expect(description).toContain(`Delivery class ${classes.get(name)}:`)
+        expect(annotations?.idempotentHint).toBe(["Read", "Repeatable"].includes(classes.get(name) ?? ""))
+      }
+
+      const before = yield* state
+      const post = before.posts[0]?.id ?? ""
+      const order = before.orders.find(({ shipment }) => shipment === null)?.id ?? ""
+      const uploaded = yield* call("uploadMedia", { path: "mug.png" })
+      const { mediaId } = uploaded["structuredContent"] as { readonly mediaId: string }
+      expect(yield* call("createPost", { text: "By an agent", mediaIds: [mediaId] })).toMatchObject({
+        structuredContent: { text: "By an agent", mediaIds: [mediaId] }
+      })
+      expect(yield* call("createComment", { id: post, text: "Lovely" })).toMatchObject({ structuredContent: { text: "Lovely" } })
+      expect(yield* call("likePost", { id: post })).toMatchObject({ structuredContent: { postId: post, liked: true } })
+      expect(yield* call("followUser", { id: "1005" })).toMatchObject({ structuredContent: { userId: "1005", following: true } })
+      expect(yield* call("createStory", { story: { frames: [1] } })).toMatchObject({ structuredContent: { response: {} } })
+      expect(yield* call("setStock", { id: "CAP/RED L", stock: 7 })).toMatchObject({ structuredContent: { id: "CAP/RED L", stock: 7 } })
+      const ship = call("shipOrder", { id: order, carrier: "DHL", trackingNumber: "0034" })
+      expect(yield* ship).toMatchObject({ structuredContent: { id: order, trackingNumber: "0034" } })
+      expect(yield* ship).toMatchObject(
+        failure({ tag: "Conflict", outcome: "notDone", advice: expect.stringMatching(/Do not repeat/) as unknown })
+      )
+      expect(yield* call("sendMessage", { id: "conv_301", text: "Hello" })).toMatchObject({ structuredContent: { text: "Hello" } })
+
+      const outside = failure({ tag: "InvalidInput", details: { field: "path" }, outcome: "notDone" })
+      expect(yield* call("uploadMedia", { path: "/etc/hostname" })).toMatchObject(outside)
+      expect(yield* call("uploadMedia", { path: ".hidden/key" })).toMatchObject(outside)
+      expect((yield* state).media.length).toBe(before.media.length + 1)
+    }))
+
+  it.scoped("says what is known of a write, and never repeats it when its outcome is unknown", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { call, client, stderr } = yield* Mcp.connect(["--allow-writes", "sendMessage,likePost", "setStock"], yield* folder)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      expect(tools.map(({ name }) => name)).toEqual([...reads, "likePost", "setStock", "sendMessage"])
+
+      const before = (yield* sandbox.requests).length
+      yield* sandbox.addFault({ kind: "drop", when: "after", path: "/conversations/*" })
+      const lost = yield* call("sendMessage", { id: "conv_301", text: "Once" })
+      expect(lost).toMatchObject(failure({
+        tag: "OutcomeUnknown",
+        outcome: "unknown",
+        advice: expect.stringMatching(/^Do not repeat this call: the change may have been made\. .*web app/) as unknown
+      }))
+      expect((yield* sandbox.requests).length).toBe(before + 1)
+
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 403, code: "PROFILE_INCOMPLETE", method: "POST" })
+      expect(yield* call("likePost", { id: (yield* state).posts[0]?.id })).toMatchObject(
+        failure({ tag: "ProfileIncomplete", outcome: "notDone", advice: expect.stringMatching(/a person must change/) as unknown })
+      )
+      yield* sandbox.addFault({ kind: "garbage", body: "<html>", method: "POST", path: "/conversations/*" })
+      expect(yield* call("sendMessage", { id: "conv_301", text: "Unreadable" })).toMatchObject(
+        failure({ tag: "UnreadableSuccess", outcome: "probablyDone" })
+      )
+      expect(JSON.stringify(lost) + stderr()).not.toContain(Redacted.value(sandbox.apiKey))
+    }))
+
+  it.scoped("stops a cancelled call, and goes on", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { call, stderr } = yield* Mcp.connect(["--allow-writes", "sendMessage"], yield* folder)
+      yield* sandbox.addFault({ kind: "delay", when: "before", millis: 60_000, path: "/conversations/*" })
+      const before = (yield* sandbox.requests).length
+      const controller = new AbortController()
+      const cancelled = yield* Effect.fork(Effect.flip(call("sendMessage", { id: "conv_301", text: "Cancelled" }, controller.signal)))
+      yield* Effect.repeat(sandbox.requests, { until: (requests) => requests.length > before, schedule: Schedule.spaced("20 millis") })
+      controller.abort("no longer needed")
+      expect(String(yield* Fiber.join(cancelled))).toContain("no longer needed")
+      yield* Mcp.until(() => stderr().includes("sendMessage was cancelled while it ran. Its outcome is unknown"),
+        "the note of the cancelled call")
+      expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
+      yield* sandbox.clearFaults
+    }))
+
+  it.scoped("responds to every request of an input that breaks the rules, and ends with it", () =>
+    Effect.gen(function*() {
+      const server = yield* Mcp.raw([], yield* folder)
+      const umlaut = Buffer.from(Mcp.toolCall("Ü-1", "getUserByUsername", { username: "ünknown" }))
+      const cut = umlaut.indexOf(0xc3) + 1
+      server.child.stdin.write(Mcp.handshake)
+      server.child.stdin.write(`not json\n\n[]\n{"jsonrpc":"2.0","id":7}\n{"jsonrpc":"2.0","method":"notifications/unknown"}\n`)
+      server.child.stdin.write(umlaut.subarray(0, cut))
+      yield* Mcp.until(() => server.messages().length >= 4, "the responses so far")
+      server.child.stdin.write(umlaut.subarray(cut))
+      server.child.stdin.write(`{"jsonrpc":"2.0","id":"nothing","method":"nothing/at-all"}\r\n`)
+      // The input ends while these are open.
+      server.child.stdin.end(Mcp.toolCall("007", "getMe") + Mcp.toolCall(7, "getUser", { id: "1002" }))
+      expect(yield* server.ended).toBe(0)
+      const messages = server.messages()
+      expect(messages).toHaveLength(8)
+      expect(messages).toEqual(expect.arrayContaining([
+        expect.objectContaining({ id: "handshake" }),
+        { jsonrpc: "2.0", error: expect.objectContaining({ code: -32700 }) as unknown },
+        { jsonrpc: "2.0", error: expect.objectContaining({ code: -32600 }) as unknown },
+        { jsonrpc: "2.0", id: 7, error: expect.objectContaining({ code: -32600 }) as unknown },
+        { jsonrpc: "2.0", id: "nothing", error: expect.objectContaining({ code: -32601 }) as unknown },
+        expect.objectContaining({ id: "Ü-1", result: expect.objectContaining({ isError: true }) as unknown }),
+        expect.objectContaining({
+          id: "007",
+          result: expect.objectContaining({ structuredContent: { id: "1001", username: "corner-shop" } }) as unknown
+        }),
+        expect.objectContaining({
+          id: 7,
+          result: expect.objectContaining({ structuredContent: expect.objectContaining({ id: "1002" }) as unknown }) as unknown
+        })
+      ]))
+      expect(server.stderr()).toBe("")
+    }))
+
+  it.scoped("reports the outcome of a write in flight when it is stopped", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.addFault({ kind: "delay", when: "after", millis: 60_000, path: "/conversations/*" })
+      const server = yield* Mcp.raw(["--allow-writes", "sendMessage"], yield* folder)
+      const before = (yield* state).messages.length
+      server.child.stdin.write(Mcp.handshake + Mcp.toolCall("w", "sendMessage", { id: "conv_301", text: "In flight" }))
+      yield* Effect.repeat(state, { until: ({ messages }) => messages.length > before, schedule: Schedule.spaced("20 millis") })
+      server.child.kill("SIGTERM")
+      expect(yield* server.ended).toBe(0)
+      expect(server.messages().at(-1)).toMatchObject({ id: "w", result: failure({ tag: "OutcomeUnknown", outcome: "unknown" }) })
+      yield* sandbox.clearFaults
+    }))
+
+  it.scoped("ends when the reader of its output goes, and writes what it could not deliver to standard error", () =>
+    Effect.gen(function*() {
+      const server = yield* Mcp.raw(["--allow-writes", "setStock"], yield* folder)
+      server.child.stdin.write(Mcp.handshake)
+      yield* Mcp.until(() => server.messages().length === 1, "the handshake")
+      server.child.stdout.destroy()
+      server.child.stdin.write(Mcp.toolCall("lost", "setStock", { id: "0042", stock: 3 }))
+      expect(yield* server.ended).toBe(0)
+      expect(server.stderr()).toMatch(/This was not delivered: .*"id":"lost"/)
+    }))
+
+  it.scoped("shares the rate limit of the key with other processes", () =>
+    Effect.gen(function*() {
+      const shared = yield* folder
+      const env = { PLAZA_RATE_LIMIT: "2", PLAZA_RATE_WINDOW: "10 minutes" }
+      const [one, other] = yield* Effect.all([Mcp.connect([], shared, { env }), Mcp.connect([], shared, { env })], { concurrency: 2 })
+      expect(yield* one.call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
+      expect(yield* other.call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
+      expect(yield* one.call("getMe")).toMatchObject(failure({
+        tag: "RateLimitWaitExceeded",
+        outcome: "notDone",
+        advice: expect.stringMatching(/^Call it again at \d{4}-/) as unknown
+      }))
+    }))
+
+  it.scoped("refuses what it can't offer before it starts", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run(["mcp", "--allow-writes", "deletePost"])
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toContain(`"deletePost" is not a write: use one of followUser,`)
+      expect(yield* run(["mcp", "setStock"])).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("add --allow-writes") as unknown
+      })
+      expect(yield* run(["mcp"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no base URL is set") as unknown })
+    }))
+})

@@ -1,0 +1,43 @@
+/** Calls in flight at the end of the input, in virtual time. */
+import { NodeFileSystem } from "@effect/platform-node"
+import { it } from "@effect/vitest"
+import { Output, Streams } from "@plaza/cli-kit"
+import { Plaza, TestTime } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { expect } from "vitest"
+import * as McpServer from "../../src/mcp/McpServer.js"
+import * as Tools from "../../src/mcp/Tools.js"
+import * as Mcp from "../support/Mcp.js"
+
+/** Serves an input that ends at once. Returns the messages of the output and the milliseconds that the server ran. */
+const serve = (input: string) =>
+  Effect.gen(function*() {
+    const stdout: Array<string> = []
+    const stderr: Array<string> = []
+    const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+    const startedAt = yield* Clock.currentTimeMillis
+    yield* McpServer.serve(Tools.offered(["sendMessage", "setStock"]), Plaza.layer({ apiKey, baseUrl }),
+      Stream.make(new TextEncoder().encode(input)))
+      .pipe(Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr }))))
+    const messages = stdout.map((text): unknown => JSON.parse(text))
+    return { messages, stderr, millis: (yield* Clock.currentTimeMillis) - startedAt }
+  })
+
+it.effect("calls have the stop limit to finish, and report what is known if they don't", () =>
+  Effect.gen(function*() {
+    const { addFault, state } = yield* Sandbox.Sandbox
+    yield* addFault({ kind: "delay", when: "after", millis: 5_000, method: "PATCH" })
+    yield* addFault({ kind: "delay", when: "after", millis: 25_000, path: "/conversations/*" })
+    const { messages, millis, stderr } = yield* serve(
+      Mcp.handshake + Mcp.toolCall("quick", "setStock", { id: "0042", stock: 5 }) +
+        Mcp.toolCall("slow", "sendMessage", { id: "conv_301", text: "Slow" })
+    )
+    expect(messages.slice(1)).toMatchObject([
+      { id: "quick", result: { structuredContent: { id: "0042", stock: 5 } } },
+      { id: "slow", result: { isError: true, _meta: { "plaza/error": { tag: "OutcomeUnknown", outcome: "unknown" } } } }
+    ])
+    expect(stderr).toEqual([])
+    expect(millis).toBe(Duration.toMillis(McpServer.stopLimit))
+    expect((yield* state).messages.filter(({ text }) => text === "Slow")).toHaveLength(1)
+  }).pipe(TestTime.advancing, Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))

@@ -1,0 +1,62 @@
+/** What a failed tool reports, by the failure and the delivery class. */
+import { ClientError } from "@plaza/client"
+import { ErrorResponse } from "@plaza/domain"
+import { Cause, DateTime, Duration } from "effect"
+import { describe, expect, it } from "vitest"
+import * as ToolFailure from "../../src/mcp/ToolFailure.js"
+import * as Tools from "../../src/mcp/Tools.js"
+import { writes } from "../../src/mcp/Writes.js"
+
+const tools = Tools.offered(writes)
+
+const reported = (name: string, cause: Cause.Cause<unknown>) => {
+  const tool = tools.find((tool) => tool.name === name)
+  if (tool === undefined) throw new Error(`no tool ${name}`)
+  return ToolFailure.ofCause(cause, tool)
+}
+
+const service = (status: number, code: string, headers: Readonly<Record<string, string>> = {}) =>
+  ErrorResponse.toError({ status, headers, body: JSON.stringify({ error: { code, message: "no" } }), receivedAt: 0 })
+
+const timeout = new ClientError.AttemptTimeout({ attempts: 5, timeout: Duration.seconds(30), message: "no response" })
+const unknown = (likely?: "done") =>
+  new ClientError.OutcomeUnknown({
+    attempts: 1,
+    operation: "any",
+    message: "unknown",
+    cause: service(500, "INTERNAL_ERROR"),
+    ...(likely === undefined ? {} : { likely })
+  })
+const unreadable = new ClientError.UnreadableSuccess({ attempts: 1, operation: "any", status: 200, message: "no JSON", body: "<html>" })
+const refused = (attempts: number) => new ClientError.ConnectionFailed({ attempts, reason: "ECONNREFUSED", message: "no connection" })
+const wait = new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(60_000), message: "later" })
+
+describe("a failed tool", () => {
+  it.each<readonly [tool: string, failure: unknown, outcome: ToolFailure.Outcome, advice: RegExp]>([
+    ["createPost", unknown(), "unknown", /^Do not repeat this call: the change may have been made\. Look for the post with listPosts/],
+    ["sendMessage", unknown(), "unknown", /^Do not repeat this call: .*ask a person/],
+    ["shipOrder", unknown("done"), "probablyDone", /^Do not repeat this call: the change is made, but perhaps/],
+    ["createComment", unreadable, "probablyDone", /^Do not repeat this call: the change was probably made/],
+    ["setStock", unreadable, "probablyDone", /^The change was probably made, and making it again is safe\.$/],
+    ["setStock", timeout, "unknown", /^The change may have been made, and making it again is safe\. Call it again in a minute/],
+    ["likePost", refused(1), "notDone", /^Nothing was changed/],
+    // An earlier attempt of a repeatable call may have arrived.
+    ["likePost", refused(2), "unknown", /making it again is safe/],
+    ["setStock", wait, "unknown", /at 1970-01-01T00:01:00\.000Z/],
+    ["sendMessage", wait, "notDone", /^Nothing was changed\. Call it again at 1970-01-01T00:01:00\.000Z/],
+    ["sendMessage", service(429, "RATE_LIMITED", { "retry-after": "7" }), "notDone", /in 7 seconds, not earlier/],
+    ["createPost", service(403, "PROFILE_INCOMPLETE"), "notDone", /^Nothing was changed\. Do not repeat this call: a person/],
+    ["getMe", timeout, "notDone", /^Call it again in a minute/],
+    ["getMe", service(500, "INTERNAL_ERROR"), "notDone", /^Call it again in a minute/],
+    ["listPosts", service(404, "NOT_FOUND"), "notDone", /^Check the id/]
+  ])("%s after %s reports %s", (tool, failure, outcome, advice) => {
+    expect(reported(tool, Cause.fail(failure))).toMatchObject({ outcome, advice: expect.stringMatching(advice) as unknown })
+  })
+
+  it("shows nothing of a bug, after which a write may have been made", () => {
+    const bug = Cause.die(new Error("internal detail"))
+    expect(JSON.stringify(reported("sendMessage", bug))).not.toContain("internal detail")
+    expect(reported("sendMessage", bug)).toMatchObject({ tag: "Defect", outcome: "unknown" })
+    expect(reported("getMe", bug)).toMatchObject({ tag: "Defect", outcome: "notDone" })
+  })
+})

@@ -1,0 +1,63 @@
+/** `plaza skills install`, and every command line of the skill for the command, run as it is. The client's skill is tested in `examples`. */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { ExitCode } from "@plaza/cli-kit"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+import { plazaWith, run } from "../support/Plaza.js"
+
+const sourceOf = (skill: string) => readFileSync(fileURLToPath(new URL(`../../src/skills/${skill}/SKILL.md`, import.meta.url)), "utf8")
+
+const lines = [...sourceOf("plaza").matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block = ""]) => block.trim().split("\n"))
+
+const words = (line: string): ReadonlyArray<string> => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? "")
+
+const services = Layer.merge(Sandbox.layerServer(), NodeContext.layer)
+
+layer(services, { excludeTestServices: true })("plaza skills", (it) => {
+  it.scoped("every command line of the skill succeeds", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-skill-" })
+      yield* fs.writeFileString(`${cwd}/mug.jpg`, "mug")
+      yield* fs.writeFileString(`${cwd}/stock.csv`, "productId,stock\n0042,3\n")
+      expect(lines.length).toBeGreaterThan(9)
+      const failed = yield* Effect.forEach(lines, (line) =>
+        Effect.gen(function*() {
+          const [program, ...argv] = words(line)
+          const { code, stderr, stdout } = yield* plazaWith(argv, { cwd, env: { XDG_STATE_HOME: cwd } })
+          return program === "plaza" && code === 0 && stdout !== "" ? [] : [`${line}: ${code} ${stderr}`]
+        }), { concurrency: 2 })
+      expect(failed.flat()).toEqual([])
+    }))
+
+  it.scoped("install writes every skill, and replaces other content only with --force", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-skill-" })
+      const install = (...argv: ReadonlyArray<string>) => run(["skills", "install", ...argv], { cwd })
+      expect(yield* install()).toMatchObject({ code: 0, stderr: "" })
+      for (const skill of ["plaza", "plaza-client"]) {
+        const text = yield* fs.readFileString(`${cwd}/.claude/skills/${skill}/SKILL.md`)
+        expect(text).toBe(sourceOf(skill))
+        // Agents read name and description, and require both.
+        expect(text).toMatch(new RegExp(`^---\nname: ${skill}\ndescription: [^\n:]{50,1000}\n---\n\n# `))
+      }
+      expect((yield* install("--json")).stdout).toMatch(/"changed":false/)
+      yield* fs.writeFileString(`${cwd}/.claude/skills/plaza/SKILL.md`, "mine")
+      expect(yield* install()).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("add --force") as unknown })
+      expect(yield* install("--force")).toMatchObject({ code: 0 })
+      expect(yield* fs.readFileString(`${cwd}/.claude/skills/plaza/SKILL.md`)).toBe(sourceOf("plaza"))
+    }))
+})
+
+it("the skill names exit codes that exist", () => {
+  const named = [...sourceOf("plaza").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => code)
+  const known = ExitCode.meanings.map(({ code }) => code)
+  expect(named.length).toBeGreaterThan(6)
+  expect(known).toEqual(expect.arrayContaining(named))
+})
