@@ -3,9 +3,13 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, wri
 import { dirname, join, relative } from "node:path"
 import { pages, root } from "./Paths.js"
 
+/** Pages of the site that are not in `docs/`. */
+const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"]])
+
 /** The path of a page in the site, without `.md`, by its path in the repository; undefined for any other file. */
 const pageOf = (file: string): string | undefined => {
-  if (file === "CONTRIBUTING.md") return "contributing"
+  const other = others.get(file)
+  if (other !== undefined) return existsSync(join(root, file)) ? other : undefined
   return /^docs\/.*\.md$/.test(file) ? file.slice("docs/".length, -".md".length).replace(/(^|\/)README$/, "$1index") : undefined
 }
 
@@ -43,7 +47,7 @@ export const copy = (): ReadonlyMap<string, string> => {
   const files = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"))
     .map((file) => join("docs", file))
   return new Map(
-    [...files, "CONTRIBUTING.md"].flatMap((file) => {
+    [...files, ...others.keys()].flatMap((file) => {
       const page = pageOf(file)
       if (page === undefined) return []
       const text = readFileSync(join(root, file), "utf8").replace(linkPattern,

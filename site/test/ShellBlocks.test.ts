@@ -14,7 +14,7 @@ import { type Block, blocks } from "./support/Blocks.js"
 /** Commands for people who change this repository. `scripts/test/Documentation.test.ts` checks that the scripts and files that they name exist. */
 const isForContributors = ({ code }: Block) => code.trim().split("\n").every((line) => line.startsWith("npx -y pnpm@"))
 
-const shell = blocks("sh").filter((block) => block.page !== "README.md" && !isForContributors(block))
+const shell = blocks("sh").filter((block) => block.page.startsWith("docs/") && !isForContributors(block))
 const runnable = shell.filter(({ notRun }) => notRun === undefined)
 
 /** The commands of a block, without comments. */
@@ -33,12 +33,12 @@ const untilReady = fileURLToPath(new URL("support/untilReady.mjs", import.meta.u
 
 const files: Readonly<Record<string, string>> = {
   "bin/plaza": `#!/bin/sh
-[ "$1 $2" != "sandbox start" ] || exec node ${untilReady} PLAZA_API_KEY ${root}apps/cli/dist/plaza.mjs "$@"
-exec node ${root}apps/cli/dist/plaza.mjs "$@"
+[ "$1 $2" != "sandbox start" ] || exec node ${untilReady} PLAZA_API_KEY ${root}apps/cli/dist/plaza.cjs "$@"
+exec node ${root}apps/cli/dist/plaza.cjs "$@"
 `,
   "bin/plaza-stock-sync": `#!/bin/sh
-[ "$1" != run ] || exec node ${untilReady} snapshot.accepted ${root}apps/stock-sync/dist/plaza-stock-sync.mjs "$@" --settle 0s
-exec node ${root}apps/stock-sync/dist/plaza-stock-sync.mjs "$@"
+[ "$1" != run ] || exec node ${untilReady} snapshot.accepted ${root}apps/stock-sync/dist/plaza-stock-sync.cjs "$@" --settle 0s
+exec node ${root}apps/stock-sync/dist/plaza-stock-sync.cjs "$@"
 `,
   // A response with an error status fails the block.
   "bin/curl": `#!/bin/sh

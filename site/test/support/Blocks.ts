@@ -15,9 +15,10 @@ export interface Block {
   readonly notRun: string | undefined
 }
 
-/** The pages for users. */
+/** The pages for users, and the skill for the client. */
 export const pages: ReadonlyArray<string> = [
   "README.md",
+  "apps/cli/src/skills/plaza-client/SKILL.md",
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md")).map((file) =>
     `docs/${file}`
   ).sort()
