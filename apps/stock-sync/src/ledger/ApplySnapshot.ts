@@ -256,7 +256,7 @@ export const applySmall = (
       return Option
         .none()
     const window = yield* guardWindow(policy)
-    // The planner does not know how many rows there are, and would join some thousand in nested loops, a minute for 10,000.
+    // With old statistics of the account the planner would join some thousand rows in nested loops, a minute for 10,000.
     yield* sql`SET LOCAL enable_nestloop = off`
     const { changed, implausible, missing } = SnapshotDiff.relations(sql, window.start, zeroes)
     const staged = Staging.select(sql, [...rows, ...Staging.toExcludedRows(input.excluded)])

@@ -70,7 +70,7 @@ export const migrate = (
 
 /**
  * Creates the indexes that `Tables.create` left out, in the transaction that inserts the first products:
- * docs/decisions/036-indexes-after-first-snapshot.md.
+ * docs/decisions/038-indexes-after-first-snapshot.md.
  */
 export const ensureIndexes = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> =>
   sql.onDialectOrElse({
