@@ -20,6 +20,7 @@ import type { Ledger } from "./Ledger.js"
 import { LedgerCommands } from "./LedgerCommands.js"
 import * as LedgerConnection from "./LedgerConnection.js"
 import type { LedgerFault, SnapshotHeld } from "./LedgerError.js"
+import * as Migrations from "./Migrations.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "./Snapshot.js"
 import * as SnapshotDiff from "./SnapshotDiff.js"
 import * as Staging from "./Staging.js"
@@ -50,13 +51,21 @@ const isCertain = (now: number) =>
 const confirmedLast = "product.confirmed = excluded.wanted AND product.sent = product.confirmed AND product.sent_at <= product.confirmed_at"
 const stillRefused = "(product.state = 'quarantined' AND product.refused = excluded.wanted)"
 
-// A doubt outlives a new wanted stock. A refusal holds for the stock that was refused.
 // Inserted in the order of ids, so that the indexes grow at their ends only.
-const writeChanges = ({ isShared, sql }: LedgerConnection.LedgerConnection, { now, start }: GuardWindow) =>
-  sql.unsafe(`INSERT INTO product (id, wanted, attempts, state, part, left_at, since, line, updated_at)
-    SELECT id, stock, 0, 'pending', part, CASE WHEN part = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM changed WHERE true ORDER BY ${
+const insertInto = (sql: SqlClient.SqlClient, condition: string, { now }: GuardWindow) =>
+  `INSERT INTO product (id, wanted, attempts, state, part, left_at, since, line, updated_at)
+    SELECT id, stock, 0, 'pending', part, CASE WHEN part = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM changed WHERE ${condition} ORDER BY ${
     sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })
-  }
+  }`
+
+// A new product can't exist by now, because only the owner of the ledger inserts products. A conflict clause would make each of them a
+// third more expensive in Postgres.
+const insertNew = ({ sql }: LedgerConnection.LedgerConnection, window: GuardWindow) => sql.unsafe(insertInto(sql, "was IS NULL", window))
+
+// A doubt outlives a new wanted stock. A refusal holds for the stock that was refused.
+const updateKnown = ({ isShared, sql }: LedgerConnection.LedgerConnection, window: GuardWindow) => {
+  const { now, start } = window
+  return sql.unsafe(`${insertInto(sql, "was IS NOT NULL", window)}
     ON CONFLICT (${LedgerConnection.keyColumns(isShared, "id")}) DO UPDATE SET
       wanted = excluded.wanted,
       part = excluded.part,
@@ -85,6 +94,7 @@ const writeChanges = ({ isShared, sql }: LedgerConnection.LedgerConnection, { no
         WHEN product.state IN ('pending', 'doubtful') THEN product.since
         ELSE excluded.since
       END`)
+}
 
 /** Confirmed changes count as plausible from now on. Missing products stay missing, but no longer count within the window. */
 const resetBaseline = (sql: SqlClient.SqlClient) =>
@@ -101,7 +111,7 @@ const analyze = ({ isShared, sql }: LedgerConnection.LedgerConnection, { changed
 /** Writes the compared snapshot, after the issues of the last one were deleted. No two statements write the same row. */
 const writes = (
   connection: LedgerConnection.LedgerConnection,
-  result: SnapshotResult,
+  { added, result, updated }: SnapshotDiff.Difference,
   { excluded, unit }: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
   { duplicates, missing }: SnapshotPolicy,
   window: GuardWindow,
@@ -112,7 +122,8 @@ const writes = (
     return [
       sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${unit}${assignments}`,
       ...(result.rejected + result.negative > 0 ? [Staging.recordIssues(sql, duplicates, option("duplicates"))] : []),
-      writeChanges(connection, window),
+      ...(added > 0 ? [insertNew(connection, window)] : []),
+      ...(updated > 0 ? [updateKnown(connection, window)] : []),
       // A missing product with a wanted stock of 0 is one of the changes.
       ...(missing === "zero" && !result.missingKept ? [] : [
         sql`UPDATE product SET part = 'left', left_at = ${window.now} WHERE part IN ('named', 'excluded') AND id IN (SELECT id FROM missing)`
@@ -129,7 +140,7 @@ const deleteIssues = (sql: SqlClient.SqlClient): Write => sql`DELETE FROM row_is
 
 const write = (
   connection: LedgerConnection.LedgerConnection,
-  { result, verdict }: Judged,
+  judged: Judged,
   input: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
   policy: SnapshotPolicy,
   window: GuardWindow,
@@ -138,9 +149,9 @@ const write = (
   const { sql } = connection
   return Effect.all([
     deleteIssues(sql),
-    Effect.flatMap(writes(connection, result, input, policy, window, assignments), Effect.all),
-    verdict._tag === "Confirmed" ? resetBaseline(sql) : Effect.void,
-    analyze(connection, result)
+    Effect.flatMap(writes(connection, judged, input, policy, window, assignments), Effect.all),
+    judged.verdict._tag === "Confirmed" ? resetBaseline(sql) : Effect.void,
+    analyze(connection, judged.result)
   ], { discard: true })
 }
 
@@ -169,6 +180,8 @@ const compareAndJudge = (
     return { ...difference, verdict: yield* HeldSnapshots.judge(sql, policy.guard, difference) }
   })
 
+const batchesAhead = 2
+
 /** Stages and judges a snapshot, uses it, and drops what was staged. */
 const withStaged = <A, E, E2, R>(
   { run, sql }: LedgerConnection.LedgerConnection,
@@ -180,6 +193,8 @@ const withStaged = <A, E, E2, R>(
     yield* run(Staging.create(sql))
     yield* rows.pipe(
       Stream.rechunk(Staging.batchSize),
+      // Reads on while a batch is staged.
+      Stream.bufferChunks({ capacity: batchesAhead }),
       Stream.runForEachChunk((chunk) => run(Staging.insert(sql, chunk)))
     )
     if (excluded.size > 0) yield* run(Staging.exclude(sql, excluded))
@@ -205,10 +220,11 @@ export const apply = (
       ? Effect.flatMap(run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)),
         (held) => Effect.flatMap(LedgerCommands, (commands) => Effect.fail(HeldSnapshots.failure(policy.guard, held, commands))))
       : Effect.as(
-        run(sql.withTransaction(Effect.zipRight(
+        run(sql.withTransaction(Effect.all([
           write(connection, judged, input, policy, window, noneHeld(sql, assignments(result))),
+          connection.isShared ? Effect.void : Migrations.ensureIndexes(sql),
           HeldSnapshots.clearChanges(sql)
-        ))),
+        ], { discard: true }))),
         result
       )
   })
@@ -240,7 +256,7 @@ export const applySmall = (
       return Option
         .none()
     const window = yield* guardWindow(policy)
-    // The planner does not know how many rows there are, and would join some thousand in nested loops, a minute for 10,000.
+    // With old statistics of the account the planner would join some thousand rows in nested loops, a minute for 10,000.
     yield* sql`SET LOCAL enable_nestloop = off`
     const { changed, implausible, missing } = SnapshotDiff.relations(sql, window.start, zeroes)
     const staged = Staging.select(sql, [...rows, ...Staging.toExcludedRows(input.excluded)])
@@ -249,7 +265,7 @@ export const applySmall = (
       withRelations(sql, { ...relations, implausible }))
     if (!HeldSnapshots.isPlausible(policy.guard, difference)) return Option.none()
     const { result } = difference
-    const statements = yield* writes(connection, result, input, policy, window, noneHeld(sql, assignments(result)))
+    const statements = yield* writes(connection, difference, input, policy, window, noneHeld(sql, assignments(result)))
     yield* deleteIssues(sql)
     yield* writeTogether(sql, relations, [...statements, HeldSnapshots.clearChanges(sql)])
     return Option.some(result)

@@ -8,6 +8,8 @@ export interface Dialect {
   readonly generated: "VIRTUAL" | "STORED"
   /** The type of the primary key of a table that numbers its rows. */
   readonly serial: string
+  /** Whether the indexes that contain every new product are created after the first products were inserted. */
+  readonly indexesLater: boolean
   /** Options of a table whose primary key is an id, and of any other table. */
   readonly keyedTable: string
   readonly plainTable: string
@@ -25,6 +27,7 @@ export const sqlite: Dialect = {
   text: "TEXT",
   generated: "VIRTUAL",
   serial: "INTEGER",
+  indexesLater: false,
   keyedTable: " STRICT, WITHOUT ROWID",
   plainTable: " STRICT",
   tablePrefix: "",
@@ -37,6 +40,7 @@ export const postgres: Dialect = {
   text: "TEXT COLLATE \"C\"",
   generated: "STORED",
   serial: "BIGINT GENERATED ALWAYS AS IDENTITY",
+  indexesLater: true,
   keyedTable: "",
   plainTable: "",
   tablePrefix: "",

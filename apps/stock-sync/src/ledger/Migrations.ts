@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import type { Dialect } from "./Dialect.js"
+import * as Dialect from "./Dialect.js"
 import * as LedgerRows from "./LedgerRows.js"
 import * as Tables from "./Tables.js"
 
@@ -32,7 +32,7 @@ export const recordedVersion = (sql: SqlClient.SqlClient): Effect.Effect<Option.
   )
 
 // Versions 1 to 3 existed before there was a record, so the first migration creates version 3 or migrates what it finds to it.
-const baseline = (dialect: Dialect, found: number): ReadonlyArray<string> => {
+const baseline = (dialect: Dialect.Dialect, found: number): ReadonlyArray<string> => {
   if (found === 0) return Tables.create(dialect)
   return found === 1 || found === 2 ? Tables.upgrade(dialect, found) : []
 }
@@ -43,7 +43,7 @@ const baseline = (dialect: Dialect, found: number): ReadonlyArray<string> => {
  */
 export const migrate = (
   sql: SqlClient.SqlClient,
-  dialect: Dialect,
+  dialect: Dialect.Dialect,
   found: number,
   onCreate: ReadonlyArray<string> = []
 ): Effect.Effect<void, SqlError | ParseError> =>
@@ -67,3 +67,17 @@ export const migrate = (
     ),
     Effect.asVoid
   )
+
+/**
+ * Creates the indexes that `Tables.create` left out, in the transaction that inserts the first products:
+ * docs/decisions/038-indexes-after-first-snapshot.md.
+ */
+export const ensureIndexes = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> =>
+  sql.onDialectOrElse({
+    pg: () =>
+      Effect.flatMap(
+        sql`SELECT 1 WHERE to_regclass('product_due') IS NULL`,
+        (rows) => rows.length === 0 ? Effect.void : inOrder(sql, Tables.indexesOfNew(Dialect.postgres))
+      ),
+    orElse: () => Effect.void
+  })

@@ -52,6 +52,8 @@ export const relations = (sql: SqlClient.SqlClient, windowStart: number, zeroes:
 } satisfies Relations)
 
 const Measures = Schema.Struct({
+  added: Schema.Int,
+  updated: Schema.Int,
   changed: Schema.Int,
   zeroed: Schema.Int,
   named: Schema.Int,
@@ -66,6 +68,9 @@ const measures = LedgerRows.first(Measures)
 
 export interface Difference {
   readonly result: SnapshotResult
+  /** The changed products that the ledger does not have, and those that it has. */
+  readonly added: number
+  readonly updated: number
   /** How many changes of this snapshot are implausible. */
   readonly implausible: number
 }
@@ -83,23 +88,27 @@ export const measure = (
   Effect.gen(function*() {
     const of = (kind: DropGuard.Kind) => sql.literal(`count(CASE WHEN kind = '${kind}' THEN 1 END)`)
     const row = yield* Effect.flatMap(
-      measures(sql`${prefix} SELECT
-        (SELECT count(*) FROM changed WHERE was IS NULL OR was <> stock) AS changed,
-        (SELECT count(*) FROM changed WHERE part = 'zeroed' AND base > 0) AS zeroed,
+      measures(sql`${prefix} SELECT added, updated, changed, zeroed, sold_out, fell, rose,
         (SELECT count(*) FROM product WHERE part = 'named') AS named,
         (SELECT count(*) FROM missing WHERE part = 'named' OR left_at > ${windowStart}) AS missing,
         (SELECT count(*) FROM product WHERE left_at > ${windowStart} AND part <> 'excluded') AS "left",
-        (SELECT count(*) FROM implausible) AS implausible,
-        ${of("soldOut")} AS sold_out, ${of("fell")} AS fell, ${of("rose")} AS rose
+        (SELECT count(*) FROM implausible) AS implausible
       FROM (
-        SELECT ${sql.literal(DropGuard.kindSql("base", "stock"))} AS kind FROM changed WHERE was IS NOT NULL AND part = 'named'
-        UNION ALL
-        SELECT ${sql.literal(DropGuard.kindSql("base", "wanted"))} AS kind FROM product
-          WHERE base_at > ${windowStart} AND part <> 'excluded' AND NOT EXISTS (SELECT 1 FROM changed WHERE changed.id = product.id)
-      ) AS judged`),
+        SELECT count(*) - count(was) AS added, count(was) AS updated, count(CASE WHEN was IS NULL OR was <> stock THEN 1 END) AS changed,
+          count(CASE WHEN part = 'zeroed' AND base > 0 THEN 1 END) AS zeroed FROM changed
+      ) AS counted, (
+        SELECT ${of("soldOut")} AS sold_out, ${of("fell")} AS fell, ${of("rose")} AS rose FROM (
+          SELECT ${sql.literal(DropGuard.kindSql("base", "stock"))} AS kind FROM changed WHERE was IS NOT NULL AND part = 'named'
+          UNION ALL
+          SELECT ${sql.literal(DropGuard.kindSql("base", "wanted"))} AS kind FROM product
+            WHERE base_at > ${windowStart} AND part <> 'excluded' AND NOT EXISTS (SELECT 1 FROM changed WHERE changed.id = product.id)
+        ) AS judged
+      ) AS kinds`),
       Effect.orDie
     )
     return {
+      added: row.added,
+      updated: row.updated,
       implausible: row.implausible,
       result: {
         rows: all,

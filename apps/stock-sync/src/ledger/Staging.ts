@@ -41,16 +41,28 @@ export const toStagedRow = (row: Row): StagedRow => {
 export const create = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
   sql`CREATE TEMP TABLE staged (line BIGINT NOT NULL, id TEXT, stock BIGINT, kind TEXT NOT NULL, reason TEXT)`
 
-/** Staged rows as a query. One parameter for any number of rows keeps the statement the same. */
-export const select = (sql: SqlClient.SqlClient, rows: ReadonlyArray<StagedRow>): Statement<unknown> => {
-  const json = JSON.stringify(rows)
-  return sql.onDialectOrElse({
-    pg: () =>
-      sql`SELECT (value ->> 0)::bigint AS line, value ->> 1 AS id, (value ->> 2)::bigint AS stock, value ->> 3 AS kind, value ->> 4 AS reason
-        FROM json_array_elements(${json}::json) AS staged_row (value)`,
-    orElse: () => sql`SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(${json})`
-  })
+// Few texts have one of these characters, and the test costs less than the replacement.
+const element = (value: StagedRow[number]) => {
+  if (typeof value !== "string") return value === null ? "NULL" : String(value)
+  return /["\\]/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`
 }
+
+/** A column of rows as the text of an array of Postgres. */
+const column = (rows: ReadonlyArray<StagedRow>, index: 0 | 1 | 2 | 3 | 4): string => `{${rows.map((row) => element(row[index])).join(",")}}`
+
+/**
+ * Staged rows as a query. One parameter, or one for each column, for any number of rows keeps the statement the same. Postgres reads arrays
+ * in a third of the time that it needs for JSON.
+ */
+export const select = (sql: SqlClient.SqlClient, rows: ReadonlyArray<StagedRow>): Statement<unknown> =>
+  sql.onDialectOrElse({
+    pg: () =>
+      sql`SELECT unnest(${column(rows, 0)}::bigint[]) AS line, unnest(${column(rows, 1)}::text[]) AS id,
+        unnest(${column(rows, 2)}::bigint[]) AS stock, unnest(${column(rows, 3)}::text[]) AS kind, unnest(${
+        column(rows, 4)
+      }::text[]) AS reason`,
+    orElse: () => sql`SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(${JSON.stringify(rows)})`
+  })
 
 export const insert = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect.Effect<unknown, SqlError> =>
   sql`INSERT INTO staged ${select(sql, Chunk.toReadonlyArray(rows).map(toStagedRow))}`
@@ -101,6 +113,10 @@ const findDuplicates = (sql: SqlClient.SqlClient) =>
   })
     ) AS duplicated_row GROUP BY id`
 
+// Without statistics Postgres expects hundreds of them, and hashes all rows instead.
+const analyzeDuplicated = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({ pg: () => sql`ANALYZE duplicated`, orElse: () => Effect.void })
+
 /** `duplicated` in Postgres for rows of different products. */
 export const noneDuplicated = (sql: SqlClient.SqlClient): Statement<unknown> =>
   sql`SELECT CAST(NULL AS TEXT) AS id, 0 AS times, CAST(NULL AS TEXT) AS lines WHERE false`
@@ -112,7 +128,12 @@ const rejected = "(staged.kind = 'bad' OR duplicated.id IS NOT NULL)"
 
 /** Finishes the staging after the last row. `accepted` can be used from here on. */
 export const finish = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
-  Effect.all([index(sql), duplicates === "sum" ? sumDuplicates(sql) : Effect.void, findDuplicates(sql)], { discard: true })
+  Effect.all([
+    index(sql),
+    duplicates === "sum" ? sumDuplicates(sql) : Effect.void,
+    findDuplicates(sql),
+    analyzeDuplicated(sql)
+  ], { discard: true })
 
 const tables = ["staged", "summed", "duplicated", "changed", "missing", "implausible"]
 

@@ -101,21 +101,25 @@ export const delayed = "due_at IS NOT NULL AND state <> 'quarantined'"
 
 const dueIndex = (name: string, { accountKey, tablePrefix }: Pick<Dialect, "accountKey" | "tablePrefix">) =>
   `CREATE INDEX ${name} ON ${tablePrefix}product (${accountKey}priority, since, id) WHERE ${due}`
-const indexes = (dialect: Dialect): ReadonlyArray<string> => {
-  const { accountKey, tablePrefix } = dialect
-  const index = (name: string, columns: string, condition: string) =>
-    `CREATE INDEX ${tablePrefix}product_${name} ON ${tablePrefix}product (${accountKey}${columns}) WHERE ${condition}`
-  return [
-    index("unsettled", "id", "state <> 'settled'"),
-    index("special", "state, id", exceptional),
-    dueIndex(`${tablePrefix}product_due`, dialect),
-    index("parked", "due_at, id", "due_at IS NOT NULL"),
-    index("doubt", "doubt_until", "doubt_until IS NOT NULL"),
-    index("left", "left_at", "left_at IS NOT NULL"),
-    index("base", "base_at", "base_at IS NOT NULL"),
-    `CREATE INDEX ${tablePrefix}request_at ON ${tablePrefix}request (${accountKey}at)`
-  ]
-}
+const productIndex = ({ accountKey, tablePrefix }: Dialect, name: string, columns: string, condition: string) =>
+  `CREATE INDEX ${tablePrefix}product_${name} ON ${tablePrefix}product (${accountKey}${columns}) WHERE ${condition}`
+
+/** The indexes that contain every new product. */
+export const indexesOfNew = (dialect: Dialect): ReadonlyArray<string> => [
+  productIndex(dialect, "unsettled", "id", "state <> 'settled'"),
+  dueIndex(`${dialect.tablePrefix}product_due`, dialect)
+]
+
+const otherIndexes = (dialect: Dialect): ReadonlyArray<string> => [
+  productIndex(dialect, "special", "state, id", exceptional),
+  productIndex(dialect, "parked", "due_at, id", "due_at IS NOT NULL"),
+  productIndex(dialect, "doubt", "doubt_until", "doubt_until IS NOT NULL"),
+  productIndex(dialect, "left", "left_at", "left_at IS NOT NULL"),
+  productIndex(dialect, "base", "base_at", "base_at IS NOT NULL"),
+  `CREATE INDEX ${dialect.tablePrefix}request_at ON ${dialect.tablePrefix}request (${dialect.accountKey}at)`
+]
+
+const indexes = (dialect: Dialect) => [...indexesOfNew(dialect), ...otherIndexes(dialect)]
 
 const snapshotRow = "INSERT INTO snapshot (one) VALUES (1)"
 
@@ -125,7 +129,7 @@ export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
 /** Statements that create the tables in an empty database. */
 export const create = (dialect: Dialect): ReadonlyArray<string> => [
   ...Object.values(ownTables).map((table) => `CREATE TABLE ${table(dialect)}`),
-  ...indexes(dialect),
+  ...(dialect.indexesLater ? otherIndexes(dialect) : indexes(dialect)),
   snapshotRow
 ]
 
