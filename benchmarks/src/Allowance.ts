@@ -4,11 +4,10 @@
  */
 import { Limits } from "@plaza/domain"
 import { Cause, Clock, Duration, Effect, Exit, Random } from "effect"
-import { median, type Report, round } from "./Harness.js"
-import { type Call, type Contender, limiters } from "./Limiters.js"
+import { type Form, median, type Row, row, summary } from "./Harness.js"
+import { type Call, limiters, type Make } from "./Limiters.js"
 import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
 import * as VirtualTime from "./VirtualTime.js"
-import * as VirtualTimers from "./VirtualTimers.js"
 
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
@@ -44,7 +43,7 @@ const busiestWindow = (arrivals: ReadonlyArray<number>): number => {
  * Latency is 20 to 400 ms, and the server counts a request at a random time between sending and response.
  */
 export const measure = (
-  { make, time }: Pick<Contender, "make" | "time">,
+  { make }: { readonly make: Make },
   serverAt: (offset: number) => RateServer,
   calls: number,
   seed: number
@@ -72,8 +71,7 @@ export const measure = (
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
   })
   const seeded = Effect.withRandom(Effect.scoped(program), Random.make(seed))
-  const exit = time === "clock" ? Effect.sync(() => VirtualTime.run(seeded)) : VirtualTimers.run(seeded)
-  return Effect.map(exit, (exit) => {
+  return Effect.map(Effect.sync(() => VirtualTime.run(seeded)), (exit) => {
     // The program has no typed failure, so this is a defect.
     if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(exit.cause)}`)
     const shortest = (Math.ceil(calls / limit) - 1) * window
@@ -81,37 +79,41 @@ export const measure = (
   })
 }
 
-const runs = (limiter: string, contender: Contender, server: string, serverAt: (offset: number) => RateServer, requested: number) =>
+const peers = ["@effect/experimental fixed-window", "@effect/experimental token-bucket"] as const
+
+/** Measures the client's limiter and its peers against every server. */
+export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>> =>
   Effect.gen(function*() {
-    const { atMost = requested, seeds } = contender
-    const calls = Math.min(requested, atMost)
-    const before = process.cpuUsage()
-    const outcomes = yield* Effect.forEach(seeds, (seed) => measure(contender, serverAt, calls, seed))
-    const { system, user } = process.cpuUsage(before)
-    const used = outcomes.map((outcome) => outcome.used)
+    const [calls, seeds] = form === "full" ? [10_000, [1, 2, 3, 4, 5]] : [300, [1]]
+    const page = "docs/client.md#rate-limit"
+    const measured = yield* Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
+      Effect.gen(function*() {
+        const of = (limiter: keyof typeof limiters) => Effect.forEach(seeds, (seed) => measure(limiters[limiter], serverAt, calls, seed))
+        const plaza = yield* of("Plaza RateLimit")
+        const used = (outcomes: ReadonlyArray<Outcome>) => outcomes.map(({ used }) => 100 * used)
+        const others = yield* Effect.forEach(peers, (peer) =>
+          Effect.map(of(peer), (outcomes) =>
+            `${summary(`\`${peer}\``, used(outcomes), "%")} with ${median(outcomes.map(({ refused }) => refused))} responses 429`))
+        return {
+          refused: plaza.map(({ refused }) => refused),
+          row: row({
+            claim: `share of the rate limit that ${calls.toLocaleString("en")} queued calls use, with a ${server}`,
+            page,
+            limit: { atLeast: 99.5 },
+            samples: used(plaza),
+            unit: "%",
+            beside: others.join("; ")
+          })
+        }
+      }))
     return [
-      limiter,
-      server,
-      calls,
-      seeds.length,
-      `${round(100 * median(used), 1)}%`,
-      `${round(100 * Math.min(...used), 1)}%`,
-      round(median(outcomes.map((outcome) => outcome.refused)), 0),
-      Math.max(...outcomes.map((outcome) => outcome.busiest)),
-      round((user + system) / 1e6 / seeds.length)
+      ...measured.map(({ row }) => row),
+      row({
+        claim: "responses 429 to these calls, the most of all runs",
+        page,
+        limit: { atMost: 0 },
+        samples: [Math.max(...measured.flatMap(({ refused }) => refused))],
+        unit: ""
+      })
     ]
   })
-
-/** Measures every limiter against every server. */
-export const report = (calls: number): Effect.Effect<Report> =>
-  Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
-    Effect.forEach(Object.entries(limiters), ([limiter, contender]) =>
-      runs(limiter, contender, server, serverAt, calls))).pipe(
-      Effect.map((rows) => ({
-        name: "allowance",
-        about:
-          `up to ${calls} queued calls, 20 to 400 ms latency, ${limit} a minute, in virtual time; 100% is the shortest possible time with ${limit} in any 60 s`,
-        columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s per run", "busiest 60 s", "CPU s per run"],
-        rows: rows.flat()
-      }))
-    )

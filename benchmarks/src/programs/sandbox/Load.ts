@@ -7,8 +7,7 @@ onRequest(async (request) => {
   const result = await autocannon(request as autocannon.Options)
   return {
     perSecond: result.requests.total / result.duration,
-    p99: result.latency.p99,
-    answered: result["2xx"],
+    succeeded: result["2xx"],
     others: result.non2xx + result.errors
   }
 })

@@ -1,0 +1,46 @@
+/** Runs programs to their end and measures their time, such as `node -e 0`. */
+import { Clock, Effect } from "effect"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { BenchmarkFailed } from "./Harness.js"
+
+const built = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url))
+
+/** The built programs. */
+export const plaza = built("cli/dist/plaza.mjs")
+export const stockSync = built("stock-sync/dist/plaza-stock-sync.mjs")
+
+// Node reads the certificates of NODE_EXTRA_CA_CERTS at every start, which would hide the differences.
+const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env
+
+/** The environment of all measured programs. */
+export const environment: NodeJS.ProcessEnv = inherited
+
+interface Ended {
+  /** Milliseconds from the start of the process to its end. */
+  readonly millis: number
+  readonly output: string
+}
+
+/** Runs Node with arguments to its end. It blocks, so that nothing else of this process runs at the same time. */
+export const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Effect.Effect<Ended, BenchmarkFailed> =>
+  Effect.gen(function*() {
+    const before = yield* Clock.currentTimeNanos
+    const { status, stderr, stdout } = spawnSync(process.execPath, args, {
+      env: { ...environment, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      encoding: "utf8",
+      timeout: 300_000
+    })
+    const after = yield* Clock.currentTimeNanos
+    return status === 0
+      ? { millis: Number(after - before) / 1e6, output: stdout }
+      : yield* new BenchmarkFailed({ message: `node ${args.join(" ")} failed\n${stderr}` })
+  })
+
+/** The same, without the output. */
+export const time = (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>): Effect.Effect<number, BenchmarkFailed> =>
+  Effect.map(run(args, env), ({ millis }) => millis)
+
+/** The time of the smallest program, to compare with. */
+export const bare = time(["-e", "0"])
