@@ -95,7 +95,9 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>> =>
           Effect.map(of(peer), (outcomes) =>
             `${summary(`\`${peer}\``, used(outcomes), "%")} with ${median(outcomes.map(({ refused }) => refused))} responses 429`))
         return {
-          refused: plaza.map(({ refused }) => refused),
+          refused: plaza.map(({ refused }) =>
+            refused
+          ),
           row: row({
             claim: `share of the rate limit that ${calls.toLocaleString("en")} queued calls use, with a ${server}`,
             page,

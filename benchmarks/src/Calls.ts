@@ -29,8 +29,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
           const make = (calls: number) => ask({ address, concurrency, calls } satisfies Task, Sample)
           // The first calls connect and compile, the next ones show how many calls a sample has.
           return Effect.map(Effect.zipRight(make(warmUp), make(warmUp)),
-            ({ perSecond }) =>
-              Effect.map(make(form === "full" ? Math.ceil(perSecond * sampleSeconds) : warmUp), ({ cpu }) => cpu))
+            ({ perSecond }) => Effect.map(make(form === "full" ? Math.ceil(perSecond * sampleSeconds) : warmUp), ({ cpu }) => cpu))
         }))
         return yield* interleave(measures, rounds)
       })

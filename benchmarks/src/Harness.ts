@@ -42,7 +42,9 @@ export const format = (figure: number, unit: string): string => {
 }
 
 const quartiles = (figures: ReadonlyArray<number>, unit: string): string =>
-  figures.length === 1 ? "1 run" : `${format(quantile(0.25)(figures), unit)} to ${format(quantile(0.75)(figures), unit)}, ${figures.length} runs`
+  figures.length === 1
+    ? "1 run"
+    : `${format(quantile(0.25)(figures), unit)} to ${format(quantile(0.75)(figures), unit)}, ${figures.length} runs`
 
 /** Formats the median and the quartiles of samples, for the column beside the figure. */
 export const summary = (name: string, samples: ReadonlyArray<number>, unit: string): string =>

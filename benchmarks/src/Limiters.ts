@@ -15,13 +15,12 @@ export type Make = Effect.Effect<Limiter, never, Scope.Scope>
 const limit = Limits.requestsPerWindow
 const window = Limits.rateWindow
 
-const plaza: Make = Effect.map(Effect.orDie(RateLimit.makeMemory()),
-  (limit) => (call) =>
-    Effect.orDie(limit.withSlot(
-      Duration.days(1),
-      // As the client does: a refusal pauses all waiting calls.
-      Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
-    )))
+const plaza: Make = Effect.map(Effect.orDie(RateLimit.makeMemory()), (limit) => (call) =>
+  Effect.orDie(limit.withSlot(
+    Duration.days(1),
+    // As the client does: a refusal pauses all waiting calls.
+    Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
+  )))
 
 const experimental = (algorithm: "fixed-window" | "token-bucket"): Make =>
   Effect.map(Experimental.makeWithRateLimiter, (withLimiter) => (call: Call) =>

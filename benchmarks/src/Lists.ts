@@ -35,8 +35,8 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     // A few pages first load and compile the code.
     const few: Task = { baseUrl: `${address}/1000/0/open/v1`, items: 1_000, workMillis: 0 }
     const paced = yield* interleave(
-      Record.map(readers, (path) =>
-        Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => Effect.zipRight(ask(few, Slow), ask(slow, Slow))))),
+      Record.map(readers,
+        (path) => Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => Effect.zipRight(ask(few, Slow), ask(slow, Slow))))),
       rounds
     )
     const seconds = (samples: ReadonlyArray<{ readonly seconds: number }>) => samples.map(({ seconds }) => seconds)
@@ -59,7 +59,8 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         beside: summary("loop", growth(reads.loop), "MiB")
       }),
       row({
-        claim: `speed with ${slowPages} pages that take ${pauseMillis} ms each way (latency, then work), of the loop: the client fetches ahead`,
+        claim:
+          `speed with ${slowPages} pages that take ${pauseMillis} ms each way (latency, then work), of the loop: the client fetches ahead`,
         page,
         limit: { atLeast: 1.5 },
         samples: ratios(seconds(paced.loop), seconds(paced.plaza)),

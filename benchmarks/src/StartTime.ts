@@ -26,7 +26,9 @@ const claims = {
   }
 } as const
 
-export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, BenchmarkFailed | ProgramFailed | PlatformError, FileSystem.FileSystem> =>
+export const report = (
+  form: Form
+): Effect.Effect<ReadonlyArray<Row>, BenchmarkFailed | ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped()

@@ -56,8 +56,8 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     yield* files.truncate(path, size)
     const byClient = Effect.scoped(Effect.gen(function*() {
       const { ask } = yield* start(pathOf("upload/PlazaUpload"))
-      const sent = Effect.filterOrFail(ask({ address, path }, Sent), ({ bytes }) => bytes >= size,
-        ({ bytes }) => new ProgramFailed({ program: "PlazaUpload", cause: `only ${bytes} of ${size} bytes arrived` }))
+      const sent = Effect.filterOrFail(ask({ address, path }, Sent), ({ bytes }) => bytes >= size, ({ bytes }) =>
+        new ProgramFailed({ program: "PlazaUpload", cause: `only ${bytes} of ${size} bytes arrived` }))
       return { first: yield* sent, further: yield* sent }
     }))
     const withCurl = yield* hasCurl

@@ -1,0 +1,50 @@
+/** The short form runs every benchmark, and the committed table has the same rows, with links to existing headings. */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import * as Results from "../src/Results.js"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const committed = "benchmarks/RESULTS.md"
+
+/** Benchmarks and pages of the claims, in order: the numbers in a claim depend on the form. */
+const claims = ({ rows }: Results.Results) => rows.map(([name, claim = ""]) => [name, /\[.*?\]\((.*?)\)/.exec(claim)?.[1]])
+
+const anchorsOf = (page: string) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/^#+ (.+)$/gm)]
+    .map(([, heading = ""]) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"))
+
+describe("the table of results", () => {
+  const table = Results.parse(readFileSync(join(root, committed), "utf8"))
+
+  it("links each claim to a heading of the documentation that links to the table", () => {
+    const links = claims(table).map(([, link = ""]) => link)
+    const targets = links.map((link) => link.split("#")).map(([path = "", anchor = ""]) =>
+      [join(dirname(committed), path), anchor] as const
+    )
+    expect(targets.length).toBeGreaterThan(0)
+    expect(targets.filter(([page, anchor]) => !anchorsOf(page).includes(anchor))).toEqual([])
+    expect(targets.filter(([page]) => !readFileSync(join(root, page), "utf8").includes(committed))).toEqual([])
+  })
+
+  it("has the rows that the benchmarks measure, in their order", () => {
+    const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"))
+    try {
+      const file = join(folder, "RESULTS.md")
+      const { status, stderr, stdout } = spawnSync(
+        process.execPath,
+        ["--conditions=@plaza/source", "--import", "tsx", "benchmarks/src/index.ts", "--short", "--output", file],
+        { cwd: root, encoding: "utf8" }
+      )
+      expect(status, `${stdout}\n${stderr}`).toBe(0)
+      const measured = Results.parse(readFileSync(file, "utf8"))
+      expect(claims(measured)).toEqual(claims(table))
+      expect(measured.rows.filter(([, , , median = ""]) => !/\d/.test(median))).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
