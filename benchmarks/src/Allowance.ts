@@ -3,7 +3,7 @@
  * window. It runs in virtual time and is deterministic by seed.
  */
 import { Limits } from "@plaza/domain"
-import { Cause, Clock, Duration, Effect, Exit, Random } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Logger, LogLevel, Random } from "effect"
 import { type Form, median, type Row, row, summary } from "./Harness.js"
 import { type Call, limiters, type Make } from "./Limiters.js"
 import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
@@ -70,7 +70,7 @@ export const measure = (
       (wait) => wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
   })
-  const seeded = Effect.withRandom(Effect.scoped(program), Random.make(seed))
+  const seeded = program.pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Logger.withMinimumLogLevel(LogLevel.None))
   return Effect.map(Effect.sync(() => VirtualTime.run(seeded)), (exit) => {
     // The program has no typed failure, so this is a defect.
     if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(exit.cause)}`)

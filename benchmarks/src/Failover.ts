@@ -16,7 +16,7 @@ export const report = (
   FileSystem.FileSystem
 > =>
   Effect.gen(function*() {
-    const [accounts, rounds] = form === "full" ? [200, 5] : [6, 1]
+    const [accounts, rounds] = form === "full" ? [200, 5] : [12, 1]
     const fleet = yield* FleetRunner.make(accounts, "1s")
     // The other runner serves its own accounts all the time, and those of the killed one after it has taken them over.
     yield* fleet.runner
@@ -24,9 +24,8 @@ export const report = (
     const round = Effect.scoped(Effect.gen(function*() {
       const { kill } = yield* fleet.runner
       // Both serve a share of the accounts.
-      const share = accounts / 4
-      yield* Effect.repeat(Effect.delay(fleet.shares, "500 millis"), {
-        until: (shares) => shares.length === 2 && shares.every((accounts) => accounts >= share)
+      yield* Effect.repeat(Effect.delay(fleet.shares, "1 second"), {
+        until: (shares) => shares.length === 2 && shares.every((accounts) => accounts > 0)
       })
       yield* kill
       yield* fleet.give({ active: 0 })

@@ -1,14 +1,22 @@
 /** Runs programs to their end and measures their time, such as `node -e 0`. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { BenchmarkFailed } from "./Harness.js"
 
-const built = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url))
+const Manifest = Schema.parseJson(Schema.Struct({ bin: Schema.Record({ key: Schema.String, value: Schema.String }) }))
+
+/** The path of a program, from the manifest of its app. */
+const built = (app: string, name: string): string => {
+  const manifest = new URL(`../../apps/${app}/package.json`, import.meta.url)
+  const { bin } = Schema.decodeSync(Manifest)(readFileSync(manifest, "utf8"))
+  return fileURLToPath(new URL(bin[name] ?? "", manifest))
+}
 
 /** The built programs. */
-export const plaza = built("cli/dist/plaza.mjs")
-export const stockSync = built("stock-sync/dist/plaza-stock-sync.mjs")
+export const plaza = built("cli", "plaza")
+export const stockSync = built("stock-sync", "plaza-stock-sync")
 
 // Node reads the certificates of NODE_EXTRA_CA_CERTS at every start, which would hide the differences.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env

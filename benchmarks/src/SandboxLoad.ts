@@ -22,8 +22,11 @@ const calls = [
   { method: "PATCH", path: "/store/products/P1/stock", headers: json, body: JSON.stringify({ stock: 3 }), atLeast: 1.5 }
 ] as const
 
-/** Sends one kind of request for some seconds. Fails if a response is not a success. */
-const measure = (load: Program, server: Program, { body, headers, method, path }: (typeof calls)[number], seconds: number) =>
+/** Seconds of load, or a number of requests. */
+type Length = { readonly duration: number } | { readonly amount: number }
+
+/** Sends one kind of request. Fails if a response is not a success. */
+const measure = (load: Program, server: Program, { body, headers, method, path }: (typeof calls)[number], length: Length) =>
   Effect.gen(function*() {
     const { address, key, pid } = yield* server.ask("where", Server)
     const before = usageOf(pid)
@@ -33,7 +36,7 @@ const measure = (load: Program, server: Program, { body, headers, method, path }
       headers: { ...headers, authorization: `Bearer ${key}` },
       ...(body === undefined ? {} : { body }),
       connections: concurrency,
-      duration: seconds
+      ...length
     }, Sample)
     const cpu = 1e6 * (usageOf(pid).cpu - before.cpu) / succeeded
     return others === 0
@@ -43,14 +46,14 @@ const measure = (load: Program, server: Program, { body, headers, method, path }
 
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed> =>
   Effect.gen(function*() {
-    const [seconds, rounds] = form === "full" ? [3, 7] : [1, 1]
+    const [length, rounds]: readonly [Length, number] = form === "full" ? [{ duration: 3 }, 7] : [{ amount: 256 }, 1]
     const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismCommand", "sandbox/Load"])
     const sandbox = yield* start(pathOf("sandbox/PlazaSandbox"), ["10"])
     const prism = yield* start(pathOf("sandbox/PrismCommand"), [file])
     const load = yield* start(pathOf("sandbox/Load"))
     return yield* Effect.forEach(calls, (call) =>
       Effect.gen(function*() {
-        const measures = { sandbox: measure(load, sandbox, call, seconds), prism: measure(load, prism, call, seconds) }
+        const measures = { sandbox: measure(load, sandbox, call, length), prism: measure(load, prism, call, length) }
         // The first round compiles the code.
         if (form === "full") yield* interleave(measures, 1)
         const samples = yield* interleave(measures, rounds)

@@ -13,7 +13,7 @@ const Service = Schema.Struct({ port: Schema.Number, arrivals: Schema.Array(Sche
 
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | Postgres.NoPostgres> =>
   Effect.gen(function*() {
-    const [limit, windowMillis, windows] = form === "full" ? [120, 60_000, 8] : [20, 1_000, 2]
+    const [limit, windowMillis, windows] = form === "full" ? [120, 60_000, 5] : [20, 1_000, 2]
     const { url } = yield* Postgres.scoped
     const pathOf = yield* bundle(["limits/SharingProcess", "limits/Arrivals"])
     const service = yield* start(pathOf("limits/Arrivals"))
