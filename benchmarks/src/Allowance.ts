@@ -11,6 +11,7 @@ import * as VirtualTime from "./VirtualTime.js"
 
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
+const longestLatency = 400
 
 /** Makes a server of each kind, whose window starts at an offset. */
 export const servers: Readonly<Record<string, (offset: number) => RateServer>> = {
@@ -55,7 +56,7 @@ export const measure = (
     const server = serverAt(yield* Random.nextRange(0, window))
     const limiter = yield* make
     const send: Call = Effect.gen(function*() {
-      const latency = yield* Random.nextRange(20, 400)
+      const latency = yield* Random.nextRange(20, longestLatency)
       const before = latency * (yield* Random.next)
       yield* Effect.sleep(before)
       const at = yield* Clock.currentTimeMillis
@@ -76,6 +77,14 @@ export const measure = (
     if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(exit.cause)}`)
     const shortest = (Math.ceil(calls / limit) - 1) * window
     return { used: shortest / (lastAccepted - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
+  })
+}
+
+/** No limiter: each call sleeps until a fixed time, 120 at once. What a run with a limiter uses beyond this is the CPU of the limiter. */
+export const fixedTimes: { readonly make: Make } = {
+  make: Effect.sync(() => {
+    let queued = 0
+    return (call) => Effect.suspend(() => Effect.zipRight(Effect.sleep(Math.floor(queued++ / limit) * (window + longestLatency)), call))
   })
 }
 

@@ -1,6 +1,6 @@
 /**
  * Benchmark `waiting`: the CPU of calls that wait for the rate limit, from the first until all were accepted. Each run is a process of its own, in
- * virtual time. The CPU includes the clock and the server of the simulation.
+ * virtual time. The CPU includes the clock and the server of the simulation, whose share the calls without a limiter show.
  */
 import { Effect, Schema } from "effect"
 import { type Form, interleave, type Row, row, summary } from "./Harness.js"
@@ -18,7 +18,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
       Effect.scoped(
         Effect.flatMap(start(path), ({ ask }) => Effect.map(ask({ calls, limiter } satisfies Task, Used), ({ seconds }) => seconds))
       )
-    const samples = yield* interleave({ plaza: cpu("Plaza RateLimit"), peer: cpu(peer) }, rounds)
+    const samples = yield* interleave({ plaza: cpu("Plaza RateLimit"), peer: cpu(peer), fixed: cpu("fixed times") }, rounds)
     return [
       row({
         claim: `CPU of a waiting list of ${calls.toLocaleString("en")} calls until all were accepted`,
@@ -26,7 +26,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         limit: { atMost: 1.5 },
         samples: samples.plaza,
         unit: "s",
-        beside: summary(`\`${peer}\``, samples.peer, "s")
+        beside: `${summary("calls that only sleep until fixed times", samples.fixed, "s")}; ${summary(`\`${peer}\``, samples.peer, "s")}`
       })
     ]
   })
