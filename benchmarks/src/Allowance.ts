@@ -3,10 +3,11 @@
  * window. It runs in virtual time and is deterministic by seed.
  */
 import { Limits } from "@plaza/domain"
-import { Cause, Clock, Duration, Effect, Exit, Logger, LogLevel, Random } from "effect"
+import { Cause, Duration, Effect, Exit, Logger, LogLevel, Random } from "effect"
 import { type Form, median, type Row, row, summary } from "./Harness.js"
-import { type Call, limiters, type Make } from "./Limiters.js"
+import { limiters, type Make } from "./Limiters.js"
 import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
+import * as SentCalls from "./SentCalls.js"
 import * as VirtualTime from "./VirtualTime.js"
 
 const limit = Limits.requestsPerWindow
@@ -20,64 +21,26 @@ export const servers: Readonly<Record<string, (offset: number) => RateServer>> =
   "token bucket": tokenBucket
 }
 
-export interface Outcome {
-  /** Shortest possible time with 120 requests in any 60 s, divided by the time used. Above 1, the limiter exceeded the limit. */
-  readonly used: number
-  /** Number of 429s. */
-  readonly refused: number
-  /** Requests in the busiest 60 s, by the time at which the server counted them. */
-  readonly busiest: number
-}
-
-const busiestWindow = (arrivals: ReadonlyArray<number>): number => {
-  let from = 0
-  let most = 0
-  for (const [index, at] of arrivals.entries()) {
-    while ((arrivals[from] ?? at) <= at - window) from++
-    most = Math.max(most, index - from + 1)
-  }
-  return most
-}
-
-/**
- * Queues calls and waits until the server has accepted all of them. A refused call waits for its `Retry-After` and queues again.
- * Latency is 20 to 400 ms, and the server counts a request at a random time between sending and response.
- */
+/** Queues calls and waits until the server has accepted all of them. A refused call waits for its `Retry-After` and queues again. */
 export const measure = (
   { make }: { readonly make: Make },
   serverAt: (offset: number) => RateServer,
   calls: number,
   seed: number
-): Effect.Effect<Outcome> => {
-  const arrivals: Array<number> = []
-  let refused = 0
-  let lastAccepted = 0
+): Effect.Effect<SentCalls.Outcome> => {
   const program = Effect.gen(function*() {
-    const server = serverAt(yield* Random.nextRange(0, window))
+    const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextRange(0, window)))
     const limiter = yield* make
-    const send: Call = Effect.gen(function*() {
-      const latency = yield* Random.nextRange(20, longestLatency)
-      const before = latency * (yield* Random.next)
-      yield* Effect.sleep(before)
-      const at = yield* Clock.currentTimeMillis
-      const wait = server(at)
-      arrivals.push(at)
-      if (wait > 0) refused++
-      else lastAccepted = at
-      yield* Effect.sleep(latency - before)
-      return wait
-    })
     const call: Effect.Effect<void> = Effect.flatMap(limiter(send),
       (wait) => wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
+    return outcome(calls)
   })
   const seeded = program.pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Logger.withMinimumLogLevel(LogLevel.None))
-  return Effect.map(Effect.sync(() => VirtualTime.run(seeded)), (exit) => {
-    // The program has no typed failure, so this is a defect.
-    if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(exit.cause)}`)
-    const shortest = (Math.ceil(calls / limit) - 1) * window
-    return { used: shortest / (lastAccepted - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
-  })
+  // The program has no typed failure, so this is a defect.
+  return Effect.map(Effect.sync(() => VirtualTime.run(seeded)), Exit.getOrElse((cause) => {
+    throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(cause)}`)
+  }))
 }
 
 /** No limiter: each call sleeps until a fixed time, 120 at once. What a run with a limiter uses beyond this is the CPU of the limiter. */
@@ -99,7 +62,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>> =>
       Effect.gen(function*() {
         const of = (limiter: keyof typeof limiters) => Effect.forEach(seeds, (seed) => measure(limiters[limiter], serverAt, calls, seed))
         const plaza = yield* of("Plaza RateLimit")
-        const used = (outcomes: ReadonlyArray<Outcome>) => outcomes.map(({ used }) => 100 * used)
+        const used = (outcomes: ReadonlyArray<SentCalls.Outcome>) => outcomes.map(({ used }) => 100 * used)
         const others = yield* Effect.forEach(peers, (peer) =>
           Effect.map(of(peer), (outcomes) =>
             `${summary(`\`${peer}\``, used(outcomes), "%")} with ${median(outcomes.map(({ refused }) => refused))} responses 429`))

@@ -1,17 +1,40 @@
-/** Benchmark `shared`: the share of a key's rate limit that four processes use together when they share it through Postgres, in real time. */
+/**
+ * Benchmark `shared`: the share of a key's rate limit that four processes use together when they share it through Postgres: in virtual time with
+ * each kind of window and several seeds, and as processes in real time.
+ */
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Schema } from "effect"
+import { servers } from "./Allowance.js"
 import { type Form, type Row, row } from "./Harness.js"
 import { bundle, type ProgramFailed, start } from "./Programs.js"
 import type { Task } from "./programs/limits/SharingProcess.js"
 import * as RateServers from "./RateServers.js"
+import * as SharedOnPostgres from "./SharedOnPostgres.js"
 
 const processes = 4
 const page = "docs/client.md#shared-allowance"
 
 const Service = Schema.Struct({ port: Schema.Number, arrivals: Schema.Array(Schema.Number) })
 
-export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | Postgres.NoPostgres> =>
+const simulated = (form: Form) =>
+  Effect.gen(function*() {
+    const [calls, seeds] = form === "full" ? [1_200, [1, 2, 3, 4, 5]] : [240, [1]]
+    const database = yield* Effect.orDie(SharedOnPostgres.database)
+    return yield* Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
+      Effect.gen(function*() {
+        const outcomes = yield* Effect.forEach(seeds, (seed) => SharedOnPostgres.measure(database, serverAt, { processes, calls, seed }))
+        return row({
+          claim: `share of one key's rate limit that ${processes} simulated processes use together through Postgres, with a ${server}`,
+          page,
+          limit: { atLeast: 98 },
+          samples: outcomes.map(({ used }) => 100 * used),
+          unit: "%",
+          beside: `${Math.max(...outcomes.map(({ refused }) => refused))} responses 429 at most`
+        })
+      }))
+  }).pipe(Effect.scoped)
+
+const inRealTime = (form: Form) =>
   Effect.gen(function*() {
     const [limit, windowMillis, windows] = form === "full" ? [120, 60_000, 5] : [20, 1_000, 2]
     const { url } = yield* Postgres.scoped
@@ -35,7 +58,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     })
     return [
       row({
-        claim: `share of one key's rate limit that ${processes} processes use together through Postgres, in each of ${windows} windows`,
+        claim: `the same for ${processes} processes in real time, in each of ${windows} windows`,
         page,
         limit: { atLeast: 98 },
         samples: used,
@@ -50,3 +73,6 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
       })
     ]
   }).pipe(Effect.scoped)
+
+export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | Postgres.NoPostgres> =>
+  Effect.zipWith(simulated(form), inRealTime(form), (simulated, real) => [...simulated, ...real])
