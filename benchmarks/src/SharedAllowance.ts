@@ -19,7 +19,7 @@ const Service = Schema.Struct({ port: Schema.Number, arrivals: Schema.Array(Sche
 const simulated = (form: Form) =>
   Effect.gen(function*() {
     const [calls, seeds] = form === "full" ? [1_200, [1, 2, 3, 4, 5]] : [240, [1]]
-    const database = yield* Effect.orDie(SharedOnPostgres.database)
+    const database = yield* Effect.catchTag(SharedOnPostgres.database, "SqlError", Effect.die)
     return yield* Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
       Effect.gen(function*() {
         const outcomes = yield* Effect.forEach(seeds, (seed) => SharedOnPostgres.measure(database, serverAt, { processes, calls, seed }))
