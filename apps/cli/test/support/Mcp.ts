@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string>>
 /** A call without a result of the tool: an error of the protocol, or a cancelled call. */
 export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly code: number | null; readonly message: string }> {}
 
-const program = `${dist}/plaza.mjs`
+const program = `${dist}/plaza.cjs`
 
 /** The environment for the sandbox of the test; `state` is the folder of the shared rate limit. */
 const environment = (state: string, env: Environment) =>

@@ -76,7 +76,7 @@ export const ensureIndexes = (sql: SqlClient.SqlClient): Effect.Effect<void, Sql
   sql.onDialectOrElse({
     pg: () =>
       Effect.flatMap(
-        sql`SELECT 1 WHERE to_regclass('product_due') IS NULL`,
+        sql`SELECT 1 FROM pg_class WHERE oid = 'product'::regclass AND pg_has_role(relowner, 'USAGE') AND to_regclass('product_due') IS NULL`,
         (rows) => rows.length === 0 ? Effect.void : inOrder(sql, Tables.indexesOfNew(Dialect.postgres))
       ),
     orElse: () => Effect.void
