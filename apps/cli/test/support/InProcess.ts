@@ -9,7 +9,7 @@ export const plaza = (argv: ReadonlyArray<string>, env: Readonly<Record<string, 
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const options = { name: "plaza", json: argv.includes("--json"), signal: () => "SIGINT" } as const
+    const options = { name: "plaza", json: argv.includes("--json"), signal: () => "SIGINT" as const }
     const code = yield* Program.exitCodeOf(run(argv), options).pipe(
       Effect.provide(Streams.layerTest({ stdout, stderr })),
       Effect.withConfigProvider(
