@@ -1,9 +1,10 @@
 /** The parts of the benchmark `allowance`, and its budget, which does not depend on the machine because the time is virtual. */
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import { measure, servers } from "../src/Allowance.js"
+import { fixedTimes, measure, servers } from "../src/Allowance.js"
 import { interleave, median, table } from "../src/Harness.js"
 import { limiters } from "../src/Limiters.js"
+import * as SharedOnPostgres from "../src/programs/allowance/SharedOnPostgres.js"
 import { fixedWindow, slidingLog, tokenBucket } from "../src/RateServers.js"
 import * as VirtualTime from "../src/VirtualTime.js"
 import * as VirtualTimers from "../src/VirtualTimers.js"
@@ -100,7 +101,28 @@ describe("the client's limiter", () => {
   })
 })
 
+describe("four processes that share an allowance on Postgres", () => {
+  it.for(Object.keys(servers))("use at least 98%% of it and see no 429, with a %s", (name, { skip }) => {
+    const serverAt = servers[name] ?? slidingLog
+    const measured = Effect.gen(function*() {
+      const database = yield* SharedOnPostgres.database
+      for (const seed of [11, 12]) {
+        const outcome = yield* SharedOnPostgres.measure(database, serverAt, { processes: 4, calls: 480, seed })
+        expect(outcome).toMatchObject({ refused: 0, busiest: 120 })
+        expect(outcome.used).toBeGreaterThan(0.98)
+        expect(outcome.used).toBeLessThanOrEqual(1)
+      }
+    })
+    const orSkipped = Effect.catchTag(Effect.scoped(measured), "NoPostgres", ({ message }) => Effect.sync(() => skip(message)))
+    return Effect.runPromise(orSkipped)
+  })
+})
+
 describe("the measure of the allowance", () => {
+  it("compares the CPU with calls that need no limiter to cause no 429", () => {
+    expect(Effect.runSync(measure(fixedTimes, slidingLog, 600, 1))).toMatchObject({ refused: 0, busiest: 120 })
+  })
+
   it.each(limiterNames)("waits until every call of %s is accepted, and counts no refused call as accepted", async (name) => {
     const accepted: Array<number> = []
     const recording = () => {

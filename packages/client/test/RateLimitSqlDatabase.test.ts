@@ -2,6 +2,7 @@ import { SqlClient } from "@effect/sql"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
 import { longMaxWait, makeFrom, takeAll } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
@@ -56,6 +57,28 @@ describe("the database of an allowance", () => {
       // The first one, and all others.
       expect(database.statements - before).toBeLessThanOrEqual(2)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("receives completed requests without more memory for each of them, also if another one always completes during a write", () =>
+    Effect.gen(function*() {
+      const ancestors = yield* Virtual.mostAncestors(Effect.gen(function*() {
+        const { database, limit } = yield* killable({ limit: 1_000, window: "1 minute" })
+        database.latency = 20
+        const requests = Array.from({ length: 200 }, (_, index) => limit.withSlot(longMaxWait, Effect.sleep(index * 10)))
+        yield* Effect.all(requests, { concurrency: "unbounded", discard: true })
+      }))
+      expect(ancestors).toBeLessThanOrEqual(12)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
+
+  it.scoped("counts a request from its response, also if its completion is written late", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
+      database.latency = 400
+      yield* limit.withSlot(longMaxWait, Effect.sleep("5 seconds"))
+      const sentBack = yield* Clock.currentTimeMillis
+      yield* Effect.sleep("2 seconds")
+      const [row] = yield* rows
+      expect(row).toMatchObject({ taken_by: "", free_at: sentBack + 60_001 })
+    }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
 
   it.scoped("stops all requests while it is unavailable, and a call fails with the reason at the end of its maxWait", () =>
     Effect.gen(function*() {

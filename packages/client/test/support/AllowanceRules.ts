@@ -147,6 +147,17 @@ const windowRules = (layerOf: LayerOf, numRuns: number): void => {
 }
 
 const waitingRules = (layerOf: LayerOf): void => {
+  it.scoped("uses no more memory the longer requests wait", () =>
+    Effect.gen(function*() {
+      const ancestors = yield* Virtual.mostAncestors(Effect.gen(function*() {
+        const { withSlot } = yield* makeFrom(layerOf({ limit: 5, window: "10 seconds" }))
+        // Different durations, so that the slots become free at different moments and there is always one to wait for.
+        const requests = Array.from({ length: 200 }, (_, index) => withSlot(longMaxWait, Effect.sleep((index % 5) * 500)))
+        yield* Effect.all(requests, { concurrency: "unbounded", discard: true })
+      }))
+      expect(ancestors).toBeLessThanOrEqual(12)
+    }).pipe(SimulatedTime.run))
+
   it.scoped("grants a slot to the next waiter when a waiter is interrupted", () =>
     Effect.gen(function*() {
       const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))

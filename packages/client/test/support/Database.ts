@@ -25,19 +25,22 @@ export interface Watched {
   away: boolean
   /** Counts those that failed as well. */
   statements: number
+  /** How long each statement takes, in milliseconds. */
+  latency: number
 }
 
-/** The client, with its statements counted and outages that a test begins and ends. */
+/** The client, with its statements counted, and with outages and a latency that a test sets. */
 export const watched: Effect.Effect<Watched, never, SqlClient.SqlClient> = Effect.gen(function*() {
   const inner = yield* SqlClient.SqlClient
   const client = yield* SqlClient.make({
     acquirer: Effect.suspend(() => {
       state.statements++
-      return state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
+      const connection = state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
+      return state.latency === 0 ? connection : Effect.zipRight(Effect.sleep(state.latency), connection)
     }),
     compiler: Statement.makeCompilerSqlite(),
     spanAttributes: []
   })
-  const state: Watched = { client, away: false, statements: 0 }
+  const state: Watched = { client, away: false, statements: 0, latency: 0 }
   return state
 }).pipe(Effect.provide(Reactivity.layer))

@@ -1,5 +1,5 @@
 /** Virtual time for tests: runs an effect and advances the test clock. */
-import { Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { type Clock, Duration, Effect, Fiber, Option, TestClock } from "effect"
 
 /** Runs the effect to its end, moving the clock a step whenever it waits. */
 export const run = <A, E, R>(
@@ -17,17 +17,33 @@ export const run = <A, E, R>(
 // The longest time of a timer, which Effect's own clock takes for no end at all.
 const longestTimer = Duration.millis(2 ** 31 - 1)
 
+const withSleep = (inner: Clock.Clock, sleep: (duration: Duration.Duration) => Effect.Effect<void>): Clock.Clock =>
+  new Proxy(inner, {
+    get: (target, name): unknown => {
+      const value: unknown = name === "sleep" ? sleep : Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    }
+  })
+
 /** Runs an effect with a clock that never ends a sleep longer than a timer, as Effect's own. */
 export const withTimers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.clockWith((inner) => {
     const sleep = (duration: Duration.Duration) => Duration.greaterThan(duration, longestTimer) ? Effect.never : inner.sleep(duration)
-    const clock = new Proxy(inner, {
-      get: (target, name): unknown => {
-        const value: unknown = name === "sleep" ? sleep : Reflect.get(target, name)
-        return typeof value === "function" ? value.bind(target) : value
-      }
+    return Effect.withClock(effect, withSleep(inner, sleep))
+  })
+
+/**
+ * Runs an effect that sleeps. Returns the most ancestors that a sleeping fiber has a record of. A fiber inherits a list of all its
+ * ancestors that forked a fiber, so a fiber at the end of a long chain uses much memory.
+ */
+export const mostAncestors = <E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<number, E, R> =>
+  Effect.clockWith((inner) => {
+    let most = 0
+    const observe = Effect.map(Effect.getFiberRefs, ({ locals }) => {
+      most = Math.max(most, ...Array.from(locals.values(), ({ length }) => length))
     })
-    return Effect.withClock(effect, clock)
+    const sleep = (duration: Duration.Duration) => Effect.zipRight(observe, inner.sleep(duration))
+    return Effect.map(Effect.withClock(effect, withSleep(inner, sleep)), () => most)
   })
 
 /** A clock whose wall time can be set, while its monotonic time goes on as it does. */

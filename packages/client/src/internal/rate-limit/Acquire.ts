@@ -29,8 +29,9 @@ interface SlotBackend<S> {
   readonly burstLimit: BurstLimit
   readonly pauses: Pauses
   readonly shutdown: Shutdown
-  /** Waits for a slot until the deadline. */
+  /** Acquires a slot or joins the wait queue, at this moment. The returned effect waits for the slot until the deadline. */
   readonly acquire: (
+    now: MonotonicMillis,
     deadline: MonotonicMillis,
     options: WaitOptions,
     restore: Restore
@@ -57,30 +58,34 @@ interface SlotBackend<S> {
 export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "pauseFor"> => {
   const { burstLimit, pauses, shutdown } = backend
 
+  const acquireAt = (
+    now: MonotonicMillis,
+    deadline: MonotonicMillis,
+    options: WaitOptions,
+    restore: Restore
+  ): Effect.Effect<S, RateLimitWaitExceeded | ClientClosed> => {
+    if (shutdown.isShutDown || options.shutdown?.isShutDown === true) {
+      return Effect.fail(clientClosed())
+    }
+    const until = pauses.until(options.operation, now)
+    if (until === undefined) {
+      return Effect.flatMap(backend.acquire(now, deadline, options, restore), (granted) =>
+        Option.isSome(granted) ? Effect.succeed(granted.value) : acquireBy(deadline, options, restore))
+    }
+    if (until > deadline) {
+      return waitExceeded(now, until, `${options.operation} is paused, most likely because a quota is exhausted`)
+    }
+    const ended = options.shutdown === undefined
+      ? shutdown.failed
+      : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
+    return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
+  }
+
   const acquireBy = (
     deadline: MonotonicMillis,
     options: WaitOptions,
     restore: Restore
-  ): Effect.Effect<S, RateLimitWaitExceeded | ClientClosed> =>
-    monotonicWith((now) => {
-      if (shutdown.isShutDown || options.shutdown?.isShutDown === true) {
-        return Effect.fail(clientClosed())
-      }
-      const until = pauses.until(options.operation, now)
-      if (until === undefined) {
-        return Effect.flatMap(
-          backend.acquire(deadline, options, restore),
-          Option.match({ onNone: () => acquireBy(deadline, options, restore), onSome: Effect.succeed })
-        )
-      }
-      if (until > deadline) {
-        return waitExceeded(now, until, `${options.operation} is paused, most likely because a quota is exhausted`)
-      }
-      const ended = options.shutdown === undefined
-        ? shutdown.failed
-        : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
-      return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
-    })
+  ): Effect.Effect<S, RateLimitWaitExceeded | ClientClosed> => monotonicWith((now) => acquireAt(now, deadline, options, restore))
 
   const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.DurationInput): MonotonicMillis => now + Duration.toMillis(maxWait)
 
@@ -151,7 +156,7 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
   return {
     reserve: (maxWait, waitOptions = {}) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(monotonicWith((now) => acquireBy(deadlineAfter(now, maxWait), waitOptions, restore)), (acquired) => {
+        Effect.flatMap(monotonicWith((now) => acquireAt(now, deadlineAfter(now, maxWait), waitOptions, restore)), (acquired) => {
           let isUsed = false
           const slot: Slot = {
             use: (request, options = {}) =>
@@ -183,8 +188,9 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
     withSlot: (maxWait, request, options = {}) =>
       Effect.uninterruptibleMask((restore) =>
         monotonicWith((now) => {
-          const acquireSlot = acquireBy(deadlineAfter(now, maxWait), options, restore)
-          return Effect.flatMap(acquireSlot, (acquired) => sendIn(acquired, request, options, restore, acquireSlot))
+          const deadline = deadlineAfter(now, maxWait)
+          return Effect.flatMap(acquireAt(now, deadline, options, restore),
+            (acquired) => sendIn(acquired, request, options, restore, acquireBy(deadline, options, restore)))
         })
       ),
     pauseFor: (time, operation) =>

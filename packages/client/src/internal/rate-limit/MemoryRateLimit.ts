@@ -22,9 +22,10 @@ import type { Forecast, Granted } from "./WaitQueue.js"
 import { waitExceeded, WaitQueue } from "./WaitQueue.js"
 import { WindowAccounting } from "./WindowAccounting.js"
 
+/** A fiber that grants slots while requests wait, and the moment at which it wakes. */
 interface Timer {
-  readonly at: MonotonicMillis
-  readonly fiber: Fiber.RuntimeFiber<void>
+  at: MonotonicMillis
+  fiber: Fiber.RuntimeFiber<void> | undefined
 }
 
 const granted = Effect.succeed(Option.some<void>(undefined))
@@ -41,10 +42,10 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
     let timer: Timer | undefined
 
     const release = () =>
-      Effect.suspend(() => {
+      monotonicWith((now) => {
         accounting.release()
         burstLimit.release()
-        return grantAvailable
+        return grantWaiting(now)
       })
     const queue = new WaitQueue<void>({ onLeave: Effect.void, release })
     shutdown.onShutdown(() => queue.close())
@@ -58,8 +59,8 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
     const nextGrantAt = (now: MonotonicMillis): MonotonicMillis =>
       Math.max(accounting.nextFree(now) ?? Number.POSITIVE_INFINITY, burstLimit.earliest(0))
 
-    /** Grants free slots, fails the waiters that would miss their deadlines, and sets a timer for the others. */
-    const grantAvailable: Effect.Effect<void> = monotonicWith((now) => {
+    /** Grants free slots and fails the waiters that would miss their deadlines. Returns when to do so again. */
+    const grantFree = (now: MonotonicMillis): MonotonicMillis => {
       while (queue.length > 0 && nextGrantAt(now) <= now) {
         // Before the waiter resumes, so that no other code acquires the same slot.
         accounting.acquire()
@@ -70,58 +71,83 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
       if (queue.length > 0 && queue.nextDeadline <= now) {
         queue.expire(now, forecastAt(now))
       }
-      return queue.length === 0 ? Effect.void : wakeAt(Math.min(queue.nextDeadline, nextGrantAt(now)))
-    })
+      return nextWakeAt(now)
+    }
 
-    const wakeAt = (next: MonotonicMillis): Effect.Effect<void> => {
-      if (!Number.isFinite(next) || (timer !== undefined && timer.at <= next)) {
+    const nextWakeAt = (now: MonotonicMillis): MonotonicMillis =>
+      queue.length === 0 ? Number.POSITIVE_INFINITY : Math.min(queue.nextDeadline, nextGrantAt(now))
+
+    /**
+     * One fiber grants all slots while requests wait. If each fiber started the next one, the last one would hold a list of all its
+     * ancestors: the fiber refs of a fiber keep the values of the fibers that forked it.
+     */
+    const run = (current: Timer): Effect.Effect<void> =>
+      Effect.andThen(
+        sleepUntil(current.at),
+        monotonicWith((now) => {
+          current.at = grantFree(now)
+          if (Number.isFinite(current.at)) {
+            return run(current)
+          }
+          if (timer === current) {
+            timer = undefined
+          }
+          return Effect.void
+        })
+      )
+
+    const isEarlier = (moment: MonotonicMillis): boolean => Number.isFinite(moment) && !(timer !== undefined && timer.at <= moment)
+
+    /** Grants slots from this moment, unless the timer wakes earlier. */
+    const wakeAt = (moment: MonotonicMillis): Effect.Effect<void> => {
+      if (!isEarlier(moment)) {
         return Effect.void
       }
-      const previous = timer?.fiber
-      const wake = Effect.suspend(() => {
-        timer = undefined
-        return grantAvailable
-      })
-      return Effect.andThen(sleepUntil(next), wake).pipe(
-        Effect.interruptible,
-        Effect.forkIn(scope),
-        Effect.tap((fiber) => {
-          timer = { at: next, fiber }
-        }),
-        Effect.andThen(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
-      )
+      // Uninterruptible, so that `timer` always has a fiber.
+      return Effect.uninterruptible(Effect.suspend(() => {
+        if (!isEarlier(moment)) {
+          return Effect.void
+        }
+        const previous = timer?.fiber
+        const current: Timer = { at: moment, fiber: undefined }
+        timer = current
+        return Effect.flatMap(Effect.forkIn(Effect.interruptible(run(current)), scope), (fiber) => {
+          current.fiber = fiber
+          return previous === undefined ? Effect.void : Fiber.interruptFork(previous)
+        })
+      }))
     }
 
     const acquire = (
+      now: MonotonicMillis,
       deadline: MonotonicMillis,
       options: WaitOptions,
       restore: Acquire.Restore
-    ): Effect.Effect<Granted<void>, RateLimitWaitExceeded | ClientClosed> =>
-      monotonicWith((now) => {
-        if (queue.length === 0 && nextGrantAt(now) <= now) {
-          accounting.acquire()
-          burstLimit.acquire(now)
-          return granted
-        }
-        const forecast = forecastAt(now)
-        const grantAt = forecast.earliest(queue.ahead(options))
-        if (grantAt > deadline) {
-          return waitExceeded(now, grantAt)
-        }
-        const waiter = queue.enqueue(now, deadline, options, forecast)
-        return pauses.reportWait(now, grantAt).pipe(
-          Effect.andThen(wakeAt(Math.min(queue.nextDeadline, nextGrantAt(now)))),
-          Effect.andThen(queue.wait(waiter, restore))
-        )
-      })
+    ): Effect.Effect<Granted<void>, RateLimitWaitExceeded | ClientClosed> => {
+      if (queue.length === 0 && nextGrantAt(now) <= now) {
+        accounting.acquire()
+        burstLimit.acquire(now)
+        return granted
+      }
+      const forecast = forecastAt(now)
+      const grantAt = forecast.earliest(queue.ahead(options))
+      if (grantAt > deadline) {
+        return waitExceeded(now, grantAt)
+      }
+      const waiter = queue.enqueue(now, deadline, options, forecast)
+      return pauses.reportWait(now, grantAt).pipe(
+        Effect.andThen(wakeAt(nextWakeAt(now))),
+        Effect.andThen(queue.wait(waiter, restore))
+      )
+    }
 
-    const grantWaiting = Effect.suspend(() => queue.length === 0 ? Effect.void : grantAvailable)
+    const grantWaiting = (now: MonotonicMillis): Effect.Effect<void> => queue.length === 0 ? Effect.void : wakeAt(grantFree(now))
 
     /** Fails the waiters that now miss their deadlines, because fewer slots are free. */
     const expireWaiting = (now: MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
         queue.expire(now, forecastAt(now))
-        return grantWaiting
+        return grantWaiting(now)
       })
 
     return {
@@ -135,12 +161,12 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
         complete: () =>
           monotonicWith((now) => {
             accounting.complete(now)
-            return grantWaiting
+            return grantWaiting(now)
           }),
         discard: () =>
-          Effect.suspend(() => {
+          monotonicWith((now) => {
             accounting.discard()
-            return grantWaiting
+            return grantWaiting(now)
           }),
         release,
         recent: (now) => accounting.recent(now),

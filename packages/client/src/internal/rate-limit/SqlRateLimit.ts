@@ -133,7 +133,7 @@ export const make = (
 
     const claimSlots: Effect.Effect<void, SqlError> = Effect.gen(function*() {
       const before = yield* monotonicNow
-      const claims = yield* slots.claim(Math.min(queue.length, limit, burstLimit.free(before)))
+      const claims = yield* slots.claim(Math.min(queue.length, limit, burstLimit.free(before)), availability.spread)
       if ((claims[0]?.paused ?? 0) > pauses.count(before)) {
         applyPauses(yield* slots.snapshot, yield* monotonicNow)
       }
@@ -195,22 +195,22 @@ export const make = (
     )
 
     const acquire = (
+      now: MonotonicMillis,
       deadline: MonotonicMillis,
       options: WaitOptions,
       restore: Acquire.Restore
-    ): Effect.Effect<Granted<HeldSlot>, RateLimitWaitExceeded | ClientClosed> =>
-      monotonicWith((now) => {
-        const forecast = forecastAt(now)
-        const grantAt = forecast.earliest(queue.ahead(options))
-        if (now < availability.nextPollAt && grantAt > deadline) {
-          return waitExceeded(now, grantAt, backoff.outage)
-        }
-        const waiter = queue.enqueue(now, deadline, options, forecast)
-        if (now >= availability.nextPollAt || queue.nextDeadline < wakeAt) {
-          wake.unsafeOpen()
-        }
-        return Effect.andThen(pauses.reportWait(now, grantAt), queue.wait(waiter, restore))
-      })
+    ): Effect.Effect<Granted<HeldSlot>, RateLimitWaitExceeded | ClientClosed> => {
+      const forecast = forecastAt(now)
+      const grantAt = forecast.earliest(queue.ahead(options))
+      if (now < availability.nextPollAt && grantAt > deadline) {
+        return waitExceeded(now, grantAt, backoff.outage)
+      }
+      const waiter = queue.enqueue(now, deadline, options, forecast)
+      if (now >= availability.nextPollAt || queue.nextDeadline < wakeAt) {
+        wake.unsafeOpen()
+      }
+      return Effect.andThen(pauses.reportWait(now, grantAt), queue.wait(waiter, restore))
+    }
 
     /** Returns the slot, or acquires another slot if the lease may have ended. */
     const currentSlot = <E>(slot: HeldSlot, acquireOther: Effect.Effect<HeldSlot, E>): Effect.Effect<HeldSlot, E> =>

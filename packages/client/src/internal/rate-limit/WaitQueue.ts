@@ -5,25 +5,66 @@
  * @since 0.1.0
  */
 import * as DateTime from "effect/DateTime"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type { ClientClosed } from "../../ClientError.js"
 import { RateLimitWaitExceeded } from "../../ClientError.js"
 import type { WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
+import type { Shutdown } from "../delivery/Shutdown.js"
 import { clientClosed } from "../delivery/Shutdown.js"
 import type { Restore } from "./Acquire.js"
 
 /** A slot; none if the operation was paused while the request waited. @since 0.1.0 @category models */
 export type Granted<S> = Option.Option<S>
 
+type Wait<S> = Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>
+
 interface Waiter<S> {
   readonly deadline: MonotonicMillis
   readonly options: WaitOptions
-  readonly deferred: Deferred.Deferred<Granted<S>, RateLimitWaitExceeded | ClientClosed>
   granted: Granted<S>
+  /** Set when the wait has ended. */
+  result: Wait<S> | undefined
+  /** Resumes the fiber, once it waits. */
+  resume: ((result: Wait<S>) => void) | undefined
+}
+
+/** Waiters in the order of their arrival. Each can leave at any time. */
+class Waiters<S> implements Iterable<Waiter<S>> {
+  private readonly members = new Set<Waiter<S>>()
+  // A new iterator would pass the places of all members that left. This one also visits members that arrive later, until it is done.
+  private rest = this.members.values()
+
+  get size(): number {
+    return this.members.size
+  }
+
+  [Symbol.iterator](): Iterator<Waiter<S>> {
+    return this.members.values()
+  }
+
+  add(waiter: Waiter<S>): void {
+    this.members.add(waiter)
+  }
+
+  delete(waiter: Waiter<S>): boolean {
+    return this.members.delete(waiter)
+  }
+
+  /** Removes the first waiter. */
+  shift(): Waiter<S> | undefined {
+    let next = this.rest.next()
+    if (next.done === true) {
+      this.rest = this.members.values()
+      next = this.rest.next()
+    }
+    if (next.done === true) {
+      return undefined
+    }
+    this.members.delete(next.value)
+    return next.value
+  }
 }
 
 /** Estimates when waiters get their slots. @since 0.1.0 @category models */
@@ -61,8 +102,10 @@ const scanInterval = 1_000
  */
 export class WaitQueue<S> {
   /** Requests that the service refused. They get slots before the others. */
-  private readonly retried = new Set<Waiter<S>>()
-  private readonly waiters = new Set<Waiter<S>>()
+  private readonly retried = new Waiters<S>()
+  private readonly waiters = new Waiters<S>()
+  /** The clients whose release ends the waits of their requests. */
+  private readonly clients = new WeakSet<Shutdown>()
   private nextScan = Number.POSITIVE_INFINITY
 
   private readonly onLeave: Effect.Effect<void>
@@ -94,11 +137,27 @@ export class WaitQueue<S> {
 
   /** Adds a waiter at the end. The caller then runs `wait`. */
   enqueue(now: MonotonicMillis, deadline: MonotonicMillis, options: WaitOptions, forecast: Forecast): Waiter<S> {
-    const waiter: Waiter<S> = { deadline, options, deferred: Deferred.unsafeMake(FiberId.none), granted: Option.none() }
+    const waiter: Waiter<S> = { deadline, options, granted: Option.none(), result: undefined, resume: undefined }
+    this.watch(options.shutdown)
     this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.missesDeadlineFrom(this.ahead(options), deadline)))
     const queue = options.isRetry === true ? this.retried : this.waiters
     queue.add(waiter)
     return waiter
+  }
+
+  // One listener for a client, not one for each of its requests.
+  private watch(client: Shutdown | undefined): void {
+    if (client === undefined || this.clients.has(client)) {
+      return
+    }
+    this.clients.add(client)
+    client.onShutdown(() => {
+      for (const waiter of this.all()) {
+        if (waiter.options.shutdown === client) {
+          this.end(waiter, Effect.andThen(this.onLeave, Effect.fail(clientClosed())))
+        }
+      }
+    })
   }
 
   private remove(waiter: Waiter<S>): boolean {
@@ -106,35 +165,36 @@ export class WaitQueue<S> {
   }
 
   /** Ends a wait, unless it has already ended. */
-  private end(waiter: Waiter<S>, result: Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>): void {
+  private end(waiter: Waiter<S>, result: Wait<S>): void {
     if (this.remove(waiter)) {
-      Deferred.unsafeDone(waiter.deferred, result)
+      resume(waiter, result)
     }
   }
 
   /** Waits until a slot is granted or the wait fails. */
-  wait(waiter: Waiter<S>, restore: Restore): Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed> {
-    const waiting = Effect.onInterrupt(restore(Deferred.await(waiter.deferred)), () => {
-      this.remove(waiter)
-      return Option.match(waiter.granted, { onNone: () => this.onLeave, onSome: this.release })
+  wait(waiter: Waiter<S>, restore: Restore): Wait<S> {
+    const ended: Wait<S> = Effect.async((resume) => {
+      if (waiter.result === undefined) {
+        waiter.resume = resume
+      } else {
+        resume(waiter.result)
+      }
     })
-    const { shutdown } = waiter.options
-    if (shutdown === undefined) {
-      return waiting
-    }
-    // Not for a waiter that already has its slot: its request fails instead.
-    const remove = shutdown.onShutdown(() => this.end(waiter, Effect.andThen(this.onLeave, Effect.fail(clientClosed()))))
-    return Effect.ensuring(waiting, Effect.sync(remove))
+    // Outside of `restore`, because the interruption may come when the slot is granted and the fiber has not resumed yet.
+    return Effect.onInterrupt(restore(ended), () => {
+      this.remove(waiter)
+      return Option.isSome(waiter.granted) ? this.release(waiter.granted.value) : this.onLeave
+    })
   }
 
   /** Grants a slot, which the owner has counted as acquired, to the first waiter. Returns false if the queue is empty. */
   grant(slot: S): boolean {
-    const [waiter] = this.retried.size > 0 ? this.retried : this.waiters
+    const waiter = this.retried.shift() ?? this.waiters.shift()
     if (waiter === undefined) {
       return false
     }
     waiter.granted = Option.some(slot)
-    this.end(waiter, Effect.succeed(waiter.granted))
+    resume(waiter, Effect.succeed(waiter.granted))
     return true
   }
 
@@ -176,6 +236,11 @@ export class WaitQueue<S> {
       this.end(waiter, waitExceeded(now, grantAt, reason))
     }
   }
+}
+
+const resume = <S>(waiter: Waiter<S>, result: Wait<S>): void => {
+  waiter.result = result
+  waiter.resume?.(result)
 }
 
 // A millisecond later, because a slot at the deadline is in time.

@@ -11,6 +11,11 @@ import type { Snapshot } from "./SqlSlots.js"
 // The poll interval while other processes have requests in flight, unless a quarter of the window is shorter.
 const longestPoll = 1_000
 
+// Longer than most statements, so that the processes claim in a random order, and much shorter than a window, because a slot is
+// unused in this time.
+const shortestSpread = 3
+const longestSpread = 30
+
 /** @since 0.1.0 @category models */
 export class AvailabilityCache {
   private cooling: ReadonlyArray<MonotonicMillis> = []
@@ -20,7 +25,10 @@ export class AvailabilityCache {
   private readonly limit: number
   private readonly cooldownMillis: number
   private readonly pollMillis: number
-  /** Maximum jitter of a poll, in ms. Without it, one process would always claim first. */
+  /**
+   * Maximum jitter of a poll, in ms. Without it, one process would always claim first. Slots that are free for longer are for any
+   * process: every waiting process has polled since.
+   */
   readonly spread: number
 
   constructor(limit: number, window: Duration.Duration) {
@@ -28,7 +36,7 @@ export class AvailabilityCache {
     this.limit = limit
     this.cooldownMillis = windowMillis + 1
     this.pollMillis = Math.min(longestPoll, windowMillis / 4)
-    this.spread = Math.ceil(Math.min(100, Math.max(5, windowMillis / 500)))
+    this.spread = Math.ceil(Math.min(longestSpread, Math.max(shortestSpread, windowMillis / 2_000)))
   }
 
   /** When to poll the database next. */

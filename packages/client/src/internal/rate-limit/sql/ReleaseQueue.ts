@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -18,8 +17,6 @@ import type { Claim, SqlSlots } from "./SqlSlots.js"
 interface Completion {
   readonly claim: Claim
   readonly at: MonotonicMillis
-  /** Milliseconds since the epoch, as the database stores them. */
-  readonly wallAt: number
 }
 
 /** @since 0.1.0 @category models */
@@ -54,50 +51,43 @@ export const make = ({ lease, onFree, slots, window }: ReleaseQueueOptions): Eff
   Effect.map(FiberSet.make(), (background) => {
     const untilLeaseEnds = Schedule.intersect(backoff, Schedule.whileOutput(monotonicElapsed, Duration.lessThan(lease)))
 
-    const run = (
-      statement: Effect.Effect<void, SqlError>,
-      onSuccess: () => void = () => undefined,
-      last: Effect.Effect<void> = Effect.void
-    ): Effect.Effect<void> =>
-      statement.pipe(
-        Effect.retry(untilLeaseEnds),
-        Effect.andThen(Effect.sync(onSuccess)),
-        // After the end of the lease the write would have no effect.
-        Effect.ignore,
-        Effect.andThen(last),
-        Effect.interruptible,
-        FiberSet.run(background),
-        Effect.asVoid
-      )
+    /** Retries a statement. After the end of the lease it would have no effect. */
+    const retried = (statement: Effect.Effect<void, SqlError>, onSuccess: () => void = () => undefined): Effect.Effect<void> =>
+      Effect.ignore(Effect.andThen(Effect.retry(statement, untilLeaseEnds), Effect.sync(onSuccess)))
 
-    // Requests that complete during a write are written together.
+    const inBackground = (write: Effect.Effect<void>): Effect.Effect<void> =>
+      Effect.asVoid(FiberSet.run(background, Effect.interruptible(write)))
+
+    const run = (statement: Effect.Effect<void, SqlError>, onSuccess?: () => void): Effect.Effect<void> =>
+      inBackground(retried(statement, onSuccess))
+
+    // Requests that complete during a write are written together, by the same fiber.
     let pending: Array<Completion> = []
     let isWriting = false
-    const writeCompletions: Effect.Effect<void> = Effect.suspend(() => {
-      if (isWriting || pending.length === 0) {
+    const writePending: Effect.Effect<void> = Effect.suspend(() => {
+      if (pending.length === 0) {
+        isWriting = false
         return Effect.void
       }
       const completions = pending
       pending = []
-      isWriting = true
-      const endedAt = completions.reduce((last, { wallAt }) => Math.max(last, wallAt), 0)
-      const done = Effect.suspend(() => {
-        isWriting = false
-        return writeCompletions
+      const endedAt = completions.reduce((last, { at }) => Math.max(last, at), Number.NEGATIVE_INFINITY)
+      const written = retried(slots.complete(completions.map(({ claim }) => claim), endedAt), () => {
+        onFree(endedAt + Duration.toMillis(window) + 1)
       })
-      return run(slots.complete(completions.map(({ claim }) => claim), endedAt), () => {
-        onFree(completions.reduce((last, { at }) => Math.max(last, at), 0) + Duration.toMillis(window) + 1)
-      }, done)
+      return Effect.andThen(written, writePending)
     })
 
     return {
       complete: (claim) =>
-        monotonicWith((now) =>
-          Effect.flatMap(Clock.currentTimeMillis, (wallAt) => {
-            pending.push({ claim, at: now, wallAt })
-            return writeCompletions
-          })
-        ),
+        monotonicWith((now) => {
+          pending.push({ claim, at: now })
+          if (isWriting) {
+            return Effect.void
+          }
+          isWriting = true
+          return inBackground(writePending)
+        }),
       release: (claim) => run(slots.release(claim), () => onFree(Number.NEGATIVE_INFINITY)),
       run,
       drained: FiberSet.awaitEmpty(background)

@@ -10,6 +10,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { InvalidSettings } from "../../../ClientError.js"
+import type { MonotonicMillis } from "../../Compat.js"
+import { monotonicWith } from "../../Compat.js"
 import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
 
@@ -48,11 +50,14 @@ export interface Snapshot {
 
 /** @since 0.1.0 @category models */
 export interface SqlSlots {
-  /** Claims free slots: at most `count`, and at most a fair share if other processes wait too. */
-  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<ClaimResult>, SqlError>
+  /**
+   * Claims free slots: at most `count`. If other processes wait too, it claims a fair share of the slots that became free within
+   * the last `spread` milliseconds, and any slots that the others did not claim in this time.
+   */
+  readonly claim: (count: number, spread: number) => Effect.Effect<ReadonlyArray<ClaimResult>, SqlError>
   readonly snapshot: Effect.Effect<Snapshot, SqlError>
-  /** Records that the requests in slots ended, the last at `endedAt` (milliseconds since the epoch by the process's clock). */
-  readonly complete: (claims: ReadonlyArray<Claim>, endedAt: number) => Effect.Effect<void, SqlError>
+  /** Records that the requests in slots ended, the last one at `endedAt`. */
+  readonly complete: (claims: ReadonlyArray<Claim>, endedAt: MonotonicMillis) => Effect.Effect<void, SqlError>
   /** Frees an unused slot. */
   readonly release: (claim: Claim) => Effect.Effect<void, SqlError>
   /** Renews the leases of the slots that this process still holds, and returns these slots. */
@@ -140,14 +145,20 @@ export const make = (
     const prefixLength = Array.from(prefix).length
     const isOperation = sql`SUBSTR(name, 1, ${sql.literal(`${prefixLength}`)}) = ${prefix}`
 
-    const claim = (count: number) =>
+    /** Claimable for longer than `spread`: free, and the key not paused. */
+    const leftOver = (now: Fragment, spread: number) =>
+      sql`free_at <= ${now} - ${spread} AND NOT EXISTS (
+        SELECT 1 FROM plaza_rate_gates WHERE name = ${name} AND closed_until > ${now} - ${spread})`
+
+    const claim = (count: number, spread: number) =>
       write((now) =>
         claimResults(sql`
           WITH picked AS ${sql.literal(dialect === "pg" ? "MATERIALIZED" : "")} (
             SELECT slot FROM plaza_rate_slots WHERE ${freeSlots(now)}
             ORDER BY free_at, slot
             LIMIT ${least}(${count}, (
-              SELECT (COUNT(*) + ${others(now)}) / (1 + ${others(now)}) FROM plaza_rate_slots WHERE ${freeSlots(now)}))
+              SELECT COUNT(*) - COUNT(CASE WHEN ${leftOver(now, spread)} THEN NULL ELSE 1 END) * ${others(now)} / (1 + ${others(now)})
+              FROM plaza_rate_slots WHERE ${freeSlots(now)}))
             ${lockPicked}
           )
           UPDATE plaza_rate_slots SET taken_by = ${process}, turn = turn + 1, free_at = ${now} + ${leaseMillis}
@@ -205,12 +216,13 @@ export const make = (
       snapshot,
       seed,
       complete: (completed, endedAt) =>
-        write((now) => {
-          // On SQLite, process and statement use the same clock, and the statement may run later than the request ended.
-          const ended = dialect === "pg" ? now : sql`${endedAt}`
-          return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${ended} + ${cooldownMillis}
-            WHERE ${sql.or(completed.map(held))}`
-        }),
+        write((now) =>
+          // The statement may run long after the request ended. The elapsed time is known without comparing two clocks.
+          monotonicWith((at) =>
+            sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} - ${Math.max(0, at - endedAt)} + ${cooldownMillis}
+              WHERE ${sql.or(completed.map(held))}`
+          )
+        ),
       release: (claim) => write((now) => sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} WHERE ${held(claim)}`),
       renew: (renewed) =>
         write((now) =>
