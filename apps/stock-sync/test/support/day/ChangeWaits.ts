@@ -4,8 +4,8 @@
  */
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
-import type { StampedEvent } from "@plaza/stock-sync/sync/SyncStatus"
 import { DateTime } from "effect"
+import type { StampedEvent } from "../../../src/sync/SyncStatus.js"
 
 export interface Wait {
   readonly productId: ProductId

@@ -1,27 +1,25 @@
 /**
- * Benchmark `soak`: days of a store in simulated time, with outages, quotas and products that the service refuses. It measures how long
- * changes wait, the share of the rate limit that is used, the 429s, and the differences between store and inventory at the end. It is
- * deterministic by seed.
+ * Days of a store in simulated time, with outages, quotas and products that the service refuses: how long changes wait, the 429s, and the
+ * differences between store and inventory at the end. Deterministic by seed.
  */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import type { PlatformError } from "@effect/platform/Error"
-import { Plaza, StockPriority } from "@plaza/client"
+import { Plaza } from "@plaza/client"
 import { Limits } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
-import * as CurrentLedger from "@plaza/stock-sync/ledger/CurrentLedger"
-import { Ledger } from "@plaza/stock-sync/ledger/Ledger"
-import type { LedgerFault, LedgerInUse } from "@plaza/stock-sync/ledger/LedgerError"
-import * as LedgerSqlite from "@plaza/stock-sync/ledger/Sqlite"
-import { Source } from "@plaza/stock-sync/source/Source"
-import { layer as layerState, SyncStatus } from "@plaza/stock-sync/sync/SyncStatus"
-import * as SyncWorker from "@plaza/stock-sync/sync/SyncWorker"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Queue, Random } from "effect"
-import { type Report, round } from "./Harness.js"
-import * as Calendar from "./soak/Calendar.js"
-import * as ChangeWaits from "./soak/ChangeWaits.js"
-import * as Inventory from "./soak/Inventory.js"
+import * as CurrentLedger from "../../../src/ledger/CurrentLedger.js"
+import { Ledger } from "../../../src/ledger/Ledger.js"
+import type { LedgerFault, LedgerInUse } from "../../../src/ledger/LedgerError.js"
+import * as LedgerSqlite from "../../../src/ledger/Sqlite.js"
+import { Source } from "../../../src/source/Source.js"
+import { layer as layerState, SyncStatus } from "../../../src/sync/SyncStatus.js"
+import * as SyncWorker from "../../../src/sync/SyncWorker.js"
+import * as Calendar from "./Calendar.js"
+import * as ChangeWaits from "./ChangeWaits.js"
+import * as Inventory from "./Inventory.js"
 
 const limit = Limits.requestsPerWindow
 /** The longest time until a quarantined product is retried. */
@@ -47,8 +45,6 @@ export interface Size {
 export interface Outcome {
   readonly waits: ReadonlyArray<ChangeWaits.Wait>
   readonly requests: number
-  /** Requests divided by those that the rate limit allows. */
-  readonly used: number
   /** Requests that re-sent confirmed stock. */
   readonly reassertions: number
   /** 429s for the rate limit, which a client can avoid, and for the quota. */
@@ -181,7 +177,6 @@ export const measure = (
       const differing = Effect.map(sandbox.state, ({ products: shown }) =>
         shown.filter(({ id, stock }) => inventory.stock.has(id) && inventory.stock.get(id) !== stock).map(({ id }) => id))
       const different = yield* differing
-      const passed = yield* Clock.currentTimeMillis
       const total = { ...count.total, poisoned: { ...count.poisoned } }
       yield* sandbox.clearFaults
       yield* Effect.sleep(longestRetry)
@@ -190,7 +185,6 @@ export const measure = (
       return {
         waits,
         ...total,
-        used: total.requests / (passed / windowMillis * limit),
         reassertions,
         unexplained: waits.filter(({ calm, explained, millis }) => calm && millis > explained + slack).length,
         different: different.filter((id) => !isPoisoned(id)).length,
@@ -212,31 +206,3 @@ export const measure = (
       SimulatedTime.run
     )
   }).pipe(Effect.scoped)
-
-const secondsAt = (sorted: ReadonlyArray<number>, share: number) =>
-  round((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1_000, 1)
-
-const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArray<ChangeWaits.Wait>) => {
-  const sorted = waits.map(({ millis }) => millis).toSorted((a, b) => a - b)
-  return [priority, when, sorted.length, ...[0.5, 0.95, 0.99, 1].map((share) => secondsAt(sorted, share))]
-}
-
-export const report = (size: Size): Effect.Effect<Report, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
-  Effect.map(measure(size), ({ different, overQuota, overRate, poisoned, reassertions, requests, unexplained, unhealed, used, waits }) => ({
-    name: "soak",
-    about: `${size.days} simulated days, ${size.products} products, ${poisons.length} of them poisoned, ` +
-      `a quota of ${size.quota} requests a day, seed ${size.seed}; seconds from the change of the source to the confirmation`,
-    notes: [
-      `requests: ${requests} (${round(100 * used, 1)}% of the rate limit), ${reassertions} of them re-sent confirmed stock`,
-      `requests for the poisoned products: ${Object.values(poisoned).join(", ")}`,
-      `429s: ${overRate} for the rate limit, ${overQuota} for the quota`,
-      `changes that waited longer than the rate limit explains: ${unexplained}`,
-      `products that differ at the end: ${different}; poisoned ones six hours after their faults end: ${unhealed}`
-    ],
-    columns: ["priority", "when", "changes", "median", "p95", "p99", "most"],
-    rows: StockPriority.priorities.flatMap((priority) => {
-      const of = waits.filter((wait) => wait.priority === priority)
-      if (of.length === 0) return []
-      return [row(priority, "calm", of.filter(({ calm }) => calm)), row(priority, "all", of)]
-    })
-  }))

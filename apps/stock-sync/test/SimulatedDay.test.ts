@@ -1,11 +1,11 @@
 /**
- * One day of the soak with few products: urgent changes go at once, no request exceeds the rate limit, and the store equals the inventory at
+ * A day of a store: urgent changes go at once, no request exceeds the rate limit, and the store equals the inventory at
  * the end.
  */
 import { NodeContext } from "@effect/platform-node"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { measure } from "../src/Soak.js"
+import { measure } from "./support/day/Day.js"
 
 describe("a simulated day", () => {
   it(

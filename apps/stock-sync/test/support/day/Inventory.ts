@@ -2,9 +2,9 @@
  * The stock of a shop in an inventory system (sold, sold out, refilled, recounted), as a source that reports its changes.
  */
 import { ProductId } from "@plaza/domain/Ids"
-import type { Source } from "@plaza/stock-sync/source/Source"
 import type { Row } from "@plaza/tabular/Stock"
 import { Effect, Option, Queue, Random, Stream } from "effect"
+import type { Source } from "../../../src/source/Source.js"
 
 export interface Inventory {
   readonly source: Source["Type"]
