@@ -3,14 +3,12 @@
  * window. It runs in virtual time and is deterministic by seed.
  */
 import { Limits } from "@plaza/domain"
-import { Cause, Duration, Effect, Exit, Random } from "effect"
-import { interleave, median, type Report, round } from "./Harness.js"
-import { type Contender, limiters } from "./Limiters.js"
-import * as SentCalls from "./programs/allowance/SentCalls.js"
-import * as SharedOnPostgres from "./programs/allowance/SharedOnPostgres.js"
+import { Cause, Duration, Effect, Exit, Logger, LogLevel, Random } from "effect"
+import { type Form, median, type Row, row, summary } from "./Harness.js"
+import { limiters, type Make } from "./Limiters.js"
 import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
+import * as SentCalls from "./SentCalls.js"
 import * as VirtualTime from "./VirtualTime.js"
-import * as VirtualTimers from "./VirtualTimers.js"
 
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
@@ -25,7 +23,7 @@ export const servers: Readonly<Record<string, (offset: number) => RateServer>> =
 
 /** Queues calls and waits until the server has accepted all of them. A refused call waits for its `Retry-After` and queues again. */
 export const measure = (
-  { make, time }: Pick<Contender, "make" | "time">,
+  { make }: { readonly make: Make },
   serverAt: (offset: number) => RateServer,
   calls: number,
   seed: number
@@ -38,92 +36,58 @@ export const measure = (
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
     return outcome(calls)
   })
-  const seeded = Effect.withRandom(Effect.scoped(program), Random.make(seed))
-  const exit = time === "clock" ? Effect.sync(() => VirtualTime.run(seeded)) : VirtualTimers.run(seeded)
+  const seeded = program.pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Logger.withMinimumLogLevel(LogLevel.None))
   // The program has no typed failure, so this is a defect.
-  return Effect.map(exit, Exit.getOrElse((cause) => {
+  return Effect.map(Effect.sync(() => VirtualTime.run(seeded)), Exit.getOrElse((cause) => {
     throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(cause)}`)
   }))
 }
 
-const cpuSeconds = <A>(effect: Effect.Effect<A>): Effect.Effect<readonly [result: A, seconds: number]> =>
-  Effect.suspend(() => {
-    const before = process.cpuUsage()
-    return Effect.map(effect, (result) => {
-      const { system, user } = process.cpuUsage(before)
-      return [result, (user + system) / 1e6]
-    })
-  })
-
-/**
- * No limiter: each call sleeps until a fixed time, 120 at once. What a run with a limiter costs beyond this is the CPU of the limiter.
- */
-export const fixedTimes: Pick<Contender, "make" | "time"> = {
+/** No limiter: each call sleeps until a fixed time, 120 at once. What a run with a limiter uses beyond this is the CPU of the limiter. */
+export const fixedTimes: { readonly make: Make } = {
   make: Effect.sync(() => {
     let queued = 0
     return (call) => Effect.suspend(() => Effect.zipRight(Effect.sleep(Math.floor(queued++ / limit) * (window + longestLatency)), call))
-  }),
-  time: "clock"
+  })
 }
 
-/** The CPU of one process with a wait queue, in alternating runs. */
-const queueNote = (calls: number, rounds: number): Effect.Effect<string> =>
-  Effect.map(
-    interleave({
-      limiter: cpuSeconds(measure(limiters["Plaza RateLimit"], slidingLog, calls, 1)),
-      fixed: cpuSeconds(measure(fixedTimes, slidingLog, calls, 1))
-    }, rounds),
-    (samples) => {
-      const seconds = (name: "limiter" | "fixed") => median((samples.get(name) ?? []).map(([, seconds]) => seconds))
-      return `${calls} calls in the wait queue of Plaza use ${round(seconds("limiter"))} s of CPU, and ${
-        round(seconds("fixed"))
-      } s if they only sleep until fixed times (medians of ${rounds} runs)`
-    }
-  )
+const peers = ["@effect/experimental fixed-window", "@effect/experimental token-bucket"] as const
 
-const row = (
-  limiter: string,
-  server: string,
-  calls: number,
-  seeds: ReadonlyArray<number>,
-  run: (seed: number) => Effect.Effect<SentCalls.Outcome>
-) =>
-  Effect.map(cpuSeconds(Effect.forEach(seeds, run)), ([outcomes, seconds]) => {
-    const used = outcomes.map((outcome) => outcome.used)
+/** Measures the client's limiter and its peers against every server. */
+export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>> =>
+  Effect.gen(function*() {
+    const [calls, seeds] = form === "full" ? [10_000, [1, 2, 3, 4, 5]] : [300, [1]]
+    const page = "docs/client.md#rate-limit"
+    const measured = yield* Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
+      Effect.gen(function*() {
+        const of = (limiter: keyof typeof limiters) => Effect.forEach(seeds, (seed) => measure(limiters[limiter], serverAt, calls, seed))
+        const plaza = yield* of("Plaza RateLimit")
+        const used = (outcomes: ReadonlyArray<SentCalls.Outcome>) => outcomes.map(({ used }) => 100 * used)
+        const others = yield* Effect.forEach(peers, (peer) =>
+          Effect.map(of(peer), (outcomes) =>
+            `${summary(`\`${peer}\``, used(outcomes), "%")} with ${median(outcomes.map(({ refused }) => refused))} responses 429`))
+        return {
+          refused: plaza.map(({ refused }) =>
+            refused
+          ),
+          row: row({
+            claim: `share of the rate limit that ${calls.toLocaleString("en")} queued calls use, with a ${server}`,
+            page,
+            limit: { atLeast: 99.5 },
+            samples: used(plaza),
+            unit: "%",
+            beside: others.join("; ")
+          })
+        }
+      }))
     return [
-      limiter,
-      server,
-      calls,
-      seeds.length,
-      `${round(100 * median(used), 1)}%`,
-      `${round(100 * Math.min(...used), 1)}%`,
-      round(median(outcomes.map((outcome) => outcome.refused)), 0),
-      Math.max(...outcomes.map((outcome) => outcome.busiest)),
-      round(seconds / seeds.length)
+      ...measured.map(({ row }) => row),
+      row({
+        claim: "responses 429 to these calls, the most of all runs",
+        page,
+        limit: { atMost: 0 },
+        samples: [Math.max(...measured.flatMap(({ refused }) => refused))],
+        unit: ""
+      })
     ]
   })
-
-const sharing = { processes: 4, calls: 600, seeds: [1, 2, 3] }
-
-/** Measures every limiter against every server, and four processes that share an allowance. */
-export const report = (calls: number): Effect.Effect<Report> =>
-  Effect.gen(function*() {
-    const database = yield* SharedOnPostgres.database
-    const rows = yield* Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
-      Effect.all([
-        ...Object.entries<Contender>(limiters).map(([name, contender]) => {
-          const atMost = Math.min(calls, contender.atMost ?? calls)
-          return row(name, server, atMost, contender.seeds, (seed) => measure(contender, serverAt, atMost, seed))
-        }),
-        row("Plaza RateLimitSql, 4 processes on Postgres", server, sharing.calls, sharing.seeds,
-          (seed) => SharedOnPostgres.measure(database, serverAt, { ...sharing, seed }))
-      ]))
-    return {
-      name: "allowance",
-      about:
-        `up to ${calls} queued calls, 20 to 400 ms latency, ${limit} a minute, in virtual time; 100% is the shortest possible time with ${limit} in any 60 s`,
-      columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s per run", "busiest 60 s", "CPU s per run"],
-      rows: rows.flat(),
-      notes: [yield* queueNote(calls, 5)]
-    }
-  }).pipe(Effect.scoped, Effect.orDie)

@@ -1,25 +1,13 @@
 /**
- * Benchmark `calls`: the CPU of a call by Plaza and its peers, for a read and a write, one at a time and 64 at a time. Each caller is a
- * process of its own, against a minimal server on loopback.
+ * Benchmark `calls`: the CPU of a call by the client, by a bare `fetch` and by a bare `undici.request`. Each caller is a process of its own,
+ * against a minimal server on loopback.
  */
-import { Effect, Schema } from "effect"
-import { interleave, median, type Report, round } from "./Harness.js"
-import { bundle, type Program, type ProgramFailed, service, start } from "./Programs.js"
+import { Effect, Record, Schema } from "effect"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.js"
+import { bundle, type ProgramFailed, service, start } from "./Programs.js"
 import type { Task } from "./programs/calls/Caller.js"
 
-const callers = {
-  "bare fetch": "calls/BareFetch",
-  "Plaza on undici": "calls/PlazaOnUndici",
-  "Plaza on fetch": "calls/PlazaOnFetch",
-  "bare undici.request": "calls/BareUndici",
-  "openapi-fetch": "calls/OpenapiFetch",
-  ky: "calls/Ky",
-  got: "calls/Got",
-  "@octokit/core, retry + throttling": "calls/Octokit"
-}
-
-/** The caller that the others are compared with. */
-const base = "bare fetch"
+const callers = { plaza: "calls/PlazaOnUndici", fetch: "calls/BareFetch", undici: "calls/BareUndici" }
 
 const Sample = Schema.Struct({
   /** Microseconds of CPU of the calling process for one call, user and system. */
@@ -27,63 +15,51 @@ const Sample = Schema.Struct({
   perSecond: Schema.Number
 })
 
-const workloads = [
-  { call: "me", concurrency: 1 },
-  { call: "me", concurrency: 64 },
-  { call: "setStock", concurrency: 1 },
-  { call: "setStock", concurrency: 64 }
-] as const
+const sampleSeconds = 0.3
 
-// Calls before each measurement, twice: the first half connects and compiles, the second sets the number of calls of a sample.
-const warmUp = 700
-const sampleSeconds = 0.15
-const compileCalls = 4_000
-
-const titles = { me: "GET /me", setStock: "PATCH stock" }
-
-const measure = (program: Program, task: Task) => program.ask(task, Sample)
-
-export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
+export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed> =>
   Effect.gen(function*() {
+    const [warmUp, rounds] = form === "full" ? [8_000, 15] : [100, 1]
     const pathOf = yield* bundle(["LocalService", ...Object.values(callers)])
     const address = yield* service(pathOf("LocalService"))
-    const programs = yield* Effect.forEach(Object.entries(callers),
-      ([name, path]) => Effect.map(start(pathOf(path)), (program) => [name, program] as const))
-    // Compiles the code of all callers before the first measurement.
-    yield* Effect.forEach(programs, ([, program]) =>
-      Effect.forEach(["me", "setStock"] as const, (call) =>
-        measure(program, { kind: "cost", address, call, calls: compileCalls, concurrency: 64 })), { discard: true })
-    const rows = yield* Effect.forEach(workloads, (workload) =>
+    const programs = yield* Effect.all(Record.map(callers, (path) => start(pathOf(path))))
+    const samples = (concurrency: number) =>
       Effect.gen(function*() {
-        const task = { kind: "cost", address, ...workload } as const
-        const measures = yield* Effect.forEach(programs, ([name, program]) =>
-          Effect.gen(function*() {
-            yield* measure(program, { ...task, calls: warmUp })
-            const { perSecond } = yield* measure(program, { ...task, calls: warmUp })
-            const calls = Math.max(workload.concurrency, Math.ceil(perSecond * sampleSeconds))
-            return [name, measure(program, { ...task, calls })] as const
-          }))
-        const all = yield* interleave(Object.fromEntries(measures), rounds)
-        const samples = [...all].map(([name, samples]) => ({
-          name,
-          cpu: median(samples.map(({ cpu }) => cpu)),
-          perSecond: median(samples.map(({ perSecond }) => perSecond))
+        const measures = yield* Effect.all(Record.map(programs, ({ ask }) => {
+          const make = (calls: number) => ask({ address, concurrency, calls } satisfies Task, Sample)
+          // The first calls connect and compile, the next ones show how many calls a sample has.
+          return Effect.map(Effect.zipRight(make(warmUp), make(warmUp)),
+            ({ perSecond }) => Effect.map(make(form === "full" ? Math.ceil(perSecond * sampleSeconds) : warmUp), ({ cpu }) => cpu))
         }))
-        const bare = samples.find(({ name }) => name === base)
-        return samples.map(({ cpu, name, perSecond }) => [
-          name,
-          titles[workload.call],
-          workload.concurrency,
-          round(cpu, 0),
-          `${round(cpu / (bare?.cpu ?? Number.NaN))}x`,
-          round(perSecond, 0),
-          `${round(perSecond / (bare?.perSecond ?? Number.NaN))}x`
-        ])
-      }))
-    return {
-      name: "calls",
-      about: `one call on loopback, median of ${rounds} interleaved rounds; CPU of the calling process only`,
-      columns: ["caller", "call", "at a time", "CPU us per call", "of fetch", "calls per s", "of fetch"],
-      rows: rows.flat()
-    }
+        return yield* interleave(measures, rounds)
+      })
+    const page = "docs/client.md#http-clients"
+    const one = yield* samples(1)
+    const many = yield* samples(64)
+    return [
+      row({
+        claim: "CPU of `GET /me` by the client, one call at a time, of a bare `fetch`",
+        page,
+        limit: { atMost: 1 },
+        samples: ratios(one.plaza, one.fetch),
+        unit: "x",
+        beside: `${summary("client", one.plaza, "us")}; ${summary("`fetch`", one.fetch, "us")}`
+      }),
+      row({
+        claim: "the same with 64 calls at a time",
+        page,
+        limit: { atMost: 1 },
+        samples: ratios(many.plaza, many.fetch),
+        unit: "x",
+        beside: `${summary("client", many.plaza, "us")}; ${summary("`fetch`", many.fetch, "us")}`
+      }),
+      row({
+        claim: "the same with 64 calls at a time, of a bare `undici.request`",
+        page,
+        limit: { atMost: 2.5 },
+        samples: ratios(many.plaza, many.undici),
+        unit: "x",
+        beside: summary("`undici.request`", many.undici, "us")
+      })
+    ]
   }).pipe(Effect.scoped)

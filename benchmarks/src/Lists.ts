@@ -1,87 +1,71 @@
 /**
- * Benchmark `lists`: time, CPU and memory of reading a long list to its end, and the gain from prefetching, for Plaza on undici and a loop
- * on fetch. The server generates each page on request.
+ * Benchmark `lists`: time and memory of reading a long list to its end, and the gain from prefetching, for the client and a hand-written loop on
+ * fetch. The server generates each page on request.
  */
-import { Effect, Schema } from "effect"
-import { interleave, median, type Report, round } from "./Harness.js"
+import { Effect, Record, Schema } from "effect"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.js"
 import { bundle, type ProgramFailed, service, start } from "./Programs.js"
 import type { Task } from "./programs/lists/ListReader.js"
 
-const readers = { "loop on fetch": "lists/FetchLoop", "Plaza, list()": "lists/PlazaList", "Plaza, pages()": "lists/PlazaPages" }
+const readers = { plaza: "lists/PlazaList", loop: "lists/FetchLoop" }
 
 const Whole = Schema.Struct({
-  count: Schema.Number,
   seconds: Schema.Number,
-  cpu: Schema.Number,
-  /** Largest memory of the process in bytes, up to the 100,000th item and up to the end. */
+  /** Largest memory of the process in bytes, up to the first tenth of the items and up to the end. */
   warmPeak: Schema.Number,
   peak: Schema.Number
 })
-
 const Slow = Schema.Struct({ seconds: Schema.Number })
 
-const pages = 40
 const pauseMillis = 50
-const mebi = (bytes: number) => Math.round(bytes / 1_048_576)
+const page = "docs/client.md#read-lists"
 
-export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
+export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed> =>
   Effect.gen(function*() {
+    const [items, slowPages, rounds] = form === "full" ? [1_000_000, 40, 5] : [2_000, 2, 1]
     const pathOf = yield* bundle(["LocalService", ...Object.values(readers)])
     const address = yield* service(pathOf("LocalService"))
+    const whole: Task = { baseUrl: `${address}/${items}/0/open/v1`, items }
     // A new process for each run, so that its largest memory is that of this run.
-    const task: Task = { baseUrl: `${address}/${items}/0/open/v1` }
-    const whole = yield* interleave(
-      Object.fromEntries(Object.entries(readers).map(([name, path]) => [
-        name,
-        Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(task, Whole)))
-      ])),
-      3
+    const reads = yield* interleave(
+      Record.map(readers, (path) => Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(whole, Whole)))),
+      rounds
     )
-    const slow = yield* interleave(
-      Object.fromEntries(Object.entries(readers).map(([name, path]) => {
-        const task: Task = { baseUrl: `${address}/${pages * 100}/${pauseMillis}/open/v1`, workMillis: pauseMillis }
-        // A few pages first load and compile the code.
-        const few: Task = { baseUrl: `${address}/1000/0/open/v1`, workMillis: 0 }
-        return [name, Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => Effect.zipRight(ask(few, Slow), ask(task, Slow))))]
-      })),
-      3
+    const slow: Task = { baseUrl: `${address}/${slowPages * 100}/${pauseMillis}/open/v1`, items: slowPages * 100, workMillis: pauseMillis }
+    // A few pages first load and compile the code.
+    const few: Task = { baseUrl: `${address}/1000/0/open/v1`, items: 1_000, workMillis: 0 }
+    const paced = yield* interleave(
+      Record.map(readers,
+        (path) => Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => Effect.zipRight(ask(few, Slow), ask(slow, Slow))))),
+      rounds
     )
-    const pacedSeconds = new Map([...slow].map(([name, samples]) => [name, median(samples.map(({ seconds }) => seconds))]))
-    const medianOf = (name: string, figure: keyof typeof Whole.Type) => median((whole.get(name) ?? []).map((sample) => sample[figure]))
-    const loop = Object.keys(readers)[0] ?? ""
-    const loopSeconds = pacedSeconds.get(loop) ?? Number.NaN
-    return {
-      name: "lists",
-      about:
-        `${items} posts, 100 per page, and ${pages} slow pages (${pauseMillis} ms of latency and ${pauseMillis} ms of work each); medians of 3 interleaved runs`,
-      columns: [
-        "reader",
-        "items",
-        "items per s",
-        "of the loop",
-        "CPU us per item",
-        "of the loop",
-        "peak MiB",
-        "growth after 100,000",
-        "slow pages, s",
-        "speed, of the loop"
-      ],
-      rows: Object.keys(readers).map((name) => {
-        const slowSeconds = pacedSeconds.get(name) ?? Number.NaN
-        const seconds = medianOf(name, "seconds")
-        const cpu = medianOf(name, "cpu")
-        return [
-          name,
-          medianOf(name, "count"),
-          round(items / seconds, 0),
-          `${round(medianOf(loop, "seconds") / seconds)}x`,
-          round((cpu * 1e6) / items),
-          `${round(cpu / medianOf(loop, "cpu"))}x`,
-          mebi(medianOf(name, "peak")),
-          mebi(median((whole.get(name) ?? []).map(({ peak, warmPeak }) => peak - warmPeak))),
-          round(slowSeconds),
-          `${round(loopSeconds / slowSeconds)}x`
-        ]
+    const seconds = (samples: ReadonlyArray<{ readonly seconds: number }>) => samples.map(({ seconds }) => seconds)
+    const growth = (samples: typeof reads.plaza) => samples.map(({ peak, warmPeak }) => (peak - warmPeak) / 1_048_576)
+    return [
+      row({
+        claim: `time to read ${items.toLocaleString("en")} posts by \`list()\`, of a hand-written loop on \`fetch\` without validation`,
+        page,
+        limit: { atMost: 1.5 },
+        samples: ratios(seconds(reads.plaza), seconds(reads.loop)),
+        unit: "x",
+        beside: `${summary("`list()`", seconds(reads.plaza), "s")}; ${summary("loop", seconds(reads.loop), "s")}`
+      }),
+      row({
+        claim: "memory grows no more after the first tenth of these posts",
+        page,
+        limit: { atMost: 32 },
+        samples: growth(reads.plaza),
+        unit: "MiB",
+        beside: summary("loop", growth(reads.loop), "MiB")
+      }),
+      row({
+        claim:
+          `speed with ${slowPages} pages that take ${pauseMillis} ms each way (latency, then work), of the loop: the client fetches ahead`,
+        page,
+        limit: { atLeast: 1.5 },
+        samples: ratios(seconds(paced.loop), seconds(paced.plaza)),
+        unit: "x",
+        beside: `${summary("`pages()`", seconds(paced.plaza), "s")}; ${summary("loop", seconds(paced.loop), "s")}`
       })
-    }
+    ]
   }).pipe(Effect.scoped)

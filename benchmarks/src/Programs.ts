@@ -20,14 +20,20 @@ const folder = here("../.programs/")
 // Our packages and their dependencies are bundled. Peers are loaded from node_modules, as an installed program loads them.
 const bundled = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml|fastest-levenshtein)/
 
-/** Bundles programs by their paths under `programs` without extension, and returns the path of each bundle. */
-export const bundle = (names: ReadonlyArray<string>): Effect.Effect<(name: string) => string, ProgramFailed> =>
+/**
+ * Bundles programs by their paths under `programs` without extension, and returns the path of each bundle. With `installed`, a program
+ * loads the built packages, as one that installed them does.
+ */
+export const bundle = (
+  names: ReadonlyArray<string>,
+  { installed = false }: { readonly installed?: boolean } = {}
+): Effect.Effect<(name: string) => string, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
       const build = await rolldown({
         input: Object.fromEntries(names.map((name) => [basename(name), here(`programs/${name}.ts`)])),
         platform: "node",
-        external: (id) => !bundled.test(id),
+        external: (id) => installed ? !/^[./]/.test(id) : !bundled.test(id),
         resolve: { conditionNames: ["@plaza/source", "node", "import", "default"], extensionAlias: { ".js": [".ts", ".js"] } },
         transform: { target: "node20" }
       })

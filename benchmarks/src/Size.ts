@@ -1,22 +1,13 @@
-/** Benchmark `size`: the size that one call of a client adds to a page, bundled by the same bundler and compressed. */
+/** Benchmark `size`: the size that one call of the client adds to a page that uses Effect already. */
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
-import { type Report, round } from "./Harness.js"
+import { type Row, row, summary } from "./Harness.js"
 import { ProgramFailed } from "./Programs.js"
 
-const pages = {
-  "Plaza, one service": "Plaza",
-  "effect + @effect/platform": "Effect",
-  stripe: "Stripe",
-  "@octokit/core": "OctokitCore",
-  octokit: "Octokit",
-  openai: "OpenAi"
-}
-
-/** Bundles and minifies a page. */
-const build = (page: string): Effect.Effect<string, ProgramFailed> =>
+/** Bundles and minifies a page, and returns its gzipped size in kB. */
+const sizeOf = (page: string): Effect.Effect<number, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
       const bundle = await rolldown({
@@ -32,22 +23,22 @@ const build = (page: string): Effect.Effect<string, ProgramFailed> =>
       })
       const { output } = await bundle.generate({ format: "esm", minify: true })
       await bundle.close()
-      return output.map((part) => part.type === "chunk" ? part.code : "").join("\n")
+      return gzipSync(output.map((part) => part.type === "chunk" ? part.code : "").join("\n"), { level: 9 }).length / 1_000
     },
     catch: (cause) => new ProgramFailed({ program: `the bundler with ${page}`, cause })
   })
 
-const kilo = (bytes: number) => round(bytes / 1_000, 1)
-
-export const report: Effect.Effect<Report, ProgramFailed> = Effect.gen(function*() {
-  const sizes = yield* Effect.forEach(Object.entries(pages),
-    ([name, page]) =>
-      Effect.map(build(page), (code) => ({ name, minified: Buffer.byteLength(code), gzipped: gzipSync(code, { level: 9 }).length })))
-  const base = sizes[0]?.gzipped ?? Number.NaN
-  return {
-    name: "size",
-    about: "a page that makes one call, bundled and minified by rolldown for browsers, gzip level 9",
-    columns: ["client", "minified kB", "gzipped kB", "gzipped, of Plaza"],
-    rows: sizes.map(({ gzipped, minified, name }) => [name, kilo(minified), kilo(gzipped), `${round(gzipped / base)}x`])
-  }
+export const report: Effect.Effect<ReadonlyArray<Row>, ProgramFailed> = Effect.gen(function*() {
+  const plaza = yield* sizeOf("Plaza")
+  const effect = yield* sizeOf("Effect")
+  return [
+    row({
+      claim: "one call of the client in a page, gzipped, beyond `effect` and `@effect/platform`",
+      page: "docs/client.md#http-clients",
+      limit: { atMost: 30 },
+      samples: [plaza - effect],
+      unit: "kB",
+      beside: `${summary("the page", [plaza], "kB")}; ${summary("with one call of `HttpClient` and a schema instead", [effect], "kB")}`
+    })
+  ]
 })

@@ -1,77 +1,85 @@
-/**
- * The time of the shipped programs for `--version`, `--help` and a first useful command, compared with `node -e 0`.
- */
-import { Clock, Data, Effect } from "effect"
-import { spawnSync } from "node:child_process"
-import { fileURLToPath } from "node:url"
-import { firstResponse, type NoResponse } from "./FirstResponse.js"
-import { interleave, median, type Report, round } from "./Harness.js"
-import { bundle, type ProgramFailed } from "./Programs.js"
+/** Benchmark `start`: the time of the built programs from start to end, compared with `node -e 0`. */
+import { FileSystem } from "@effect/platform"
+import type { PlatformError } from "@effect/platform/Error"
+import { Effect, Schema } from "effect"
+import { firstResponse } from "./FirstResponse.js"
+import { type BenchmarkFailed, type Form, format, interleave, median, ratios, type Row, row, summary } from "./Harness.js"
+import { bare, plaza, run, stockSync, time } from "./Processes.js"
+import { bundle, type ProgramFailed, start } from "./Programs.js"
 
-export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly args: ReadonlyArray<string>; readonly output: string }> {
-  override get message(): string {
-    return `node ${this.args.join(" ")} failed; build the programs with \`pnpm build\` first\n${this.output}`
+const rows = 100
+const Server = Schema.Struct({ address: Schema.String, key: Schema.String })
+
+const claims = {
+  "plaza --version": { claim: "`plaza --version` takes little more than starting Node", page: "docs/cli.md#start-up", atMost: 1.5 },
+  "plaza --help": { claim: "`plaza --help` takes little more than starting Node", page: "docs/cli.md#start-up", atMost: 1.5 },
+  "plaza me": { claim: "`plaza me` against a local sandbox, the whole process", page: "docs/cli.md#start-up", atMost: 5 },
+  "plaza posts list": {
+    claim: `\`plaza posts list --limit ${rows}\` against a local sandbox, the whole process`,
+    page: "docs/cli.md#start-up",
+    atMost: 6
+  },
+  once: {
+    claim: `\`plaza-stock-sync once\` with ${rows} unchanged rows of a CSV file and a SQLite ledger, the whole process`,
+    page: "docs/stock-sync.md#run-from-cron",
+    atMost: 8
   }
-}
+} as const
 
-const program = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url))
-const plaza = program("cli/dist/plaza.mjs")
-const stockSync = program("stock-sync/dist/plaza-stock-sync.mjs")
-
-const bare = "node -e 0"
-const contenders = {
-  [bare]: ["-e", "0"],
-  "plaza --version": [plaza, "--version"],
-  "plaza --help": [plaza, "--help"],
-  "plaza posts create --help": [plaza, "posts", "create", "--help"],
-  // A command with almost no work of its own, so the time of the framework.
-  "plaza completions bash": [plaza, "completions", "bash"],
-  // The client, the sandbox and one call, in one process.
-  "plaza --sandbox me": [plaza, "--sandbox", "me"],
-  "plaza-stock-sync --version": [stockSync, "--version"],
-  "plaza-stock-sync --help": [stockSync, "--help"]
-}
-
-const served = "plaza sandbox start, to its first response"
-
-/** Starts, sends one request and ends. */
-const embedded = "a program that embeds a sandbox"
-
-// Node reads the certificates of NODE_EXTRA_CA_CERTS at every start, which would hide the differences.
-const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...environment } = process.env
-
-/** Milliseconds from the start of a process to its end. It blocks, so that nothing else runs at the same time. */
-const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> =>
+export const report = (
+  form: Form
+): Effect.Effect<ReadonlyArray<Row>, BenchmarkFailed | ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const before = yield* Clock.currentTimeNanos
-    const { status, stderr } = spawnSync(process.execPath, args, {
-      env: environment,
-      stdio: ["ignore", "pipe", "pipe"],
-      encoding: "utf8",
-      timeout: 30_000
-    })
-    const after = yield* Clock.currentTimeNanos
-    return status === 0 ? Number(after - before) / 1e6 : yield* new StartFailed({ args, output: stderr })
-  })
-
-export const report = (rounds: number): Effect.Effect<Report, StartFailed | NoResponse | ProgramFailed> =>
-  Effect.gen(function*() {
-    const pathOf = yield* bundle(["sandbox/EmbeddedSandbox"])
-    const all = { ...contenders, [embedded]: [pathOf("sandbox/EmbeddedSandbox")] }
-    const measures: Readonly<Record<string, Effect.Effect<number, StartFailed | NoResponse>>> = {
-      ...Object.fromEntries(Object.entries(all).map(([name, args]) => [name, start(args)])),
-      [served]: firstResponse(plaza, environment)
+    const files = yield* FileSystem.FileSystem
+    const folder = yield* files.makeTempDirectoryScoped()
+    const pathOf = yield* bundle(["sandbox/PlazaSandbox"])
+    const { ask } = yield* start(pathOf("sandbox/PlazaSandbox"), [String(rows)])
+    const { address, key } = yield* ask("where", Server)
+    const source = `${folder}/stock.csv`
+    yield* files.writeFileString(source, `productId,stock\n${Array.from({ length: rows }, (_, index) => `P${index},${index}\n`).join("")}`)
+    // The program waits for a file that has changed in the last seconds.
+    yield* files.utimes(source, 1, 1)
+    const service = { PLAZA_BASE_URL: address, PLAZA_API_KEY: key }
+    // The first run sends all rows. Later ones would wait for a slot of the rate limit.
+    const syncing = {
+      ...service,
+      PLAZA_RATE_LIMIT: "100000",
+      STOCK_SYNC_SOURCE: source,
+      STOCK_SYNC_LEDGER: `${folder}/ledger.sqlite`
     }
-    // One round without a measurement reads the files from disk.
-    yield* interleave(measures, 1)
-    const samples = yield* interleave(measures, rounds)
-    const base = median(samples.get(bare) ?? [])
-    return {
-      name: "start",
-      about: `wall time from start to end, median of ${rounds} interleaved runs`,
-      columns: ["command", "ms", "fastest", `of ${bare}`],
-      rows: [...samples].map((
-        [name, millis]
-      ) => [name, round(median(millis), 1), round(Math.min(...millis), 1), `${round(median(millis) / base)}x`])
+    const measures = {
+      bare,
+      "plaza --version": time([plaza, "--version"]),
+      "plaza --help": time([plaza, "--help"]),
+      "plaza me": time([plaza, "me"], service),
+      "plaza posts list": time([plaza, "posts", "list", "--limit", String(rows)], service),
+      once: time([stockSync, "once"], syncing),
+      sandbox: firstResponse
     }
-  })
+    yield* run([stockSync, "once"], syncing)
+    // A round without a measurement reads the files from disk.
+    if (form === "full") yield* interleave(measures, 1)
+    const samples = yield* interleave(measures, form === "full" ? 21 : 1)
+    const node = summary("`node -e 0`", samples.bare, "ms")
+    const programs = (["plaza --version", "plaza --help", "plaza me", "plaza posts list", "once"] as const).map((name) =>
+      row({
+        claim: claims[name].claim,
+        page: claims[name].page,
+        limit: { atMost: claims[name].atMost },
+        samples: ratios(samples[name], samples.bare),
+        unit: "x",
+        beside: `${format(median(samples[name]), "ms")}; ${node}`
+      })
+    )
+    return [
+      ...programs,
+      row({
+        claim: "`plaza sandbox start`, from its start to its first response",
+        page: "docs/sandbox.md#start",
+        limit: { atMost: 300 },
+        samples: samples.sandbox,
+        unit: "ms",
+        beside: node
+      })
+    ]
+  }).pipe(Effect.scoped)

@@ -1,64 +1,91 @@
 /**
- * Runs all benchmarks, or those named as arguments. Each prints a table and writes it as JSON to `results`.
+ * Runs all benchmarks, or those named as arguments, and writes their rows to `benchmarks/RESULTS.md`. With `--short`, each runs once and small, and
+ * the table is only printed. `--output FILE` writes it to another file.
  */
+import { FileSystem } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Data, Effect } from "effect"
+import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
 import * as Allowance from "./Allowance.js"
 import * as Calls from "./Calls.js"
+import * as Failover from "./Failover.js"
 import * as Fleet from "./Fleet.js"
-import { save, table } from "./Harness.js"
+import { BenchmarkFailed, type Form, type Row, summary } from "./Harness.js"
 import * as Lists from "./Lists.js"
-import * as Profile from "./Profile.js"
+import { bare } from "./Processes.js"
+import * as Results from "./Results.js"
 import * as SandboxLoad from "./SandboxLoad.js"
+import * as SandboxStart from "./SandboxStart.js"
+import * as SharedAllowance from "./SharedAllowance.js"
 import * as Size from "./Size.js"
-import * as Soak from "./Soak.js"
 import * as StartTime from "./StartTime.js"
 import * as StockSyncLedger from "./StockSyncLedger.js"
-import * as StockSyncRestart from "./StockSyncRestart.js"
-import * as StockSyncSources from "./StockSyncSources.js"
-import * as StockSyncWorker from "./StockSyncWorker.js"
 import * as Upload from "./Upload.js"
+import * as Urgency from "./Urgency.js"
+import * as WaitingList from "./WaitingList.js"
 
-const benchmarks = {
-  start: StartTime.report(21),
-  calls: Calls.report(9),
-  profile: Profile.report(20_000),
-  lists: Lists.report(1_000_000),
-  upload: Upload.report(2 * 1_024 ** 3, 3),
-  sandbox: SandboxLoad.report(3),
-  size: Size.report,
-  ledger: StockSyncLedger.report(1_000_000, 1_000, 3),
-  restart: StockSyncRestart.report(1_000_000, 3),
-  urgency: StockSyncWorker.urgency(10_000, 40),
-  idle: StockSyncWorker.idle(10_000),
-  sources: StockSyncSources.report(1_000_000, 3),
-  soak: Soak.report({ days: 7, products: 4_000, listed: 3_000, quota: 20_500, reassert: 0.05, seed: 1 }),
-  allowance: Allowance.report(10_000),
-  fleet: Fleet.report([10, 100, 1_000, 10_000], 60)
+const benchmarks: Readonly<Record<string, (form: Form) => Effect.Effect<ReadonlyArray<Row>, Error, FileSystem.FileSystem>>> = {
+  start: StartTime.report,
+  fresh: SandboxStart.inTests,
+  embedded: SandboxStart.embedded,
+  sandbox: SandboxLoad.report,
+  calls: Calls.report,
+  lists: Lists.report,
+  upload: Upload.report,
+  size: () => Size.report,
+  allowance: Allowance.report,
+  waiting: WaitingList.report,
+  shared: SharedAllowance.report,
+  urgency: Urgency.report,
+  ledger: StockSyncLedger.report,
+  failover: Failover.report,
+  fleet: Fleet.report
 }
+const names = Object.keys(benchmarks)
 
-const folder = fileURLToPath(new URL("../results", import.meta.url))
-const asked = process.argv.slice(2)
-const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
+const parse = Effect.try({
+  try: () => parseArgs({ allowPositionals: true, options: { short: { type: "boolean", default: false }, output: { type: "string" } } }),
+  catch: (cause) =>
+    new BenchmarkFailed({ message: `${cause instanceof Error ? cause.message : String(cause)}: the options are --short and --output FILE` })
+})
 
-class UnknownBenchmark extends Data.TaggedError("UnknownBenchmark")<{ readonly names: ReadonlyArray<string> }> {
-  override get message(): string {
-    return `unknown benchmark: ${this.names.join(", ")}; the benchmarks are ${Object.keys(benchmarks).join(", ")}`
-  }
-}
+const print = (text: string) => Effect.sync(() => process.stdout.write(text))
 
 const main = Effect.gen(function*() {
+  const files = yield* FileSystem.FileSystem
+  const { positionals, values: { output, short } } = yield* parse
+  const unknown = positionals.filter((name) => !names.includes(name))
   if (unknown.length > 0) {
-    return yield* new UnknownBenchmark({ names: unknown })
+    return yield* new BenchmarkFailed({ message: `unknown benchmark: ${unknown.join(", ")}; the benchmarks are ${names.join(", ")}` })
   }
+  const form: Form = short ? "short" : "full"
+  const file = output ?? (short ? undefined : fileURLToPath(new URL("../RESULTS.md", import.meta.url)))
+  const run = yield* Results.describeRun(form)
+  const before = file !== undefined && (yield* files.exists(file))
+    ? Results.parse(yield* files.readFileString(file))
+    : { rows: [], runs: [] }
+  let results: Results.Results = before
+  const failures: Array<string> = []
   for (const [name, benchmark] of Object.entries(benchmarks)) {
-    if (asked.length === 0 || asked.includes(name)) {
-      const report = yield* benchmark
-      yield* Effect.sync(() => process.stdout.write(`${table(report)}\n`))
-      yield* save(report, folder)
+    if (positionals.length > 0 && !positionals.includes(name)) continue
+    const node = yield* Effect.replicateEffect(bare, form === "full" ? 5 : 1)
+    const rows = yield* Effect.either(benchmark(form))
+    if (rows._tag === "Left") {
+      failures.push(name)
+      yield* print(`${name} failed: ${rows.left.message}\n`)
+      continue
     }
+    const measured = rows.right.map((row) => {
+      const beside = row.beside === "" ? summary("`node -e 0`", node, "ms") : row.beside
+      return Results.cells(name, { ...row, beside }, form, run[0])
+    })
+    yield* print(measured.map((cells) => `${cells.slice(0, -1).join(" | ")}\n`).join(""))
+    results = Results.replace(results, names, name, measured, run)
+    // After each benchmark, so that a run which is interrupted keeps what it has measured.
+    if (file !== undefined) yield* files.writeFileString(file, Results.print(results))
   }
+  if (failures.length > 0) return yield* new BenchmarkFailed({ message: `failed: ${failures.join(", ")}` })
 })
 
 NodeRuntime.runMain(Effect.provide(main, NodeContext.layer))

@@ -2,12 +2,10 @@
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
 import { fixedTimes, measure, servers } from "../src/Allowance.js"
-import { interleave, median, table } from "../src/Harness.js"
 import { limiters } from "../src/Limiters.js"
-import * as SharedOnPostgres from "../src/programs/allowance/SharedOnPostgres.js"
 import { fixedWindow, slidingLog, tokenBucket } from "../src/RateServers.js"
+import * as SharedOnPostgres from "../src/SharedOnPostgres.js"
 import * as VirtualTime from "../src/VirtualTime.js"
-import * as VirtualTimers from "../src/VirtualTimers.js"
 
 const times = <A>(count: number, f: () => A): ReadonlyArray<A> => Array.from({ length: count }, f)
 const accepted = (waits: ReadonlyArray<number>) => waits.filter((wait) => wait === 0).length
@@ -62,28 +60,6 @@ describe("a server with", () => {
     expect(server(0)).toBe(1)
     expect(accepted(times(5, () => server(1_000)))).toBe(2)
     expect(accepted(times(130, () => server(1_000_000)))).toBe(120)
-  })
-})
-
-describe("virtual timers", () => {
-  const run = <A, E>(program: Effect.Effect<A, E>) => Effect.runPromise(VirtualTimers.run(program))
-
-  it("pass a year of timers and dates at once", async () => {
-    const realBefore = Date.now()
-    const slept = Effect.promise(() =>
-      new Promise<number>((resolve) => {
-        const before = Date.now()
-        setTimeout(() => resolve(Date.now() - before), 31_536_000)
-      })
-    )
-    expect(await run(Effect.zipRight(Effect.sleep(10), slept))).toEqual(Exit.succeed(31_536_000))
-    expect(Date.now()).toBeGreaterThanOrEqual(realBefore)
-  })
-
-  it("report a program that waits for an event that never comes, and are removed then", async () => {
-    const real = setTimeout
-    await expect(run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).rejects.toThrow("outside of virtual time")
-    expect(setTimeout).toBe(real)
   })
 })
 
@@ -144,40 +120,10 @@ describe("the measure of the allowance", () => {
     expect(first(1)).not.toEqual(first(2))
   })
 
-  it("gives the same result in both kinds of virtual time, within the milliseconds of timers", async () => {
-    const { make } = limiters["@effect/experimental fixed-window"]
-    const byClock = await Effect.runPromise(measure({ make, time: "clock" }, slidingLog, 250, 1))
-    const byTimers = await Effect.runPromise(measure({ make, time: "timers" }, slidingLog, 250, 1))
-    expect(byTimers.used).toBeCloseTo(byClock.used, 3)
-    expect(byTimers.refused).toBe(byClock.refused)
-  })
-
   it("counts the 429s of a sender without a limiter, which does not get more requests accepted", () => {
-    const outcome = Effect.runSync(measure({ make: Effect.succeed((call) => call), time: "clock" }, slidingLog, 240, 1))
+    const outcome = Effect.runSync(measure({ make: Effect.succeed((call) => call) }, slidingLog, 240, 1))
     expect(outcome.refused).toBeGreaterThan(0)
     expect(outcome.busiest).toBeGreaterThan(120)
     expect(outcome.used).toBeLessThanOrEqual(1)
-  })
-})
-
-describe("the harness", () => {
-  it("computes the median, also of an even number of figures", () => {
-    expect(median([5, 1, 100])).toBe(5)
-    expect(median([4, 1, 2, 100])).toBe(3)
-    expect(median([])).toBeNaN()
-  })
-
-  it("measures every contender once in each round, and begins each round with another one", () => {
-    const order: Array<string> = []
-    const note = (name: string) => Effect.sync(() => order.push(name))
-    const samples = Effect.runSync(interleave({ a: note("a"), b: note("b") }, 3))
-    expect(order).toEqual(["a", "b", "b", "a", "a", "b"])
-    expect([...samples]).toEqual([["a", [1, 4, 5]], ["b", [2, 3, 6]]])
-  })
-
-  it("prints a table with aligned columns, and notes below it", () => {
-    expect(table({ name: "x", about: "y", columns: ["who", "n"], rows: [["others", 7], ["me", 100]], notes: ["total: 107"] })).toBe(
-      ["x: y", "", "who       n", "------  ---", "others    7", "me      100", "total: 107", ""].join("\n")
-    )
   })
 })

@@ -2,8 +2,7 @@
 export interface ShopsTask {
   /** Accounts whose stock changes every minute. */
   readonly active: number
-  /** Products of an active account. */
-  readonly activeProducts: number
-  /** Products of another account. */
-  readonly products: number
 }
+
+/** Products of an account that is not active. */
+export const products = 3

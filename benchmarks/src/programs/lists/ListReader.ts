@@ -1,11 +1,12 @@
 /**
- * The common part of all list readers: reads a list to its end and measures time and memory, or reads it with a pause per page and
+ * The common part of the list readers: reads a list to its end and measures time and memory, or reads it with a pause per page and
  * measures the time.
  */
 import { onRequest } from "../ChildProtocol.js"
 
 export interface Task {
   readonly baseUrl: string
+  readonly items: number
   /** Pause for each page, in milliseconds. If undefined, the items are read without a pause. */
   readonly workMillis?: number
 }
@@ -17,32 +18,23 @@ export interface Reader {
   readonly pages: (baseUrl: string, workMillis: number) => Promise<void>
 }
 
-// Memory is compared with that after so many items, when the process has warmed up.
-const warmItems = 100_000
-
 export const serve = ({ items, pages }: Reader): void =>
   onRequest(async (request) => {
     // The cast is true: only our parent process sends requests, and of this type.
-    const { baseUrl, workMillis } = request as Task
+    const task = request as Task
     const before = process.hrtime.bigint()
     const seconds = () => Number(process.hrtime.bigint() - before) / 1e9
-    if (workMillis !== undefined) {
-      await pages(baseUrl, workMillis)
+    if (task.workMillis !== undefined) {
+      await pages(task.baseUrl, task.workMillis)
       return { seconds: seconds() }
     }
     let count = 0
     let warmPeak = 0
-    const cpuBefore = process.cpuUsage()
-    await items(baseUrl, ({ id }) => {
+    await items(task.baseUrl, ({ id }) => {
       if (id !== "") count++
-      if (count === warmItems) warmPeak = process.resourceUsage().maxRSS
+      // Memory is compared with that of a process that has warmed up.
+      if (count === task.items / 10) warmPeak = process.resourceUsage().maxRSS
     })
-    const { system, user } = process.cpuUsage(cpuBefore)
-    return {
-      count,
-      seconds: seconds(),
-      cpu: (user + system) / 1e6,
-      warmPeak: warmPeak * 1_024,
-      peak: process.resourceUsage().maxRSS * 1_024
-    }
+    if (count !== task.items) throw new Error(`${count} of ${task.items} items`)
+    return { seconds: seconds(), warmPeak: warmPeak * 1_024, peak: process.resourceUsage().maxRSS * 1_024 }
   })

@@ -1,9 +1,11 @@
-/** A list read by Plaza, item by item. */
+/** A list read by the client, item by item or page by page. */
 import { Posts } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { clientOf } from "../Client.js"
 import { serve } from "./ListReader.js"
-import { run } from "./PlazaReader.js"
+
+const run = <E>(baseUrl: string, program: Effect.Effect<void, E, Posts>) => Effect.runPromise(Effect.provide(program, clientOf(baseUrl)))
 
 serve({
   items: (baseUrl, onItem) =>

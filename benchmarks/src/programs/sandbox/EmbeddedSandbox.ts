@@ -1,14 +1,15 @@
-/** A minimal program that embeds a sandbox: starts it in memory, sends one request over its socket and ends. */
+/** A minimal program that embeds a sandbox: starts it on a socket, makes one call by the client and ends. */
+import { Plaza, Profiles } from "@plaza/client"
+import * as NodeClient from "@plaza/client/node"
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import { get } from "node:http"
+import * as Layer from "effect/Layer"
 
-const request = Effect.flatMap(Sandbox.Sandbox, ({ apiKey, baseUrl }) =>
-  Effect.async<void>((resume) => {
-    get(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(apiKey)}` } }, (response) => {
-      response.resume().on("end", () => resume(Effect.void))
-    })
-  }))
+const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 
-Effect.runPromise(Effect.provide(request, Sandbox.layerServer())).then(() => process.exit(0), () => process.exit(1))
+Effect.runPromise(
+  Effect.flatMap(Profiles, ({ me }) => me).pipe(
+    Effect.provide(client),
+    Effect.provide(Layer.merge(NodeClient.layer, Sandbox.layerServer()))
+  )
+).then(() => process.exit(0), () => process.exit(1))

@@ -4,11 +4,11 @@ import { onRequest } from "../ChildProtocol.js"
 
 onRequest(async (request) => {
   // The cast is true: only `SandboxLoad` sends requests, and of this type.
+  const before = performance.now()
   const result = await autocannon(request as autocannon.Options)
   return {
-    perSecond: result.requests.total / result.duration,
-    p99: result.latency.p99,
-    answered: result["2xx"],
+    perSecond: 1_000 * result["2xx"] / (performance.now() - before),
+    succeeded: result["2xx"],
     others: result.non2xx + result.errors
   }
 })

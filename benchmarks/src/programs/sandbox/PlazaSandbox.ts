@@ -1,12 +1,12 @@
 /**
- * The sandbox on a socket, in memory, with a number of generated posts and products and without effective limits.
+ * The sandbox on a socket, in memory and without effective limits, with a number of generated posts and of products `P0`, `P1`, ...
  */
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { onRequest } from "../ChildProtocol.js"
 
-const posts = Number(process.argv[2] ?? 0)
+const count = Number(process.argv[2] ?? 0)
 
 const serve = Effect.gen(function*() {
   const { apiKey, baseUrl } = yield* Sandbox.Sandbox
@@ -17,7 +17,7 @@ const serve = Effect.gen(function*() {
 Effect.runFork(Effect.provide(
   serve,
   Sandbox.layerServer({
-    fixtures: { generate: { posts, products: posts, people: 0 } },
+    fixtures: { generate: { posts: count, people: 0 }, products: Array.from({ length: count }, (_, index) => ({ id: `P${index}` })) },
     assumptions: { requestsPerWindow: Number.MAX_SAFE_INTEGER, dailyQuota: Number.MAX_SAFE_INTEGER }
   })
 ))

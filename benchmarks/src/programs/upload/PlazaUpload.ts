@@ -1,22 +1,27 @@
-/** A file uploaded by Plaza on undici. */
+/** A file uploaded by the client on undici. Measures time and memory growth of the process. */
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Media, Plaza, Profiles } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
+import { Media, Profiles } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as Redacted from "effect/Redacted"
-import { apiKey } from "../ApiKey.js"
-import { serve } from "./Uploader.js"
+import { onRequest } from "../ChildProtocol.js"
+import { clientOf } from "../Client.js"
 
-serve(async ({ address, path }) => {
-  const client = Plaza.layer({ baseUrl: `${address}/open/v1`, apiKey: Redacted.make(apiKey) })
-  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.provide(client, NodeClient.layer), NodeContext.layer))
+const sampleMillis = 10
+
+onRequest(async (request) => {
+  // The cast is true: only the benchmark `upload` sends requests, and of this type.
+  const { address, path } = request as { readonly address: string; readonly path: string }
+  const runtime = ManagedRuntime.make(Layer.provideMerge(clientOf(`${address}/open/v1`), NodeContext.layer))
   // One call first loads the code.
   await runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => me))
-  return {
-    upload: () =>
-      runtime.runPromise(Effect.flatMap(Media, ({ uploadFile }) => Effect.map(uploadFile(path), ({ mediaId }) => Number(mediaId)))),
-    close: () => runtime.dispose()
-  }
+  const idle = process.memoryUsage.rss()
+  let largest = idle
+  const sampler = setInterval(() => (largest = Math.max(largest, process.memoryUsage.rss())), sampleMillis)
+  const before = process.hrtime.bigint()
+  const { mediaId } = await runtime.runPromise(Effect.flatMap(Media, ({ uploadFile }) => uploadFile(path)))
+  const seconds = Number(process.hrtime.bigint() - before) / 1e9
+  clearInterval(sampler)
+  await runtime.dispose()
+  return { bytes: Number(mediaId), seconds, growth: largest - idle }
 })

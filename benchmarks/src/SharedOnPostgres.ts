@@ -10,8 +10,8 @@ import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Redacted, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import type { RateServer } from "../../RateServers.js"
 import * as HeldTime from "./HeldTime.js"
+import type { RateServer } from "./RateServers.js"
 import * as SentCalls from "./SentCalls.js"
 
 /** Starts a Postgres whose `clock_timestamp()` returns the time that a connection has set. */

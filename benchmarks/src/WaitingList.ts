@@ -1,0 +1,32 @@
+/**
+ * Benchmark `waiting`: the CPU of calls that wait for the rate limit, from the first until all were accepted. Each run is a process of its own, in
+ * virtual time. The CPU includes the clock and the server of the simulation, whose share the calls without a limiter show.
+ */
+import { Effect, Schema } from "effect"
+import { type Form, interleave, type Row, row, summary } from "./Harness.js"
+import { bundle, type ProgramFailed, start } from "./Programs.js"
+import type { Task } from "./programs/limits/WaitingList.js"
+
+const Used = Schema.Struct({ seconds: Schema.Number })
+const peer = "@effect/experimental fixed-window"
+
+export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed> =>
+  Effect.gen(function*() {
+    const [calls, rounds] = form === "full" ? [10_000, 9] : [200, 1]
+    const path = (yield* bundle(["limits/WaitingList"]))("limits/WaitingList")
+    const cpu = (limiter: Task["limiter"]) =>
+      Effect.scoped(
+        Effect.flatMap(start(path), ({ ask }) => Effect.map(ask({ calls, limiter } satisfies Task, Used), ({ seconds }) => seconds))
+      )
+    const samples = yield* interleave({ plaza: cpu("Plaza RateLimit"), peer: cpu(peer), fixed: cpu("fixed times") }, rounds)
+    return [
+      row({
+        claim: `CPU of a waiting list of ${calls.toLocaleString("en")} calls until all were accepted`,
+        page: "docs/client.md#rate-limit",
+        limit: { atMost: 1.5 },
+        samples: samples.plaza,
+        unit: "s",
+        beside: `${summary("calls that only sleep until fixed times", samples.fixed, "s")}; ${summary(`\`${peer}\``, samples.peer, "s")}`
+      })
+    ]
+  })
