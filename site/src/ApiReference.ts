@@ -52,6 +52,27 @@ const parse = (file: string): ts.SourceFile => {
 const declarationsOf = (file: string, name: string): ReadonlyArray<Declared> =>
   parse(file).statements.filter(isDeclared).filter((node) => isExported(node) && namesOf(node).includes(name))
 
+/** The file of a module that another one imports: a relative one, or one of our packages. */
+const fileOf = (from: string, specifier: string): string => {
+  const [, name, path = "index"] = /^@plaza\/(\w+)(?:\/(.+))?$/.exec(specifier) ?? []
+  return name === undefined
+    ? join(dirname(from), specifier).replaceAll("\\", "/").replace(/\.js$/, ".ts")
+    : `packages/${name}/src/${path}.ts`
+}
+
+/** The module that declares an export, and its name there. A module may export what another one declares. */
+const originOf = (file: string, name: string): readonly [file: string, name: string] => {
+  for (const { exportClause, moduleSpecifier } of parse(file).statements.filter(ts.isExportDeclaration)) {
+    if (
+      exportClause === undefined || !ts.isNamedExports(exportClause) || moduleSpecifier === undefined ||
+      !ts.isStringLiteral(moduleSpecifier)
+    ) continue
+    const found = exportClause.elements.find((element) => element.name.text === name)
+    if (found !== undefined) return originOf(fileOf(file, moduleSpecifier.text), (found.propertyName ?? found.name).text)
+  }
+  return [file, name]
+}
+
 const compiled = (file: string) => file.replace("/src/", "/dist/").replace(/\.ts$/, ".d.ts")
 
 const tidy = (text: string) => text.replace(/^export /, "").replace(/^declare /, "")
@@ -119,7 +140,8 @@ const membersOf = (node: Declared): ReadonlyArray<ts.TypeElement> => {
 
 const typescript = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
-const section = (level: string, title: string, file: string, name: string): string => {
+const section = (level: string, title: string, exporter: string, exported: string): string => {
+  const [file, name] = originOf(exporter, exported)
   const nodes = declarationsOf(file, name)
   const members = nodes.flatMap(membersOf)
   const code = nodes.map((node) => textOf(file, name, node)).join("\n\n")
@@ -141,7 +163,7 @@ const sectionsOf = (file: string, level: string, prefix = ""): ReadonlyArray<str
   ...ownNames(file).map((name) => section(level, `${prefix}${name}`, file, name)),
   ...parse(file).statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, moduleSpecifier }) => {
     if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return []
-    const target = join(dirname(file), moduleSpecifier.text).replaceAll("\\", "/").replace(/\.js$/, ".ts")
+    const target = fileOf(file, moduleSpecifier.text)
     if (exportClause === undefined) return sectionsOf(target, level, prefix)
     if (ts.isNamedExports(exportClause)) {
       return exportClause.elements.map(({ name, propertyName }) =>
