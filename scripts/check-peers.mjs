@@ -14,7 +14,9 @@ const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, "package.jso
 /** @param {string} command @param {ReadonlyArray<string>} args @param {string} cwd */
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" })
 
-const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) => !manifestOf(folder).private)
+const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) =>
+  !manifestOf(folder).private
+)
 const peers = Object.assign({}, ...folders.map((folder) => manifestOf(folder).peerDependencies))
 
 const packed = mkdtempSync(join(tmpdir(), "plaza-packed-"))

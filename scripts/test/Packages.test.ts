@@ -35,8 +35,9 @@ const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "pac
 const libraries = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name))
   .filter((folder) => manifestOf(folder).private !== true)
 
-const namesIn = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+const namesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
 
 /** An empty project of a stranger, with the packages of the tarballs. */
 const stranger = mkdtempSync(join(tmpdir(), "plaza-packages-"))
@@ -93,7 +94,8 @@ describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name
 
   it("needs no version of the workspace, and its peers are ranges from 3.22 of Effect on", () => {
     const { dependencies = {}, peerDependencies = {} } = manifestOf(installed(name))
-    for (const version of [...Object.values(dependencies), ...Object.values(peerDependencies)]) expect(version).not.toMatch(/workspace|catalog/)
+    for (const version of [...Object.values(dependencies), ...Object.values(peerDependencies)])
+      expect(version).not.toMatch(/workspace|catalog/)
     expect(peerDependencies).toMatchObject({ effect: "^3.22.0" })
     for (const version of Object.values(peerDependencies)) expect(version).toMatch(/^\^/)
   })
@@ -136,7 +138,19 @@ describe("a program with the packages", () => {
     const out = join(stranger, "out")
     const tsc = join(dirname(compilers["TypeScript 7"]), "bin/tsc")
     const files = programs.map(({ file }) => file)
-    await run(process.execPath, [tsc, "--module", "nodenext", "--target", "es2022", "--skipLibCheck", "--types", "node", "--outDir", out, ...files], {
+    await run(process.execPath, [
+      tsc,
+      "--module",
+      "nodenext",
+      "--target",
+      "es2022",
+      "--skipLibCheck",
+      "--types",
+      "node",
+      "--outDir",
+      out,
+      ...files
+    ], {
       cwd: stranger
     })
     const printed = await Promise.all(
