@@ -92,7 +92,10 @@ export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
     await write({ ...input, input: Path.join(cliKit, "bootstrap/Loader.ts") }, { file: Path.join(folder, "loader.cjs"), format: "cjs" })
     writeFileSync(Path.join(folder, "record.cjs"), recorder)
     mkdirSync(Path.join(folder, "home"))
-    const { NODE_OPTIONS: _, ...env } = process.env
+    // Without the settings of whoever builds the program.
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(node_options|plaza_|stock_sync_|https?_proxy$)/i.test(name))
+    )
     // A service that accepts every request, for commands that send one.
     const service = createServer((_, response) => response.setHeader("content-type", "application/json").end(`{"id":"1"}`))
     await new Promise((resolve) => service.listen(0, "127.0.0.1", () => resolve(undefined)))
@@ -113,7 +116,8 @@ export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
       stderr += text
     })
     program.stdin.on("error", () => {}).end(stdin)
-    const [status, signal] = await once(program, "close")
+    await once(program, "close")
+    const { exitCode: status, signalCode: signal } = program
     service.closeAllConnections()
     service.close()
     // Not an error: the code that ran until then is compiled. A test requires a complete run.

@@ -29,15 +29,13 @@ const prefix = "\0undici:"
 export const undiciSubset = () => ({
   name: "undici-subset",
   resolveId: {
-    filter: { id: /^(undici|node:assert|\.\/client-h2\.js)$/ },
+    filter: { id: /^(undici|node:assert)$/ },
     handler: async function(source, importer, options) {
       if (source === "undici") {
         const found = await this.resolve(source, importer, { ...options, skipSelf: true })
         return found === null ? null : Path.join(Path.dirname(found.id), "plaza-subset.cjs")
       }
-      if (importer === undefined || !/[\\/]undici[\\/]lib[\\/]/.test(importer)) return null
-      if (source === "node:assert") return `${prefix}assert.cjs`
-      return null
+      return importer !== undefined && /[\\/]undici[\\/]lib[\\/]/.test(importer) ? `${prefix}assert.cjs` : null
     }
   },
   load: {

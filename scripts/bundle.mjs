@@ -50,9 +50,11 @@ const input = {
  * @param {string} code
  */
 const toAscii = (code) => {
-  if (/\\[^\x00-\x7f]|\.raw`[^`]*[^\x00-\x7f]/.test(code))
+  if (/\\\P{ASCII}|\.raw`[^`]*\P{ASCII}/u.test(code))
     throw new Error("the bundle has text that can't be escaped: see toAscii in scripts/bundle.mjs")
-  return code.replace(/[^\x00-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  return code.replace(/\P{ASCII}/gu, (character) =>
+    // A character beyond the first plane is two code units, and an escape for each.
+    character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""))
 }
 
 /**

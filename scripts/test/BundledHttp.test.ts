@@ -124,11 +124,9 @@ describe("a bundled program", () => {
     const refusing = await listen(() => {})
     const closed = portOf(refusing)
     await new Promise((resolve) => refusing.close(resolve))
-    const lines = await sent({}, ...["GET", `http://127.0.0.1:${closed}/`], ...["POST", `http://127.0.0.1:${portOf(closing)}/`], ...[
-      "GET",
-      `http://127.0.0.1:${portOf(malformed)}/`
-    ], ...["GET", `https://127.0.0.1:${portOf(closing)}/`])
-    expect(lines.slice(0, 4)).toEqual(["ECONNREFUSED", "UND_ERR_SOCKET", "HTTPParserError", "ERR_SSL_WRONG_VERSION_NUMBER"])
+    const urls = [`http://127.0.0.1:${closed}/`, `http://127.0.0.1:${portOf(malformed)}/`, `https://127.0.0.1:${portOf(closing)}/`]
+    const lines = await sent({}, "POST", `http://127.0.0.1:${portOf(closing)}/`, ...urls.flatMap((url) => ["GET", url]))
+    expect(lines.slice(0, 4)).toEqual(["UND_ERR_SOCKET", "ECONNREFUSED", "HTTPParserError", "ERR_SSL_WRONG_VERSION_NUMBER"])
   })
 
   it("sends requests through a proxy of the environment", async () => {

@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
-import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
@@ -48,7 +47,7 @@ const withLogger = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E
       stderr.node?.write(`${line}\n`)
     })
     return yield* effect.pipe(
-      Effect.locallyWith(FiberRef.currentLoggers, (loggers) => HashSet.add(HashSet.remove(loggers, Logger.defaultLogger), logger)),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
       Logger.withMinimumLogLevel(level)
     )
   })
