@@ -62,6 +62,8 @@ export const writeLauncher = async ({ dist, input, name }) => {
     postFooter: `exports.launch(__dirname, ${JSON.stringify(name)});`
   })
   chmodSync(file, 0o755)
+  // The earlier name of the executable, which units and crontabs of installations contain. It starts a little slower.
+  writeFileSync(Path.join(dist, `${name}.mjs`), `#!/usr/bin/env node\nimport ${JSON.stringify(`./${name}.cjs`)}\n`, { mode: 0o755 })
 }
 
 /** A script that runs the program and, at its exit, writes the code that V8 has compiled. */

@@ -9,15 +9,17 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** @param {string} folder @returns {{ name: string, private?: boolean, peerDependencies?: Record<string, string>, devEngines?: { packageManager: { version: string } } }} */
-const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+/** @typedef {{ name: string, private?: boolean, peerDependencies?: Record<string, string>, devEngines?: { packageManager: { version: string } } }} Manifest */
+/** @param {string} folder */
+const manifestOf = (folder) => // The cast is true: each field is one of a package.json, and optional if some of them lack it.
+/** @type {Manifest} */ (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
 /** @param {string} command @param {ReadonlyArray<string>} args @param {string} cwd */
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" })
 
 const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) =>
   !manifestOf(folder).private
 )
-const peers = Object.assign({}, ...folders.map((folder) => manifestOf(folder).peerDependencies))
+const peers = new Map(folders.flatMap((folder) => Object.entries(manifestOf(folder).peerDependencies ?? {})))
 
 const packed = mkdtempSync(join(tmpdir(), "plaza-packed-"))
 const tarballs = folders.map((folder) => {
@@ -36,8 +38,8 @@ try {
   for (const which of ["oldest", "newest"]) {
     const project = mkdtempSync(join(tmpdir(), "plaza-peers-"))
     try {
-      // "^0.97.0" is 0.97.0 at least; without a digit after the caret's, npm selects the newest.
-      const versions = Object.entries(peers).map(([name, range]) => `${name}@${which === "oldest" ? range.slice(1) : range}`)
+      // The oldest version of a range is the range without its caret; npm selects the newest one of a range.
+      const versions = [...peers].map(([name, range]) => `${name}@${which === "oldest" ? range.slice(1) : range}`)
       writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
       const tools = ["typescript-5@npm:typescript@5.9", "typescript-7@npm:typescript@7.0", "@types/node@20"]
       run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...tarballs, ...versions, ...tools], project)

@@ -55,6 +55,7 @@ it("a moved dist starts with plain Node, and loads the native module only for co
     const run = (...args: ReadonlyArray<string>) =>
       execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe", env: { PATH: process.env["PATH"] } }).trim()
     expect(run("database")).toBe(`[{"answer":42}]`)
+    expect(execFileSync(Path.join(moved, "probe.mjs"), ["database"], { encoding: "utf8" }).trim()).toBe(`[{"answer":42}]`)
     expect(statSync(program).mode & 0o111).toBe(0o111)
     expect(readdirSync(moved).toSorted()).toEqual([
       "chunks",
@@ -63,6 +64,7 @@ it("a moved dist starts with plain Node, and loads the native module only for co
       "node_modules",
       "probe.1",
       "probe.cjs",
+      "probe.mjs",
       "program.cjs"
     ])
     rmSync(Path.join(moved, "node_modules"), { recursive: true })
