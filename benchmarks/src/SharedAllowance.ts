@@ -12,7 +12,7 @@ import * as RateServers from "./RateServers.js"
 import * as SharedOnPostgres from "./SharedOnPostgres.js"
 
 const processes = 4
-const page = "docs/client.md#shared-allowance"
+const page = "docs/concepts/rate-limit.md#shared-allowance"
 
 const Service = Schema.Struct({ port: Schema.Number, arrivals: Schema.Array(Schema.Number) })
 

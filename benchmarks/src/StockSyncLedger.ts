@@ -14,7 +14,7 @@ import type { Task } from "./programs/ledger/Receive.js"
 
 const Received = Schema.Struct({ seconds: Schema.Number, peak: Schema.Number })
 
-const page = "docs/stock-sync.md#the-ledger"
+const page = "docs/concepts/ledger.md#the-ledger"
 
 /** Creates an empty database on the server of another one, and returns its address. */
 const newDatabase = (url: string, name: string) =>
