@@ -67,7 +67,7 @@ const problems = (name: string, text: string): ReadonlyArray<string> => {
   const check = (holds: boolean, problem: string) => holds ? [] : [problem]
   const isOneshot = values.get("Type") === "oneshot"
   return [
-    ...check(node === "/usr/bin/node" && Object.keys(manifest.bin).some((bin) => program === `/opt/${bin}/${bin}.mjs`),
+    ...check(node === "/usr/bin/node" && Object.keys(manifest.bin).some((bin) => program === `/opt/${bin}/${bin}.cjs`),
       "the program has another name"),
     ...commandProblems(command.map((word) => word.replace("%i", instances[name] ?? ""))),
     ...set.flatMap(([variable]) => check(variables.has(variable), `${variable} is not a variable that a deployment sets`)),
@@ -107,7 +107,7 @@ describe("the systemd units", () => {
   })
 
   it.each([
-    ["mjs run", "mjs start", "no command"],
+    ["cjs run", "cjs start", "no command"],
     ["/opt/plaza-stock-sync/plaza", "/opt/plaza", "another name"],
     ["TimeoutStopSec=30", "TimeoutStopSec=10", "stop timeout"],
     ["LoadCredential=plaza-key", "LoadCredential=key", "names no credential"],
