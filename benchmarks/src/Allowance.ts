@@ -57,7 +57,7 @@ const peers = ["@effect/experimental fixed-window", "@effect/experimental token-
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>> =>
   Effect.gen(function*() {
     const [calls, seeds] = form === "full" ? [10_000, [1, 2, 3, 4, 5]] : [300, [1]]
-    const page = "docs/concepts/rate-limit.md"
+    const page = "docs/concepts/rate-limit.md#rate-limit"
     const measured = yield* Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
       Effect.gen(function*() {
         const of = (limiter: keyof typeof limiters) => Effect.forEach(seeds, (seed) => measure(limiters[limiter], serverAt, calls, seed))

@@ -22,7 +22,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     return [
       row({
         claim: `CPU of a waiting list of ${calls.toLocaleString("en")} calls until all were accepted`,
-        page: "docs/concepts/rate-limit.md",
+        page: "docs/concepts/rate-limit.md#rate-limit",
         limit: { atMost: 1.5 },
         samples: samples.plaza,
         unit: "s",
