@@ -59,9 +59,10 @@ describe("a call is observable", () => {
     Effect.gen(function*() {
       const snapshot = Effect.map(Metric.snapshot, (pairs) => {
         const counts: Record<string, number> = {}
-        for (const { metricKey: { name }, metricState } of pairs)
+        pairs.forEach(({ metricKey: { name }, metricState }) => {
           // A name has a count for each value of its labels.
           if (name.startsWith("plaza_client_") && "count" in metricState) counts[name] = (counts[name] ?? 0) + Number(metricState.count)
+        })
         return counts
       })
       const before = yield* snapshot
