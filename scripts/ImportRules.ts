@@ -80,6 +80,16 @@ const rules: ReadonlyArray<Rule> = [
     files: /^apps\/stock-sync\//,
     forbids: within("@plaza/cli", "@plaza/examples", "@plaza/benchmarks"),
     rule: "apps do not import each other, examples or benchmarks"
+  },
+  {
+    files: /^apps\/[^/]+\/src\//,
+    forbids: within("@plaza/testing", "@effect/vitest", "vitest"),
+    rule: "sources of apps do not import what only tests use"
+  },
+  {
+    files: /^apps\/stock-sync\/src\//,
+    forbids: within("@plaza/sandbox"),
+    rule: "stock-sync does not import sandbox"
   }
 ]
 
@@ -123,12 +133,14 @@ export const specifiersOf = (file: string, text: string): ReadonlyArray<string> 
   return found
 }
 
-/** The run-time dependencies of a file's package. Undefined when the folder has no package.json. */
-const runtimeDependencies = (root: string, home: string): ReadonlySet<string> | undefined => {
+/** What the sources of a package may import. Undefined when the folder has no package.json. */
+const dependenciesOf = (root: string, home: string): ReadonlySet<string> | undefined => {
   const path = Path.join(root, home, "package.json")
   if (!existsSync(path)) return undefined
   const manifest: unknown = JSON.parse(readFileSync(path, "utf8"))
-  const names = ["dependencies", "peerDependencies"].flatMap((field) => {
+  // An app is published as a bundle, which contains what its sources import.
+  const fields = home.startsWith("apps/") ? ["devDependencies"] : ["dependencies", "peerDependencies"]
+  const names = fields.flatMap((field) => {
     const section: unknown = isNode(manifest) ? manifest[field] : undefined
     return isNode(section) ? Object.keys(section) : []
   })
@@ -140,7 +152,7 @@ const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
   const home = /^(?:(?:packages|apps)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
-  const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? runtimeDependencies(root, home) : undefined
+  const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? dependenciesOf(root, home) : undefined
   return specifiersOf(file, text).flatMap((specifier) => {
     const broken = rules
       .filter((rule) => rule.files.test(file) && rule.except?.test(file) !== true && rule.forbids(specifier))
@@ -150,7 +162,7 @@ export const violationsOf = (root: string, file: string, text: string): Readonly
       if (home !== undefined && !target.startsWith(`${home}/`)) broken.push("a relative import stays inside its package")
       if (file.includes("/src/") && home !== undefined && target.startsWith(`${home}/test/`)) broken.push("sources do not import tests")
     } else if (allowed !== undefined && !isBuiltin(specifier) && !allowed.has(packageOf(specifier))) {
-      broken.push("sources import only packages listed under dependencies or peerDependencies")
+      broken.push("sources import only packages that their package.json lists: see CONTRIBUTING.md")
     }
     return broken.map((rule) => ({ file, specifier, rule }))
   })

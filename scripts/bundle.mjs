@@ -5,14 +5,16 @@
  */
 import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
+import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { deferredBuiltins } from "./bundle-builtins.mjs"
 import { writeCompiled, writeLauncher, writeManual } from "./bundle-launcher.mjs"
-import { copyPackage, readManifest } from "./bundle-native.mjs"
 import { undiciSubset } from "./bundle-undici.mjs"
+import { licenses, packagesOf, sbom } from "./inventory.mjs"
+import { readManifest } from "./manifest.mjs"
 
-/** Modules with native code. `dist` gets a copy of each; only commands that open a database load them. */
-const native = ["better-sqlite3"]
+/** The module in the place of better-sqlite3, which has native code: it selects a SQLite at run time. */
+const sqlite = fileURLToPath(new URL("../packages/cli-kit/src/sqlite/Driver.ts", import.meta.url))
 
 if (process.argv[2] === undefined) throw new Error("usage: node scripts/bundle.mjs APPDIR")
 const app = Path.resolve(process.argv[2])
@@ -27,8 +29,8 @@ if (Path.resolve(app, target) !== Path.join(dist, `${name}.cjs`))
 const input = {
   cwd: app,
   platform: "node",
-  external: (id) => native.some((module) => id === module || id.startsWith(`${module}/`)),
   resolve: {
+    alias: { "better-sqlite3": sqlite },
     // Without "import" and "require": rolldown adds the one that fits each import statement.
     conditionNames: ["@plaza/source", "node"],
     extensionAlias: { ".js": [".ts", ".js"] }
@@ -78,10 +80,6 @@ const findHot = {
 }
 
 rmSync(dist, { recursive: true, force: true })
-for (const module of native) {
-  if (manifest.dependencies?.[module] === undefined) continue
-  if (!copyPackage(module, app, Path.join(dist, "node_modules"))) throw new Error(`${module} is not installed: run the installation again`)
-}
 const syntax = await writeManual({ app, dist, input, name })
 const bundle = await rolldown({
   ...input,
@@ -104,4 +102,7 @@ await bundle.close()
 for (const file of output) if (file.type === "chunk") writeFileSync(Path.join(dist, file.fileName), toAscii(file.code))
 await writeLauncher({ dist, input, name })
 const { warm, warmStdin } = manifest.config ?? {}
+const packages = packagesOf(output.flatMap((file) => file.type === "chunk" ? file.moduleIds : []))
+writeFileSync(Path.join(dist, "THIRD-PARTY-LICENSES"), licenses(packages))
+writeFileSync(Path.join(dist, "sbom.cdx.json"), sbom(app, packages))
 if (warm !== undefined) await writeCompiled({ dist, input, words: warm, stdin: warmStdin })

@@ -38,8 +38,8 @@ export interface Built {
   readonly settings: Settings
 }
 
-// Libraries of glibc that are loaded at run time and so are not listed: by the name service, and by the native code of SQLite.
-const glibc = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2", "librt.so.1"]
+// Libraries of glibc that the name service loads at run time, so that they are not listed.
+const glibc = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"]
 
 /** Copies a program with its shared libraries, so that it runs below another root. */
 const copyProgram = (program: string, root: string, target: string): void => {

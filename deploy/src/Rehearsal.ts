@@ -3,6 +3,7 @@
  * start, readiness, health check, a change that reaches the store, SIGTERM.
  */
 import { Sandbox } from "@plaza/sandbox"
+import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -24,6 +25,7 @@ const repository = fileURLToPath(new URL("../..", import.meta.url))
 export const missing: string | undefined = (() => {
   if (process.platform !== "linux" || process.getuid?.() !== 0)
     return "only root on Linux can run a program in a root file system of its own"
+  if (nodeWithSqlite === undefined) return "the image requires a Node with SQLite: run it with Node 22.16 or later"
   try {
     execFileSync("unshare", ["--mount", "--pid", "--fork", "mount", "--make-rprivate", "/"], { stdio: "pipe" })
     return undefined
@@ -73,11 +75,11 @@ const tryToWrite =
   "try { require('node:fs').writeFileSync(process.argv[1], ''); console.log('written') } catch ({ code }) { console.log(code) }"
 
 export interface Options {
-  /** The Node of the base image (default: this one). */
+  /** The Node of the base image (default: this one if it has SQLite, or the one of the Dockerfile). */
   readonly node?: string
 }
 
-export const rehearse = ({ node = process.execPath }: Options = {}) =>
+export const rehearse = ({ node = nodeWithSqlite ?? process.execPath }: Options = {}) =>
   Effect.gen(function*() {
     const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
     const folder = yield* temporaryFolder

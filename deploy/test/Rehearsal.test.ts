@@ -35,7 +35,7 @@ describe.runIf(missing === undefined)("the image", () => {
       })
       expect(report.volume).toContain("plaza-stock-sync.sqlite")
       for (const event of ["page.listening", "account.running", "snapshot.accepted", "worker.stopping"]) expect(report.log).toContain(event)
-      expect(report.program.bytes).toBeLessThan(32 * 1024 * 1024)
+      expect(report.program.bytes).toBeLessThan(8 * 1024 * 1024)
     }).pipe(Effect.provide(Sandbox.layerServer())))
 
   it.scopedLive("would be reported if it ran as root, wrote to its root or ignored SIGTERM", () =>

@@ -1,8 +1,9 @@
 /**
  * A bundled program runs from its `dist` folder alone. The test bundles a small app with a database, moves `dist` and starts it with plain Node.
  */
-import { execFileSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
+import { execFileSync, spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -28,7 +29,10 @@ export const manual = { name: "probe", version: "9.8.7", page, sections: [] }
 export const manPage = ".TH PROBE 1\\n"
 `
 
-it("a moved dist starts with plain Node, and loads the native module only for commands that open a database", () => {
+/** As Node resolves it from the program. */
+const libsql = Path.join(root, "apps/cli/node_modules/libsql")
+
+it("a moved dist starts with plain Node, and loads SQLite only for commands that open a database", () => {
   // Inside apps/cli, whose dependencies it uses, in a folder that git ignores.
   mkdirSync(Path.join(root, "apps/cli/build"), { recursive: true })
   const app = mkdtempSync(Path.join(root, "apps/cli/build/probe-"))
@@ -43,8 +47,9 @@ it("a moved dist starts with plain Node, and loads the native module only for co
       version: "9.8.7",
       type: "module",
       bin: { probe: "./dist/probe.cjs" },
+      license: "MIT",
       config: { warm: ["database"] },
-      dependencies: { "better-sqlite3": "*" }
+      optionalDependencies: { libsql: "*" }
     }
     writeFileSync(Path.join(app, "package.json"), JSON.stringify(manifest))
     execFileSync(process.execPath, [Path.join(root, "scripts/bundle.mjs"), app])
@@ -54,23 +59,57 @@ it("a moved dist starts with plain Node, and loads the native module only for co
     const program = Path.join(moved, "probe.cjs")
     const run = (...args: ReadonlyArray<string>) =>
       execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe", env: { PATH: process.env["PATH"] } }).trim()
-    expect(run("database")).toBe(`[{"answer":42}]`)
-    expect(execFileSync(Path.join(moved, "probe.mjs"), ["database"], { encoding: "utf8" }).trim()).toBe(`[{"answer":42}]`)
+    const ended = (node: string, ...args: ReadonlyArray<string>) => {
+      const { status, stderr, stdout } = spawnSync(node, [program, ...args], { encoding: "utf8", cwd: moved, env: { HOME: moved } })
+      return { status, stderr, stdout }
+    }
+    const opened = { status: 0, stderr: "", stdout: `[{"answer":42}]\n` }
     expect(statSync(program).mode & 0o111).toBe(0o111)
     expect(readdirSync(moved).toSorted()).toEqual([
+      "THIRD-PARTY-LICENSES",
       "chunks",
       "compiled",
       "manual.json",
-      "node_modules",
       "probe.1",
       "probe.cjs",
       "probe.mjs",
-      "program.cjs"
+      "program.cjs",
+      "sbom.cdx.json"
     ])
-    rmSync(Path.join(moved, "node_modules"), { recursive: true })
     expect(run("word")).toBe("probe 9.8.7")
     expect(run("--version")).toBe("9.8.7")
-    expect(() => run("database")).toThrow("better-sqlite3")
+
+    // The licences and the list are those of the modules that the bundle contains.
+    const licenses = readFileSync(Path.join(moved, "THIRD-PARTY-LICENSES"), "utf8")
+    expect(licenses).toMatch(/^effect 3\.\d+\.\d+, MIT\n\nMIT License\n[^]*Permission is hereby granted/m)
+    expect(licenses).toMatch(/^@effect\/sql-sqlite-node /m)
+    expect(licenses).not.toMatch(/^(?:@plaza\/|libsql |undici )/m)
+    const { components } = JSON.parse(readFileSync(Path.join(moved, "sbom.cdx.json"), "utf8")) as {
+      readonly components: ReadonlyArray<{ readonly purl: string; readonly scope: string }>
+    }
+    const listed = components.map(({ purl, scope }) => `${scope} ${purl.replace(/@[^@]*$/, "")}`)
+    expect(listed).toEqual(
+      expect.arrayContaining(["required pkg:npm/effect", "required pkg:npm/%40plaza/cli-kit", "optional pkg:npm/libsql"])
+    )
+    expect(listed).not.toContain("required pkg:npm/undici")
+
+    // The SQLite of Node, without libsql and with compiled code of another version.
+    if (nodeWithSqlite !== undefined) expect(ended(nodeWithSqlite, "database")).toEqual(opened)
+    if (nodeWithSqlite !== process.execPath) {
+      const missing = ended(process.execPath, "database")
+      expect(missing).toMatchObject({ status: 1, stdout: "" })
+      expect(missing.stderr).toBe(
+        `probe: SQLite is not available on Node ${process.versions.node} (Cannot find module 'libsql'): use Node 22.16 or later, which ` +
+          `contains it, or install the program again with its optional dependency libsql\n`
+      )
+      expect(JSON.parse(ended(process.execPath, "database", "--json").stderr)).toEqual({
+        error: { tag: "SqliteMissing", message: missing.stderr.slice("probe: ".length, -1) }
+      })
+    }
+    mkdirSync(Path.join(moved, "node_modules"))
+    symlinkSync(libsql, Path.join(moved, "node_modules/libsql"))
+    expect(ended(process.execPath, "database")).toEqual(opened)
+    expect(execFileSync(Path.join(moved, "probe.mjs"), ["database"], { encoding: "utf8" }).trim()).toBe(`[{"answer":42}]`)
 
     // The compiled code is that of this version of Node. If it is missing or V8 rejects it, Node compiles the program again.
     const [tag = ""] = readdirSync(Path.join(moved, "compiled"))

@@ -99,8 +99,28 @@ describe("the import rules", () => {
     expect(withFiles(files, (folder) => check(folder).violations)).toEqual([{
       file: "packages/client/src/A.ts",
       specifier: "vitest",
-      rule: "sources import only packages listed under dependencies or peerDependencies"
+      rule: "sources import only packages that their package.json lists: see CONTRIBUTING.md"
     }])
+  })
+
+  it("allow sources of an app, which is a bundle, to import a development dependency that is not for tests", () => {
+    const files = {
+      "apps/stock-sync/package.json": manifest({
+        devDependencies: { effect: "1", vitest: "1", "@plaza/sandbox": "1" },
+        optionalDependencies: { libsql: "1" }
+      }),
+      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza/sandbox"; import "libsql"`,
+      "apps/stock-sync/test/A.test.ts": `import "vitest"`
+    }
+    expect(withFiles(files, (folder) => check(folder).violations)).toEqual([
+      { file: "apps/stock-sync/src/A.ts", specifier: "vitest", rule: "sources of apps do not import what only tests use" },
+      { file: "apps/stock-sync/src/A.ts", specifier: "@plaza/sandbox", rule: "stock-sync does not import sandbox" },
+      {
+        file: "apps/stock-sync/src/A.ts",
+        specifier: "libsql",
+        rule: "sources import only packages that their package.json lists: see CONTRIBUTING.md"
+      }
+    ])
   })
 
   it("see every form of import", () => {

@@ -1,15 +1,20 @@
 /**
- * The published libraries as a stranger gets them: from their tarballs, with nothing else but the dependencies and peers that they declare.
- * `scripts/check-peers.mjs` installs them from the registry beside the oldest and the newest peers.
+ * The published packages as a stranger gets them: from their tarballs, with nothing else but the dependencies and peers that they declare.
+ * `scripts/check-peers.mjs` installs the libraries from the registry beside the oldest and the newest peers, `scripts/check-installs.mjs` the
+ * programs on several versions of Node.
  */
-import { execFile } from "node:child_process"
+import { Spec, Validation } from "@cyclonedx/cyclonedx-library"
+import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
+import { execFile, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { createRequire, isBuiltin } from "node:module"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, posix } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { specifiersOf } from "../ImportRules.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
@@ -18,22 +23,23 @@ interface Manifest {
   readonly name: string
   readonly private?: boolean
   readonly version: string
-  readonly license?: string
-  readonly description?: string
-  readonly keywords?: ReadonlyArray<string>
-  readonly homepage?: string
-  readonly bugs?: string
+  readonly bin?: Readonly<Record<string, string>>
   readonly repository?: { readonly url: string; readonly directory: string }
-  readonly engines?: { readonly node: string }
+  readonly devEngines?: { readonly packageManager: { readonly version: string } }
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>
 }
 
 // The cast is true: `Manifest` has the fields of a package.json that this test reads, and the checks below fail for another form.
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
 
-const libraries = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name))
-  .filter((folder) => manifestOf(folder).private !== true)
+const publishedIn = (parent: string) =>
+  readdirSync(join(root, parent)).map((name) => join(root, parent, name)).filter((folder) => manifestOf(folder).private !== true)
+const libraries = publishedIn("packages")
+const apps = publishedIn("apps")
+const published = [...libraries, ...apps].map((folder) => ({ folder, name: manifestOf(folder).name }))
 
 const namesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -42,6 +48,7 @@ const namesIn = (folder: string) =>
 /** An empty project of a stranger, with the packages of the tarballs. */
 const stranger = mkdtempSync(join(tmpdir(), "plaza-packages-"))
 const installed = (name: string) => join(stranger, "node_modules", name)
+const tarball = (name: string) => join(stranger, `${name.replace("@plaza/", "")}.tgz`)
 afterAll(() => rmSync(stranger, { recursive: true, force: true }))
 
 /** Links a dependency as the workspace has it into the project. */
@@ -53,15 +60,11 @@ const link = (from: string, name: string) => {
 }
 
 beforeAll(async () => {
-  const { devEngines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    readonly devEngines: { readonly packageManager: { readonly version: string } }
-  }
-  for (const folder of libraries) {
-    const { name } = manifestOf(folder)
-    const tarball = join(stranger, "package.tgz")
-    await run("npx", ["-y", `pnpm@${devEngines.packageManager.version}`, "pack", "--out", tarball], { cwd: folder })
+  const pnpm = `pnpm@${manifestOf(root).devEngines?.packageManager.version}`
+  for (const { folder, name } of published) {
+    await run("npx", ["-y", pnpm, "pack", "--out", tarball(name)], { cwd: folder })
     mkdirSync(installed(name), { recursive: true })
-    await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed(name)])
+    await run("tar", ["-xzf", tarball(name), "--strip-components=1", "-C", installed(name)])
   }
   for (const folder of libraries) {
     const { dependencies = {}, peerDependencies = {} } = manifestOf(folder)
@@ -70,11 +73,19 @@ beforeAll(async () => {
   writeFileSync(join(stranger, "package.json"), JSON.stringify({ type: "module" }))
 }, 120_000)
 
-describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name })))("the tarball of $name", ({ folder, name }) => {
-  it("has a README, the licence and built modules with their types, and neither tests nor build state", () => {
-    const names = namesIn(installed(name))
-    expect(names).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json", "dist/index.js", "dist/index.d.ts"]))
-    expect(names.filter((file) => /(?:^|\/)test\/|\.test\.|tsbuildinfo|node_modules/.test(file))).toEqual([])
+/** The names of packages that the modules of a folder import. */
+const importedBy = (folder: string, pattern: RegExp): ReadonlySet<string> =>
+  new Set(
+    namesIn(folder).filter((file) => pattern.test(file))
+      .flatMap((file) => specifiersOf(file, readFileSync(join(folder, file), "utf8").replace(/^#!.*/, "")))
+      .filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier))
+      .map((specifier) => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/"))
+  )
+
+describe.each(published)("the tarball of $name", ({ folder, name }) => {
+  it("leaves no file behind that packing wrote", async () => {
+    const { stdout } = await run("git", ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "."], { cwd: folder })
+    expect(stdout.split("\n").filter((file) => !/^(?:node_modules\/|dist\/|build\/|\.turbo\/|)$/.test(file))).toEqual([])
   })
 
   it("has a manifest that a registry and a reader need", () => {
@@ -88,8 +99,60 @@ describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name
       homepage: expect.stringContaining(folder.slice(root.length)) as unknown,
       bugs: expect.any(String) as unknown,
       repository: { url: repository?.url, directory: folder.slice(root.length) },
-      engines: { node: ">=20.18" }
+      engines: { node: ">=20.18" },
+      publishConfig: { access: "public" }
     })
+  })
+
+  it("has notes for coding agents and the pages that concern it, all of whose links lead somewhere", () => {
+    const names = namesIn(installed(name))
+    const pages = names.filter((file) => file.startsWith("docs/"))
+    expect(pages.length).toBeGreaterThan(0)
+    const agents = readFileSync(join(installed(name), "AGENTS.md"), "utf8")
+    expect(agents).toContain(`# ${name} ${manifestOf(folder).version}: notes for coding agents\n`)
+    expect(pages.filter((page) => !agents.includes(`](${page})`))).toEqual([])
+    const targets = ["AGENTS.md", ...pages].flatMap((file) =>
+      [...readFileSync(join(installed(name), file), "utf8").matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)].map(([, target = ""]) => ({
+        file,
+        target
+      }))
+    )
+    const broken = targets.filter(({ file, target }) => {
+      const [, path] = /^https:\/\/github\.com\/plaza-toolkit\/plaza\/blob\/main\/(.*)/.exec(target) ?? []
+      return path !== undefined
+        ? !existsSync(join(root, path))
+        : !/^\w+:/.test(target) && !names.includes(posix.join(dirname(file), target))
+    })
+    expect(broken).toEqual([])
+  })
+
+  it("has a valid bill of materials with the package and all that it requires", async () => {
+    const { bin, dependencies, optionalDependencies, peerDependencies, version } = manifestOf(folder)
+    const text = readFileSync(join(installed(name), bin === undefined ? "sbom.cdx.json" : "dist/sbom.cdx.json"), "utf8")
+    expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull()
+    const bom = JSON.parse(text) as {
+      readonly metadata: { readonly component: { readonly purl: string } }
+      readonly components: ReadonlyArray<{ readonly group?: string; readonly name: string }>
+    }
+    expect(bom.metadata.component.purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`)
+    const names = bom.components.map((component) => [...component.group === undefined ? [] : [component.group], component.name].join("/"))
+    // The real name of what is installed as better-sqlite3.
+    const required = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).map((each) =>
+      each === "better-sqlite3" ? "libsql" : each
+    )
+    expect(names).toEqual(expect.arrayContaining(required))
+  })
+})
+
+describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name })))("the library $name", ({ name }) => {
+  it("has built modules, types, sources, documentation and nothing else", () => {
+    const names = namesIn(installed(name))
+    expect(names).toEqual(
+      expect.arrayContaining(["README.md", "LICENSE", "AGENTS.md", "package.json", "sbom.cdx.json", "dist/index.js", "dist/index.d.ts"])
+    )
+    const expected =
+      /^(?:README\.md|LICENSE|AGENTS\.md|package\.json|sbom\.cdx\.json|(?:control-)?openapi\.json|docs\/.*\.md|src\/.*\.ts|dist\/.*\.(?:js|d\.ts)(?:\.map)?)$/
+    expect(names.filter((file) => !expected.test(file) || /(?:^|\/)test\/|\.test\./.test(file))).toEqual([])
   })
 
   it("needs no version of the workspace, and its peers are ranges from 3.22 of Effect on", () => {
@@ -98,6 +161,111 @@ describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name
       expect(version).not.toMatch(/workspace|catalog/)
     expect(peerDependencies).toMatchObject({ effect: "^3.22.0" })
     for (const version of Object.values(peerDependencies)) expect(version).toMatch(/^\^/)
+  })
+
+  it("declares what its modules and types import, and nothing else", () => {
+    const { dependencies = {}, peerDependencies = {} } = manifestOf(installed(name))
+    expect([...importedBy(installed(name), /^dist\/.*\.(?:js|d\.ts)$/)].toSorted()).toEqual(
+      Object.keys({ ...dependencies, ...peerDependencies }).toSorted()
+    )
+  })
+})
+
+describe.each(apps.map((folder) => ({ folder, name: manifestOf(folder).name })))("the program $name", ({ folder, name }) => {
+  it("has its bundle, manual, licences and documentation, and nothing that runs on one platform only", () => {
+    const [program = ""] = Object.keys(manifestOf(folder).bin ?? {})
+    const names = namesIn(installed(name))
+    const files = ["README.md", "LICENSE", "AGENTS.md", "package.json", "dist/THIRD-PARTY-LICENSES", "dist/sbom.cdx.json"]
+    expect(names).toEqual(expect.arrayContaining([...files, `dist/${program}.cjs`, `dist/${program}.1`, "dist/program.cjs"]))
+    const expected = /^(?:docs\/.*\.md|dist\/chunks\/.*\.cjs|dist\/program\.cjs|dist\/manual\.json)$/
+    const ofProgram = ["cjs", "mjs", "1"].map((extension) => `dist/${program}.${extension}`)
+    expect(names.filter((file) => !expected.test(file) && !files.includes(file) && !ofProgram.includes(file))).toEqual([])
+  })
+
+  it("requires nothing but libsql, and that optionally", () => {
+    const { dependencies, optionalDependencies, peerDependencies } = manifestOf(installed(name))
+    expect({ dependencies, optionalDependencies, peerDependencies }).toEqual({
+      dependencies: undefined,
+      optionalDependencies: { libsql: expect.stringMatching(/^\d+\.\d+\.\d+$/) as unknown },
+      peerDependencies: undefined
+    })
+    // What bundled packages try to load: colours of mysql2, a faster ws, another driver of pg, the SQLite of Node.
+    const optional = ["bufferutil", "cardinal", "node:sqlite", "pg-native", "utf-8-validate"]
+    expect([...importedBy(installed(name), /^dist\/.*\.cjs$/)].filter((each) => !optional.includes(each))).toEqual([])
+  })
+})
+
+describe("the programs, installed by npm without the registry", () => {
+  const prefix = join(stranger, "prefix")
+  const home = join(stranger, "home")
+  const bin = (program: string) => join(prefix, "bin", program)
+  const settings = { HOME: home, PATH: process.env["PATH"] }
+
+  beforeAll(async () => {
+    mkdirSync(home)
+    const options = ["--global", "--prefix", prefix, "--offline", "--cache", join(stranger, "cache"), "--no-audit", "--no-fund"]
+    await run("npm", ["install", ...options, ...apps.map((folder) => tarball(manifestOf(folder).name))], { env: settings })
+    // npm leaves out an optional dependency that it can't fetch. A Node without SQLite finds that of the workspace.
+    for (const folder of nodeWithSqlite === process.execPath ? [] : apps) {
+      const modules = join(prefix, "lib/node_modules", manifestOf(folder).name, "node_modules")
+      mkdirSync(modules)
+      symlinkSync(join(folder, "node_modules/libsql"), join(modules, "libsql"))
+    }
+  })
+
+  /** The shell blocks of a README, as lines. */
+  const blocksOf = (folder: string) =>
+    [...readFileSync(join(folder, "README.md"), "utf8").matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) =>
+      block.trim().split("\n")
+    )
+  const [cli = [], worker = []] = ["apps/cli", "apps/stock-sync"].map((folder) => blocksOf(join(root, folder)))
+
+  it("print their version, help and manual page", async () => {
+    for (const folder of apps) {
+      const { bin: names = {}, version } = manifestOf(folder)
+      for (const program of Object.keys(names)) {
+        expect(await run(bin(program), ["--version"], { env: settings })).toEqual({ stdout: `${version}\n`, stderr: "" })
+        expect((await run(bin(program), ["--help"], { env: settings })).stdout).toContain(`Usage: ${program}`)
+        expect(readFileSync(join(prefix, "share/man/man1", `${program}.1`), "utf8")).toContain(".TH")
+      }
+    }
+  })
+
+  const nodes = [...new Set([process.execPath, nodeWithSqlite])].filter((node) => node !== undefined)
+  it.each(nodes)("do what the READMEs say on %s, with a sandbox and a ledger in SQLite", async (node) => {
+    const folder = mkdtempSync(join(stranger, "work-"))
+    writeFileSync(join(folder, "stock.csv"), "productId,stock\nMUG-BLUE-350,12\n")
+    const options = { cwd: folder, env: { ...settings, PATH: `${join(prefix, "bin")}:${dirname(node)}:${settings.PATH}` } }
+    const [start = "", ...rest] = cli[0]?.slice(1) ?? []
+    expect([cli[0]?.[0], start, rest]).toEqual(["npm install --global @plaza/cli", "plaza sandbox start", []])
+    const sandbox = spawn("sh", ["-c", `exec ${start} --port 0`], { ...options, stdio: ["ignore", "pipe", "ignore"] })
+    try {
+      let exported = ""
+      for await (const line of createInterface(sandbox.stdout)) if ((exported = line).startsWith("export ")) break
+      const shell = async (command: string) => run("sh", ["-euc", `${exported}\n${command}`], options)
+      const lines = cli[1] ?? []
+      expect(lines[0]).toBe("plaza me")
+      const printed = []
+      for (const line of lines) printed.push(await shell(line))
+      expect(printed.map(({ stderr }) => stderr)).toEqual(lines.map(() => ""))
+      expect(printed[0]?.stdout).toContain("corner-shop")
+      expect(printed[2]?.stdout).toContain("Fresh tea today.")
+      expect(JSON.parse(printed[3]?.stdout ?? "")).toMatchObject({ id: "MUG-BLUE-350", stock: 12 })
+
+      expect(worker.map((block) => block.length)).toEqual([1, 1, 1])
+      const [, [plan = ""] = [], [once = ""] = []] = worker
+      expect([plan, once]).toEqual(["plaza-stock-sync plan --source stock.csv", "plaza-stock-sync once --source stock.csv"])
+      expect((await run("sh", ["-c", plan], options)).stdout).toMatch(/^to send\t1$/m)
+      expect((await shell(once)).stdout).toMatch(/^confirmed\t1$/m)
+      const again = await shell(once)
+      expect(again.stderr).toBe("")
+      expect(again.stdout).toMatch(/^unchanged\t1$/m)
+      expect(readdirSync(folder)).toContain("plaza-stock-sync.sqlite")
+    } finally {
+      const ended = new Promise((resolve) => sandbox.once("close", resolve))
+      sandbox.kill()
+      expect(await ended).toBe(0)
+    }
   })
 })
 

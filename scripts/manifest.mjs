@@ -1,0 +1,48 @@
+/** Reads manifests and finds installed packages. */
+import { existsSync, readFileSync, realpathSync } from "node:fs"
+import * as Path from "node:path"
+
+/**
+ * @typedef {{ readonly name: string, readonly version: string, readonly private?: boolean, readonly description?: string,
+ *   readonly license?: string, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
+ *   readonly config?: { readonly warm?: ReadonlyArray<string>, readonly warmStdin?: string, readonly hot?: ReadonlyArray<string> },
+ *   readonly devEngines?: { readonly packageManager: { readonly version: string } },
+ *   readonly dependencies?: Readonly<Record<string, string>>, readonly optionalDependencies?: Readonly<Record<string, string>>,
+ *   readonly peerDependencies?: Readonly<Record<string, string>> }} Manifest
+ */
+
+/**
+ * The cast is true because the package manager has read the same file as a manifest.
+ * @param {string} folder
+ */
+export const readManifest = (
+  folder
+) => /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
+
+/**
+ * The folder of the package that a file belongs to. A `package.json` without a name only sets the form of the modules below it.
+ * @param {string} file
+ * @returns {string | undefined}
+ */
+export const packageOf = (file) => {
+  for (let folder = Path.dirname(file);; folder = Path.dirname(folder)) {
+    if (existsSync(Path.join(folder, "package.json"))) {
+      const { name, version } = /** @type {Partial<Manifest>} */ (readManifest(folder))
+      if (name !== undefined && version !== undefined) return folder
+    }
+    if (folder === Path.dirname(folder)) return undefined
+  }
+}
+
+/**
+ * The real folder of an installed package as Node resolves it from a folder; undefined if it is not installed.
+ * @param {string} name
+ * @param {string} from
+ */
+export const locate = (name, from) => {
+  for (let folder = from;; folder = Path.dirname(folder)) {
+    const candidate = Path.join(folder, "node_modules", name)
+    if (existsSync(Path.join(candidate, "package.json"))) return realpathSync(candidate)
+    if (folder === Path.dirname(folder)) return undefined
+  }
+}
