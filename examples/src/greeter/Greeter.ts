@@ -70,6 +70,11 @@ const greet = (conversation: ConversationId, text: string) =>
           case "UserUnavailable":
           case "NotFound":
             return record("closed")
+          // A code that is newer than this program. By its status, it refuses this message.
+          case "UnrecognizedError":
+            return failure.category === "Forbidden" || failure.category === "NotFound" || failure.category === "InvalidRequest"
+              ? later
+              : Effect.zipRight(record("waiting"), Effect.fail(failure))
           default:
             return FailureScope.mayHaveHappened(failure)
               ? record("unknown")

@@ -4,7 +4,7 @@
  * number: it is listed as shipped, not verified.
  */
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { FailureScope, Store } from "@plaza/client"
+import { ClientError, FailureScope, Store } from "@plaza/client"
 import { OrderId } from "@plaza/domain"
 import { parse } from "csv-parse/sync"
 import { Data, Effect, ParseResult, Schema } from "effect"
@@ -80,6 +80,12 @@ export class Journal extends Effect.Service<Journal>()("ship-orders/Journal", {
   })
 }) {}
 
+/** By the category of the status, because the service may have codes that are newer than this program. */
+const isAboutOrder = (failure: ClientError.Failure) =>
+  ClientError.isServiceError(failure)
+    ? failure.category === "NotFound" || failure.category === "InvalidRequest"
+    : failure._tag === "InvalidInput"
+
 const shipRow = ({ orderId, ...shipment }: Row, mayBeSent: boolean) =>
   Effect.gen(function*() {
     const { ship } = yield* Store
@@ -89,9 +95,13 @@ const shipRow = ({ orderId, ...shipment }: Row, mayBeSent: boolean) =>
     yield* Effect.matchEffect(ship(orderId, shipment), {
       onSuccess: () => record("shipped"),
       onFailure: (failure) => {
-        if (failure._tag === "Conflict") return record(mayBeSent ? "shipped, not verified" : "shipped before", failure.message)
         if (failure._tag === "OutcomeUnknown" && failure.likely === "done") return record("shipped, not verified", failure.message)
-        if (FailureScope.of(failure)._tag === "Item") return record("refused", failure.message)
+        if (ClientError.isServiceError(failure) && failure.category === "Conflict") {
+          // A conflict with a newer code may mean another state, such as a cancelled order.
+          const untouched = failure._tag === "Conflict" ? "shipped before" : "refused"
+          return record(mayBeSent ? "shipped, not verified" : untouched, failure.message)
+        }
+        if (isAboutOrder(failure)) return record("refused", failure.message)
         // It stays in `sending`, and the next run sends it again.
         if (FailureScope.mayHaveHappened(failure)) return record("sending", failure.message)
         // The failure concerns all orders, and the service has done nothing: it ends the run.
