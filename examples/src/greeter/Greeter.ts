@@ -3,7 +3,7 @@
  * conversations and sends a greeting to each new one. The service accepts it if the person follows the account or has written to it.
  */
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Chat, FailureScope } from "@plaza/client"
+import { Chat, type ClientError, FailureScope } from "@plaza/client"
 import { ConversationId } from "@plaza/domain"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 
@@ -53,6 +53,11 @@ export class Journal extends Effect.Service<Journal>()("greeter/Journal", {
 /** The pause before another attempt where the chat rules forbid a greeting. Each attempt takes a slot of the rate limit. */
 const pause = Duration.days(1)
 
+/** Whether the service refuses the message with a code that is newer than this program. */
+const isNewRefusal = (failure: ClientError.Failure) =>
+  failure._tag === "UnrecognizedError" &&
+  (failure.category === "Forbidden" || failure.category === "NotFound" || failure.category === "InvalidRequest")
+
 const greet = (conversation: ConversationId, text: string) =>
   Effect.gen(function*() {
     const { send } = yield* Chat
@@ -63,24 +68,11 @@ const greet = (conversation: ConversationId, text: string) =>
     yield* Effect.matchEffect(send(conversation, text), {
       onSuccess: () => record("greeted"),
       onFailure: (failure) => {
-        switch (failure._tag) {
-          case "ChatNotAllowed":
-            return later
-          case "ChatBlocked":
-          case "UserUnavailable":
-          case "NotFound":
-            return record("closed")
-          // A code that is newer than this program. By its status, it refuses this message.
-          case "UnrecognizedError":
-            return failure.category === "Forbidden" || failure.category === "NotFound" || failure.category === "InvalidRequest"
-              ? later
-              : Effect.zipRight(record("waiting"), Effect.fail(failure))
-          default:
-            return FailureScope.mayHaveHappened(failure)
-              ? record("unknown")
-              // Nothing was sent. The next pass continues here.
-              : Effect.zipRight(record("waiting"), Effect.fail(failure))
-        }
+        if (failure._tag === "ChatNotAllowed" || isNewRefusal(failure)) return later
+        if (failure._tag === "ChatBlocked" || failure._tag === "UserUnavailable" || failure._tag === "NotFound") return record("closed")
+        if (FailureScope.mayHaveHappened(failure)) return record("unknown")
+        // Nothing was sent. The next pass continues here.
+        return Effect.zipRight(record("waiting"), Effect.fail(failure))
       }
     })
   })

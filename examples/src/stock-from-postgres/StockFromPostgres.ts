@@ -16,7 +16,7 @@ const readStock = Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Result: Row,
     execute: () =>
       sql`SELECT sku, greatest(on_hand - reserved, 0)::int AS quantity
-          FROM inventory WHERE is_published ORDER BY quantity > 0, sku`
+          FROM inventory WHERE is_published ORDER BY on_hand > reserved, sku`
   })())
 
 /** Sends every row. Returns the products that the service refuses; any other failure ends the run. */
