@@ -27,8 +27,8 @@ const folderWith = (...names: ReadonlyArray<string>) =>
 /** A journal as a new process opens it. */
 const restarted = (file: string) => Layer.fresh(Layer.provide(Journal.Default, journal(file)))
 
-const textsSent = Effect.map(commitsOf("createPost"), (commits) =>
-  commits.map(({ payload }) => Predicate.hasProperty(payload, "text") ? payload.text : undefined))
+const textsSent = Effect.map(commitsOf("createPost"),
+  (commits) => commits.map(({ payload }) => Predicate.hasProperty(payload, "text") ? payload.text : undefined))
 
 const statesOf = (entries: Effect.Effect.Success<Effect.Effect.Success<ReturnType<typeof folderWith>>["run"]>) =>
   entries.map(({ file, state }) => [file, state])

@@ -36,7 +36,10 @@ layer(live, { excludeTestServices: true })("the server of the page", (it) => {
         HttpClientRequest.bearerToken(apiKey),
         HttpClientRequest.setHeader("origin", "https://page.example")
       )
-      const responses = yield* Effect.all([HttpClient.execute(request), HttpClient.execute(HttpClientRequest.setMethod(request, "OPTIONS"))])
+      const responses = yield* Effect.all([
+        HttpClient.execute(request),
+        HttpClient.execute(HttpClientRequest.setMethod(request, "OPTIONS"))
+      ])
       expect(responses.map(({ status }) => status)).toEqual([200, 404])
       expect(responses.flatMap(({ headers }) => Object.keys(headers)).filter((name) => name.startsWith("access-control"))).toEqual([])
     }))

@@ -49,8 +49,7 @@ describe("the HTTP server", () => {
   it.effect("responds with what the caller can do about a failure", () =>
     Effect.gen(function*() {
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
-      const failing = (fault: Parameters<typeof addFault>[0]) =>
-        Effect.zipRight(Effect.zipRight(clearFaults, addFault(fault)), announce)
+      const failing = (fault: Parameters<typeof addFault>[0]) => Effect.zipRight(Effect.zipRight(clearFaults, addFault(fault)), announce)
       expect(yield* setStock("NONE", 7)).toEqual({ status: 404, body: { _tag: "UnknownProduct", product: "NONE" } })
       expect(yield* setStock("MUG-BLUE-350", -1)).toMatchObject({ status: 400, body: { _tag: "HttpApiDecodeError" } })
       expect(yield* failing({ kind: "status", when: "before", status: 400, code: "VALIDATION_ERROR", message: "too long" }))

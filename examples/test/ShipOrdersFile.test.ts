@@ -98,7 +98,7 @@ describe("the program that ships orders", () => {
         Effect.repeat({ until: (all) => all.every(({ state }) => state !== "sending"), times: 40 })
       )
       const shipped = yield* commitsOf("shipOrder")
-      expect(shipped.map(({ params }) => params["id"]).sort()).toEqual(orders.toSorted())
+      expect(shipped.map(({ params }) => String(params["id"])).sort()).toEqual(orders.toSorted())
       for (const { orderId, state, trackingNumber } of entries) {
         expect(["shipped", "shipped, not verified"]).toContain(state)
         const payload = shipped.find(({ params }) => params["id"] === orderId)?.payload

@@ -13,8 +13,8 @@ const service = world({ retry: Schedule.recurs(4) }, {
   fixtures: { products: ["MUG", "CAP", "TEA"].map((id) => ({ id, stock: 50 })) }
 })
 
-const stocks = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), ({ products }) =>
-  Object.fromEntries(products.filter(({ id }) => ["MUG", "CAP", "TEA"].includes(id)).map(({ id, stock }) => [id, stock])))
+const stocks = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state),
+  ({ products }) => Object.fromEntries(products.filter(({ id }) => ["MUG", "CAP", "TEA"].includes(id)).map(({ id, stock }) => [id, stock])))
 
 layer(Layer.merge(database, service), { excludeTestServices: true })("the stock of a table", (it) => {
   it.effect("is sent without reservations, sold-out products first, and products that the store doesn't have are reported", () =>

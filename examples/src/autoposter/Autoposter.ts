@@ -53,8 +53,8 @@ const settledFiles = (folder: string) =>
     const path = yield* Path.Path
     const now = yield* Clock.currentTimeMillis
     const isSettled = (file: string) =>
-      Effect.map(fs.stat(path.join(folder, file)), ({ mtime }) =>
-        Option.exists(mtime, (changed) => now - changed.getTime() >= Duration.toMillis("5 seconds")))
+      Effect.map(fs.stat(path.join(folder, file)),
+        ({ mtime }) => Option.exists(mtime, (changed) => now - changed.getTime() >= Duration.toMillis("5 seconds")))
     return yield* Effect.filter((yield* fs.readDirectory(folder)).filter(isMedia).sort(), isSettled)
   })
 

@@ -6,8 +6,8 @@ import { createServer } from "node:http"
 import { serve } from "./PageServer.js"
 
 const server = Layer.unwrapEffect(
-  Effect.map(Config.port("PORT").pipe(Config.withDefault(8080)), (port) =>
-    NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port }))
+  Effect.map(Config.port("PORT").pipe(Config.withDefault(8080)),
+    (port) => NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port }))
 )
 
 const program = Effect.gen(function*() {

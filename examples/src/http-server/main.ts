@@ -9,8 +9,8 @@ import { ShopApi } from "./ShopApi.js"
 import { ShopHandlers } from "./ShopHandlers.js"
 
 const server = Layer.unwrapEffect(
-  Effect.map(Config.port("PORT").pipe(Config.withDefault(8080)), (port) =>
-    NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port }))
+  Effect.map(Config.port("PORT").pipe(Config.withDefault(8080)),
+    (port) => NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port }))
 )
 
 HttpApiBuilder.serve().pipe(

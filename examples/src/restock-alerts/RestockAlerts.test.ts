@@ -55,12 +55,13 @@ it.effect("doesn't announce a product whose stock the service refuses", () =>
   }).pipe(TestTime.advancing, Effect.provide(world())))
 
 // The latitude: what the document permits a service to do differently, drawn from a seed.
-it.effect.each(Array.from({ length: 8 }, (_, seed) => seed))("announces at most once at any service: latitude %i", (latitude) =>
-  Effect.gen(function*() {
-    const sandbox = yield* Sandbox.Sandbox
-    yield* sandbox.addFault({ kind: "status", when: "after", status: 503, path: "/posts" })
-    yield* sandbox.addFault({ kind: "drop", when: "after", method: "PATCH" })
-    expect(["announced", "unknown"]).toContain(yield* restock)
-    expect(yield* stock).toBe(12)
-    expect(yield* announcements).toBe(1)
-  }).pipe(TestTime.advancing, Effect.provide(world({ latitude }))))
+it.effect.each(Array.from({ length: 8 }, (_, seed) => seed))("announces at most once at any service: latitude %i",
+  (latitude) =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 503, path: "/posts" })
+      yield* sandbox.addFault({ kind: "drop", when: "after", method: "PATCH" })
+      expect(["announced", "unknown"]).toContain(yield* restock)
+      expect(yield* stock).toBe(12)
+      expect(yield* announcements).toBe(1)
+    }).pipe(TestTime.advancing, Effect.provide(world({ latitude }))))

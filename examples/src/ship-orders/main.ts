@@ -13,8 +13,9 @@ const program = Effect.gen(function*() {
   const { changed, entries } = yield* ShipOrders.shipFile(yield* fs.readFileString(file))
   const shipped = entries.filter(({ state }) => state === "shipped")
   yield* Console.log(`shipped: ${shipped.length} of ${entries.length}`)
-  yield* Effect.forEach(entries.filter((entry) => !shipped.includes(entry)), ({ detail, orderId, state }) =>
-    Console.log(`${orderId}: ${state === "sending" ? "unknown, run the program again" : state} (${detail})`))
+  yield* Effect.forEach(entries.filter((entry) => !shipped.includes(entry)),
+    ({ detail, orderId, state }) =>
+      Console.log(`${orderId}: ${state === "sending" ? "unknown, run the program again" : state} (${detail})`))
   yield* Effect.forEach(changed, (orderId) => Console.log(`${orderId}: the row has changed after the shipment`))
 })
 

@@ -26,8 +26,7 @@ export const sendStock = Effect.gen(function*() {
   const refused = yield* Effect.forEach(rows, ({ quantity, sku }) =>
     setStock(sku, quantity).pipe(
       Effect.as([]),
-      Effect.catchIf((failure) => FailureScope.of(failure)._tag === "Item",
-        (failure) => Effect.succeed([{ sku, reason: failure.message }]))
+      Effect.catchIf((failure) => FailureScope.of(failure)._tag === "Item", (failure) => Effect.succeed([{ sku, reason: failure.message }]))
     ), { concurrency: 4 })
   return { sent: rows.length, refused: refused.flat() }
 })
