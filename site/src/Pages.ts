@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path"
 import { pages, root } from "./Paths.js"
 
 /** Pages of the site that are not in `docs/`. */
-const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"]])
+const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"], ["examples/README.md", "examples"]])
 
 /** The path of a page in the site, without `.md`, by its path in the repository; undefined for any other file. */
 const pageOf = (file: string): string | undefined => {
