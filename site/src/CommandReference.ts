@@ -45,7 +45,9 @@ const render = ({ name: program, page: top, sections }: Manual, guide: string): 
     `\`\`\`text\n${path} ${usageOf(page)}\n\`\`\``.replace(" \n", "\n"),
     ...table("argument", page.args),
     ...table("option", optionRows(page.options.filter((option) => !common.some(isSame(option))))),
-    ...(page.examples.length === 0 ? [] : [`Examples:\n\n\`\`\`text\n${page.examples.map((line) => `${program} ${line}`).join("\n")}\n\`\`\``])
+    ...(page.examples.length === 0
+      ? []
+      : [`Examples:\n\n\`\`\`text\n${page.examples.map((line) => `${program} ${line}`).join("\n")}\n\`\`\``])
   ]
   return `${
     [

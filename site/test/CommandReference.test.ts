@@ -12,7 +12,9 @@ describe("the reference of commands", () => {
 
   it("has every command of both programs, with its own options", () => {
     const texts = [...CommandReference.make().values()].join("\n")
-    for (const heading of ["plaza orders import", "plaza sandbox start", "plaza-stock-sync once", "plaza-stock-sync fleet accounts import"]) {
+    for (
+      const heading of ["plaza orders import", "plaza sandbox start", "plaza-stock-sync once", "plaza-stock-sync fleet accounts import"]
+    ) {
       expect(texts).toContain(`\n## ${heading}\n`)
     }
     expect(texts).toContain("| `--freeze-clock` |")
