@@ -2,8 +2,8 @@
  * Writes `llms.txt`, the list of pages for language models, the pages as Markdown beside their HTML, and `llms-full.txt`, the pages of the
  * guides, concepts and reference in one file. See https://llmstxt.org.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
 import type { Group } from "./Navigation.js"
 
 /** The first paragraph of a page as one line without links. */
@@ -26,7 +26,10 @@ const others = new Set(["API", "Project"])
 export const write = (groups: ReadonlyArray<Group>, { base, pages, site }: Readonly<Record<"base" | "pages" | "site", string>>): void => {
   const read = (link: string) => readFileSync(join(pages, fileOf(link)), "utf8")
   const entry = ({ link, text }: Group["items"][number]) => `- [${text}](${base}${fileOf(link)}): ${summaryOf(read(link))}`
-  for (const file of markdownIn(pages)) cpSync(join(pages, file), join(site, file))
+  // VitePress adds the base path to links of the HTML.
+  for (const file of markdownIn(pages)) {
+    writeFileSync(join(site, file), readFileSync(join(pages, file), "utf8").replaceAll("](/files/", `](${base}files/`))
+  }
   const overview = readFileSync(join(pages, "index.md"), "utf8")
   writeFileSync(
     join(site, "llms.txt"),
@@ -50,8 +53,7 @@ export const broken = (site: string, base: string): ReadonlyArray<string> => {
       )
     ]
       .map(([, link = ""]) => link)
-  const targetOf = (file: string, link: string) =>
-    join(site, link.startsWith(base) ? link.slice(base.length) : link.startsWith("/") ? link.slice(1) : join(dirname(file), link))
+  const targetOf = (file: string, link: string) => join(site, link.startsWith("/") ? relative(base, link) : join(dirname(file), link))
   return ["llms.txt", ...markdownIn(site)].flatMap((file) =>
     linksOf(file).filter((link) => !existsSync(targetOf(file, link))).map((link) => `${file}: ${link}`)
   )

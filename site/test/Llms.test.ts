@@ -50,6 +50,8 @@ it("has one line for each page, with its first sentence, below the base path", (
 })
 
 it("reports links of the list and of its pages that lead nowhere", () => {
+  write({ ...texts, "words.md": "# Words\n\n[A file](/files/none.csv)\n" }, "/plaza/")
+  expect(Llms.broken(site, "/plaza/")).toEqual(["words.md: /plaza/files/none.csv"])
   write({ ...texts, "words.md": "# Words\n\nSee [none](./none.md) and [the file](/files/none.csv).\n" })
   expect(Llms.broken(site, "/")).toEqual(["words.md: ./none.md", "words.md: /files/none.csv"])
   rmSync(join(site, "guides/ship-orders.md"))
