@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     include: [
       "{packages,apps}/*/test/**/*.test.ts",
-      "examples/test/**/*.test.ts",
+      "examples/{src,test}/**/*.test.ts",
       "benchmarks/test/**/*.test.ts",
       "scripts/test/**/*.test.ts",
       "deploy/test/**/*.test.ts",

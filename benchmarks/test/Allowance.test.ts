@@ -77,7 +77,7 @@ describe("a server with", () => {
 
 const limiterNames = Object.keys(limiters) as Array<keyof typeof limiters> // The keys of a constant record are its names.
 
-describe("the client's limiter", async () => {
+describe("the client's limiter", () => {
   it.each(Object.keys(servers))("uses at least 99%% of the allowance with a backlog and sees no 429, with a %s", async (name) => {
     const serverAt = servers[name] ?? slidingLog
     for (const seed of [11, 12]) {

@@ -70,7 +70,7 @@ describe("a call is observable", () => {
       const after = yield* snapshot
       // Other tests of this process count as well.
       const grown = Object.fromEntries(
-        Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]).filter(([, count]) => count !== 0)
+        Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const).filter(([, count]) => count !== 0)
       )
       expect(grown).toEqual({
         plaza_client_requests: 2,
