@@ -99,7 +99,11 @@ const mutate = (input: Buffer, change: Mutation): Buffer => {
     case "remove":
       return Buffer.concat([before, after.subarray(change.length)])
     case "repeat":
-      return Buffer.concat([before, ...Array.from({ length: change.times }, () => after.subarray(0, change.length)), after.subarray(change.length)])
+      return Buffer.concat([
+        before,
+        ...Array.from({ length: change.times }, () => after.subarray(0, change.length)),
+        after.subarray(change.length)
+      ])
     case "insert":
       return Buffer.concat([before, Buffer.from(change.word), after])
     case "truncate":
@@ -123,7 +127,9 @@ export const run = ({ check, runs = 100, seeds, words: own = [] }: Target): Prom
     const bytes = mutations.reduce(mutate, Buffer.from(seed))
     const exit = await Effect.runPromiseExit(check(bytes, choice))
     if (Exit.isFailure(exit)) {
-      throw new Error(`${Cause.pretty(exit.cause, { renderErrorCause: true })}\ninput: ${inspect(bytes.toString("latin1"), { maxStringLength: 2_000 })}`)
+      throw new Error(
+        `${Cause.pretty(exit.cause, { renderErrorCause: true })}\ninput: ${inspect(bytes.toString("latin1"), { maxStringLength: 2_000 })}`
+      )
     }
   })
   return fc.assert(property, {

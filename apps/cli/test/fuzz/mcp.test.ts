@@ -18,7 +18,11 @@ const hello = request(0, "initialize", { protocolVersion: "2025-06-18", capabili
 const seeds = [
   [hello, JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }), request(1, "tools/list"), call("2", "getMe", {})],
   [hello, call(1, "createPost", { text: "hello" }), call(2, "listPosts", { limit: 2 }), request("ping", "ping")],
-  [hello, call(1, "setStock", { productId: "0042", stock: 3 }), JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })]
+  [
+    hello,
+    call(1, "setStock", { productId: "0042", stock: 3 }),
+    JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
+  ]
 ].map((lines) => `${lines.join("\n")}\n`)
 
 const tools = Tools.offered(["createPost", "setStock"])

@@ -44,7 +44,9 @@ const optionsOf = (header: string): Either.Either<ReadonlyArray<string>, string>
     if (!isFamiliar(name)) {
       return Either.left(
         missing === undefined
-          ? `column ${names.indexOf(name) + 1} is not an option of an account: see plaza-stock-sync fleet accounts add --help for the options`
+          ? `column ${
+            names.indexOf(name) + 1
+          } is not an option of an account: see plaza-stock-sync fleet accounts add --help for the options`
           : `there is no column ${quoted(missing)}: the first line must have the names of the columns`
       )
     }

@@ -86,7 +86,17 @@ const serviceOf = ({ body, headers, status }: Parts) =>
 it("ends in a value or a typed error, and shows the key neither there nor in the log", () =>
   Fuzz.run({
     seeds,
-    words: [key, "\"data\":", "\"next_cursor\":\"c\"", "retry-after: 99999999999\r\n", "date: x\r\n", "429", "503", "\"id\":", "\"error\":"],
+    words: [
+      key,
+      "\"data\":",
+      "\"next_cursor\":\"c\"",
+      "retry-after: 99999999999\r\n",
+      "date: x\r\n",
+      "429",
+      "503",
+      "\"id\":",
+      "\"error\":"
+    ],
     check: (bytes, choice) => {
       const call = calls[choice % calls.length] ?? Effect.void
       const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(key), timeout: "10 seconds", maxWait: "1 minute" }).pipe(

@@ -11,12 +11,14 @@ import * as FixturesFile from "../../src/seeding/FixturesFile.js"
 import { layerInProcess } from "../support.js"
 
 /** A file system with this content in every file. */
-const files = (bytes: Uint8Array) =>
-  FileSystem.layerNoop({ readFileString: () => Effect.sync(() => new TextDecoder().decode(bytes)) })
+const files = (bytes: Uint8Array) => FileSystem.layerNoop({ readFileString: () => Effect.sync(() => new TextDecoder().decode(bytes)) })
 
 const named = (file: string) => (exit: Exit.Exit<unknown, { readonly message: string }>) =>
   Effect.sync(() => {
-    if (Exit.isFailure(exit)) expect((Cause.squash(exit.cause) as { readonly message: string }).message).toContain(`${file} can't be used: `)
+    if (Exit.isFailure(exit))
+      expect((Cause.squash(exit.cause) as { readonly message: string }).message).toContain(
+        `${file} can't be used: `
+      )
   })
 
 const fixtures = {
