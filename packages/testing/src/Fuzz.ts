@@ -16,7 +16,7 @@ export interface Target {
   readonly words?: ReadonlyArray<string>
   /** Fails with an error or a defect if the input violates a rule. `choice` is a random number for other inputs of the run. */
   readonly check: (input: Uint8Array, choice: number) => Effect.Effect<unknown, unknown>
-  /** Inputs of a run in the tests (default: 100). */
+  /** Inputs of a run in the tests (default: 60). */
   readonly runs?: number
 }
 
@@ -115,7 +115,7 @@ const mutate = (input: Buffer, change: Mutation): Buffer => {
 const hangsAfterMillis = 60_000
 
 /** Checks a target. Fails with the smallest mutations that violate it. */
-export const run = ({ check, runs = 100, seeds, words: own = [] }: Target): Promise<void> => {
+export const run = ({ check, runs = 60, seeds, words: own = [] }: Target): Promise<void> => {
   const seconds = Number(env["PLAZA_FUZZ_SECONDS"] ?? 0)
   const texts = [...words, ...own, ...own, ...seeds]
   const input = fc.record({
