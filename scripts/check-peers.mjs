@@ -7,24 +7,41 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { readManifest } from "./manifest.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** @typedef {{ name: string, private?: boolean, peerDependencies?: Record<string, string>, devEngines?: { packageManager: { version: string } } }} Manifest */
-/** @param {string} folder */
-const manifestOf = (folder) => // The cast is true: each field is one of a package.json, and optional if some of them lack it.
-/** @type {Manifest} */ (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
 /** @param {string} command @param {ReadonlyArray<string>} args @param {string} cwd */
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" })
 
 const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) =>
-  !manifestOf(folder).private
+  !readManifest(folder).private
 )
-const peers = new Map(folders.flatMap((folder) => Object.entries(manifestOf(folder).peerDependencies ?? {})))
+const peers = new Map(folders.flatMap((folder) => Object.entries(readManifest(folder).peerDependencies ?? {})))
+
+/**
+ * The oldest version of each range and, of the peers of these, the oldest that they allow. npm alone would select the newest, which require
+ * newer versions of the others.
+ * @param {Iterable<readonly [name: string, range: string]>} ranges
+ * @param {Map<string, string>} found
+ */
+const oldestOf = (ranges, found = new Map()) => {
+  for (const [name, range] of ranges) {
+    if (found.has(name)) continue
+    const version = range.slice(1)
+    found.set(name, version)
+    // The cast is true: the registry requires this form of a manifest. Without peers, npm prints nothing.
+    const peersOf = /** @type {Record<string, string>} */ (JSON.parse(
+      run("npm", ["view", `${name}@${version}`, "peerDependencies", "--json"], root) || "{}"
+    ))
+    oldestOf(Object.entries(peersOf), found)
+  }
+  return found
+}
 
 const packed = mkdtempSync(join(tmpdir(), "plaza-packed-"))
 const tarballs = folders.map((folder) => {
-  const tarball = join(packed, `${manifestOf(folder).name.replace("@plaza/", "")}.tgz`)
-  run("npx", ["-y", `pnpm@${manifestOf(root).devEngines?.packageManager.version}`, "pack", "--out", tarball], folder)
+  const tarball = join(packed, `${readManifest(folder).name.replace("@plaza/", "")}.tgz`)
+  run("npx", ["-y", `pnpm@${readManifest(root).devEngines?.packageManager.version}`, "pack", "--out", tarball], folder)
   return tarball
 })
 const programs = folders.flatMap((folder) =>
@@ -38,8 +55,7 @@ try {
   for (const which of ["oldest", "newest"]) {
     const project = mkdtempSync(join(tmpdir(), "plaza-peers-"))
     try {
-      // The oldest version of a range is the range without its caret; npm selects the newest one of a range.
-      const versions = [...peers].map(([name, range]) => `${name}@${which === "oldest" ? range.slice(1) : range}`)
+      const versions = [...which === "oldest" ? oldestOf(peers) : peers].map(([name, version]) => `${name}@${version}`)
       writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
       const tools = ["typescript-5@npm:typescript@5.9", "typescript-7@npm:typescript@7.0", "@types/node@20"]
       run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...tarballs, ...versions, ...tools], project)
