@@ -1,13 +1,15 @@
 /** The program of the page. The key stays in the memory of the page: whoever can read the page can read a key in its source. */
 import { FetchHttpClient } from "@effect/platform"
-import { Plaza, Store } from "@plaza/client"
+import { Plaza } from "@plaza/client"
+import * as Store from "@plaza/client/Store"
 import { ProductId } from "@plaza/domain"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 
+/** Only the service that the page uses, so that the browser loads less. */
 const makeRuntime = (key: string) =>
-  ManagedRuntime.make(Layer.provide(
-    Plaza.layer({ baseUrl: `${location.origin}/open/v1`, apiKey: Redacted.make(key) }),
-    FetchHttpClient.layer
+  ManagedRuntime.make(Store.layer.pipe(
+    Layer.provide(Plaza.layerOperations({ baseUrl: `${location.origin}/open/v1`, apiKey: Redacted.make(key) })),
+    Layer.provide(FetchHttpClient.layer)
   ))
 
 let current: { readonly key: string; readonly runtime: ReturnType<typeof makeRuntime> } | undefined
@@ -19,7 +21,7 @@ const runtimeFor = (key: string) => {
 }
 
 const setStock = (product: string, pieces: number) =>
-  Effect.flatMap(Store, (store) => store.setStock(ProductId.make(product), pieces)).pipe(
+  Effect.flatMap(Store.Store, (store) => store.setStock(ProductId.make(product), pieces)).pipe(
     Effect.as(`${product}: ${pieces} pieces`),
     Effect.catchTag("NotFound", () => Effect.succeed(`${product}: the store has no such product`))
   )
