@@ -7,17 +7,37 @@ import { defineConfig } from "vitest/config"
 // the conditions to Node, which below 20.19 can't `require` the ES modules that some packages export under it.
 const conditions = ["@plaza/source", "node", "development|production"]
 
+/** Tests of what a process counts about itself. All others share processes, because to load the modules for each file would take minutes. */
+const alone = [
+  "apps/stock-sync/test/Documentation.test.ts",
+  "apps/stock-sync/test/Prometheus.test.ts",
+  "apps/stock-sync/test/fleet/Metrics.test.ts",
+  "packages/client/test/Telemetry.test.ts",
+  "packages/client/test/TransportParity.test.ts"
+]
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: [
-      "{packages,apps}/*/test/**/*.test.ts",
-      "examples/{src,test}/**/*.test.ts",
-      "benchmarks/test/**/*.test.ts",
-      "scripts/test/**/*.test.ts",
-      "deploy/test/**/*.test.ts",
-      "site/test/**/*.test.ts"
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: [
+            "{packages,apps}/*/test/**/*.test.ts",
+            "examples/{src,test}/**/*.test.ts",
+            "benchmarks/test/**/*.test.ts",
+            "scripts/test/**/*.test.ts",
+            "deploy/test/**/*.test.ts",
+            "site/test/**/*.test.ts"
+          ],
+          exclude: ["**/node_modules/**", ...alone]
+        }
+      },
+      // Vitest starts new processes for each project.
+      ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file] } }))
     ],
     setupFiles: ["./scripts/TestSetup.ts"],
     pool: "forks",

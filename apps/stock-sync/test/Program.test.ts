@@ -168,11 +168,13 @@ describe.concurrent("once", () => {
       })
     ))
 
-  it.live("works in an empty folder elsewhere, with nothing but its own files and two variables", () =>
+  it.live("works in an empty folder elsewhere, with nothing but its own files, libsql beside them and two variables", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         yield* files.copy(dist, `${cwd}/moved`)
+        yield* files.makeDirectory(`${cwd}/moved/node_modules`)
+        yield* files.symlink(`${dist}/../node_modules/libsql`, `${cwd}/moved/node_modules/libsql`)
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account, program })).toMatchObject({ status: 0 })
@@ -439,8 +441,7 @@ describe("help and version", () => {
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         yield* files.copy(dist, `${cwd}/moved`)
-        // Without the native module beside it, whatever opens a database fails.
-        yield* files.remove(`${cwd}/moved/node_modules`, { recursive: true })
+        // Without libsql beside it, whatever opens a database fails on a Node without SQLite.
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         const help = yield* run(["--help"], { cwd, program })
         for (const word of ["run", "once", "plan", "status", "retry", "confirm", "adopt", "history", "export"])
