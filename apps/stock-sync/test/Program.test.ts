@@ -439,8 +439,8 @@ describe("help and version", () => {
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         yield* files.copy(dist, `${cwd}/moved`)
-        // Without the native module beside it, whatever opens a database fails.
-        yield* files.remove(`${cwd}/moved/node_modules`, { recursive: true })
+        // Without the program beside it, whatever opens a database fails.
+        yield* files.remove(`${cwd}/moved/program.cjs`)
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         const help = yield* run(["--help"], { cwd, program })
         for (const word of ["run", "once", "plan", "status", "retry", "confirm", "adopt", "history", "export"])

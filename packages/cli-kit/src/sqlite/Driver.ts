@@ -16,15 +16,14 @@ const isSupported = (): boolean => {
 /** The SQLite of Node, without the warning that it is experimental; undefined if this Node was built without it. */
 const builtin = (): NodeSqlite.Constructor | undefined => {
   if (!isSupported()) return undefined
-  const { emitWarning } = process
+  const emitWarning: unknown = Reflect.get(process, "emitWarning")
   process.emitWarning = () => {}
   try {
-    // These versions of Node have the function and the module; the types are those of Node 20.
-    const load = Reflect.get(process, "getBuiltinModule") as (id: string) => NodeSqlite.NodeModule | undefined
-    const module = load("node:sqlite")
+    // The cast is true: these versions of Node have the module. The types are those of Node 20.
+    const module = process.getBuiltinModule("node:sqlite") as NodeSqlite.NodeModule | undefined
     return module === undefined ? undefined : NodeSqlite.make(module)
   } finally {
-    process.emitWarning = emitWarning
+    Reflect.set(process, "emitWarning", emitWarning)
   }
 }
 

@@ -40,7 +40,7 @@ const failure = (act: () => unknown) => {
   }
 }
 
-const next = (rows: Iterator<unknown>) => {
+const next = (rows: Iterator<unknown, unknown>) => {
   const { done = false, value } = rows.next()
   return { done, value }
 }
