@@ -13,15 +13,15 @@ export default defineConfig({
   test: {
     include: [
       "{packages,apps}/*/test/**/*.test.ts",
-      "examples/test/**/*.test.ts",
+      "examples/{src,test}/**/*.test.ts",
       "benchmarks/test/**/*.test.ts",
       "scripts/test/**/*.test.ts",
       "deploy/test/**/*.test.ts",
       "site/test/**/*.test.ts"
     ],
-    setupFiles: ["./scripts/PropertySeed.ts"],
+    setupFiles: ["./scripts/TestSetup.ts"],
     pool: "forks",
-    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
+    poolOptions: { forks: { isolate: false, minForks: 1, maxForks: 2 } },
     allowOnly: false,
     // Many tests start processes, which take seconds on a busy machine.
     testTimeout: 180_000,

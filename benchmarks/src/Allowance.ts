@@ -38,7 +38,7 @@ export const measure = (
   })
   const seeded = program.pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Logger.withMinimumLogLevel(LogLevel.None))
   // The program has no typed failure, so this is a defect.
-  return Effect.map(Effect.sync(() => VirtualTime.run(seeded)), Exit.getOrElse((cause) => {
+  return Effect.map(Effect.promise(() => VirtualTime.run(() => seeded)), Exit.getOrElse((cause) => {
     throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(cause)}`)
   }))
 }

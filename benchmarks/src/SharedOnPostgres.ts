@@ -10,9 +10,9 @@ import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Redacted, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import * as HeldTime from "./HeldTime.js"
 import type { RateServer } from "./RateServers.js"
 import * as SentCalls from "./SentCalls.js"
+import * as VirtualTime from "./VirtualTime.js"
 
 /** Starts a Postgres whose `clock_timestamp()` returns the time that a connection has set. */
 export const database = Effect.gen(function*() {
@@ -33,7 +33,7 @@ export const database = Effect.gen(function*() {
 type Database = Effect.Effect.Success<typeof database>
 
 /** The connection of a process. The clock stands still while Postgres runs a statement, and passes by its latency. */
-const inVirtualTime = (connection: SqlConnection.Connection, hold: HeldTime.Hold): SqlConnection.Connection => {
+const inVirtualTime = (connection: SqlConnection.Connection, hold: VirtualTime.Hold): SqlConnection.Connection => {
   const delayed = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.gen(function*() {
       const latency = yield* Random.nextRange(0.3, 3)
@@ -67,7 +67,7 @@ export const measure = (
   { calls, processes, seed }: Sharing
 ): Effect.Effect<SentCalls.Outcome> =>
   Effect.promise(() =>
-    HeldTime.run((hold) =>
+    VirtualTime.run((hold) =>
       Effect.gen(function*() {
         const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextRange(0, 60_000)))
         const name = randomUUID()

@@ -1,6 +1,6 @@
 /**
- * Runs a program in virtual time: while no fiber can run, the clock advances to the next sleeper. `TestClock` inspects every fiber at every
- * step, which takes minutes with thousands of sleepers. The program may wait only for sleepers and for its own fibers.
+ * Runs a program in virtual time: while no fiber can run, the clock advances to the next sleeper. It stands still while the program holds
+ * an effect that waits for a socket. `TestClock` inspects every fiber at every step, which takes minutes with thousands of sleepers.
  */
 import { Clock, Duration, Effect, type Exit, type Scheduler } from "effect"
 
@@ -9,14 +9,19 @@ interface Sleeper {
   readonly wake: () => void
 }
 
+/** Stops the clock while the effect runs. */
+export type Hold = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 /**
  * Runs a program and returns its exit. Sleepers of the same time wake in the order in which they fell asleep, so that a run with a seed is
- * deterministic. Throws if the program waits for anything else.
+ * deterministic. Fails if the program waits for anything but sleepers, its own fibers and held effects.
  */
-export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
+export const run = async <A, E>(program: (hold: Hold) => Effect.Effect<A, E>): Promise<Exit.Exit<A, E>> => {
   let now = 0
-  const sleepers: Array<Sleeper> = []
+  let held = 0
   let tasks: Array<() => void> = []
+  let proceed = () => {}
+  const sleepers: Array<Sleeper> = []
 
   const add = (sleeper: Sleeper) => {
     let low = 0
@@ -50,10 +55,13 @@ export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
     shouldYield: () => false,
     scheduleTask: (task) => {
       tasks.push(task)
+      proceed()
     }
   }
 
-  const fiber = Effect.runFork(Effect.withClock(program, clock), { scheduler })
+  const hold: Hold = (effect) => Effect.acquireUseRelease(Effect.sync(() => held++), () => effect, () => Effect.sync(() => held--))
+
+  const fiber = Effect.runFork(Effect.withClock(program(hold), clock), { scheduler })
   for (;;) {
     while (tasks.length > 0) {
       const due = tasks
@@ -62,6 +70,12 @@ export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
     }
     const exit = fiber.unsafePoll()
     if (exit !== null) return exit
+    if (held > 0) {
+      await new Promise<void>((resolve) => {
+        proceed = resolve
+      })
+      continue
+    }
     const next = sleepers.shift()
     if (next === undefined) throw new Error("the program waits for something outside of virtual time")
     now = Math.max(now, next.at)

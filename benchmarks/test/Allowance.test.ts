@@ -11,29 +11,41 @@ const times = <A>(count: number, f: () => A): ReadonlyArray<A> => Array.from({ l
 const accepted = (waits: ReadonlyArray<number>) => waits.filter((wait) => wait === 0).length
 
 describe("virtual time", () => {
-  it("passes a year of sleep at once and wakes sleepers by time, and then in the order of their start", () => {
+  it("passes a year of sleep at once and wakes sleepers by time, and then in the order of their start", async () => {
     const order: Array<string> = []
     const sleeper = (name: string, millis: number) => Effect.zipRight(Effect.sleep(millis), Effect.sync(() => order.push(name)))
-    const exit = VirtualTime.run(Effect.zipRight(
-      Effect.all([sleeper("b", 20), sleeper("c", 20), sleeper("a", 10), sleeper("d", 31_536_000_000)], { concurrency: "unbounded" }),
-      Clock.currentTimeMillis
-    ))
+    const exit = await VirtualTime.run(() =>
+      Effect.zipRight(
+        Effect.all([sleeper("b", 20), sleeper("c", 20), sleeper("a", 10), sleeper("d", 31_536_000_000)], { concurrency: "unbounded" }),
+        Clock.currentTimeMillis
+      )
+    )
     expect(exit).toEqual(Exit.succeed(31_536_000_000))
     expect(order).toEqual(["a", "b", "c", "d"])
   })
 
-  it("removes interrupted sleepers", () => {
-    expect(VirtualTime.run(Effect.zipRight(Effect.timeoutOption(Effect.sleep(1_000), 10), Clock.currentTimeMillis))).toEqual(
-      Exit.succeed(10)
+  it("removes interrupted sleepers", async () => {
+    const exit = await VirtualTime.run(() => Effect.zipRight(Effect.timeoutOption(Effect.sleep(1_000), 10), Clock.currentTimeMillis))
+    expect(exit).toEqual(Exit.succeed(10))
+  })
+
+  it("reports a program that waits for an event that never comes", async () => {
+    await expect(VirtualTime.run(() => Effect.flatMap(Deferred.make<void>(), Deferred.await))).rejects.toThrow("outside of virtual time")
+  })
+
+  it("stands still while an effect is held", async () => {
+    const exit = await VirtualTime.run((hold) =>
+      Effect.gen(function*() {
+        yield* Effect.fork(Effect.sleep(1_000))
+        yield* hold(Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void))))
+        return yield* Clock.currentTimeMillis
+      })
     )
+    expect(exit).toEqual(Exit.succeed(0))
   })
 
-  it("reports a program that waits for an event that never comes", () => {
-    expect(() => VirtualTime.run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).toThrow("outside of virtual time")
-  })
-
-  it("returns the exit of the program", () => {
-    expect(VirtualTime.run(Effect.fail("no"))).toEqual(Exit.fail("no"))
+  it("returns the exit of the program", async () => {
+    expect(await VirtualTime.run(() => Effect.fail("no"))).toEqual(Exit.fail("no"))
   })
 })
 
@@ -66,10 +78,10 @@ describe("a server with", () => {
 const limiterNames = Object.keys(limiters) as Array<keyof typeof limiters> // The keys of a constant record are its names.
 
 describe("the client's limiter", () => {
-  it.each(Object.keys(servers))("uses at least 99%% of the allowance with a backlog and sees no 429, with a %s", (name) => {
+  it.each(Object.keys(servers))("uses at least 99%% of the allowance with a backlog and sees no 429, with a %s", async (name) => {
     const serverAt = servers[name] ?? slidingLog
     for (const seed of [11, 12]) {
-      const outcome = Effect.runSync(measure(limiters["Plaza RateLimit"], serverAt, 1_000, seed))
+      const outcome = await Effect.runPromise(measure(limiters["Plaza RateLimit"], serverAt, 1_000, seed))
       expect(outcome).toMatchObject({ refused: 0, busiest: 120 })
       expect(outcome.used).toBeGreaterThan(0.99)
       expect(outcome.used).toBeLessThanOrEqual(1)
@@ -95,8 +107,8 @@ describe("four processes that share an allowance on Postgres", () => {
 })
 
 describe("the measure of the allowance", () => {
-  it("compares the CPU with calls that need no limiter to cause no 429", () => {
-    expect(Effect.runSync(measure(fixedTimes, slidingLog, 600, 1))).toMatchObject({ refused: 0, busiest: 120 })
+  it("compares the CPU with calls that need no limiter to cause no 429", async () => {
+    expect(await Effect.runPromise(measure(fixedTimes, slidingLog, 600, 1))).toMatchObject({ refused: 0, busiest: 120 })
   })
 
   it.each(limiterNames)("waits until every call of %s is accepted, and counts no refused call as accepted", async (name) => {
@@ -114,14 +126,14 @@ describe("the measure of the allowance", () => {
     expect(outcome.used).toBeLessThanOrEqual(1)
   })
 
-  it("is the same for the same seed and different for another seed", () => {
-    const first = (seed: number) => Effect.runSync(measure(limiters["Plaza RateLimit"], slidingLog, 250, seed))
-    expect(first(1)).toEqual(first(1))
-    expect(first(1)).not.toEqual(first(2))
+  it("is the same for the same seed and different for another seed", async () => {
+    const first = (seed: number) => Effect.runPromise(measure(limiters["Plaza RateLimit"], slidingLog, 250, seed))
+    expect(await first(1)).toEqual(await first(1))
+    expect(await first(1)).not.toEqual(await first(2))
   })
 
-  it("counts the 429s of a sender without a limiter, which does not get more requests accepted", () => {
-    const outcome = Effect.runSync(measure({ make: Effect.succeed((call) => call) }, slidingLog, 240, 1))
+  it("counts the 429s of a sender without a limiter, which does not get more requests accepted", async () => {
+    const outcome = await Effect.runPromise(measure({ make: Effect.succeed((call) => call) }, slidingLog, 240, 1))
     expect(outcome.refused).toBeGreaterThan(0)
     expect(outcome.busiest).toBeGreaterThan(120)
     expect(outcome.used).toBeLessThanOrEqual(1)

@@ -1,3 +1,4 @@
+import { NodeRuntime } from "@effect/platform-node"
 import { Plaza, Posts } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Effect, Layer } from "effect"
@@ -9,4 +10,6 @@ const program = Effect.gen(function*() {
 })
 
 // Reads PLAZA_BASE_URL and PLAZA_API_KEY.
-await Effect.runPromise(Effect.provide(program, Layer.provide(Plaza.layerConfig, NodeClient.layer)))
+const live = Layer.provide(Plaza.layerConfig, NodeClient.layer)
+
+program.pipe(Effect.provide(live), NodeRuntime.runMain)

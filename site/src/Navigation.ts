@@ -2,7 +2,7 @@
 
 /** A group of pages. A page is named by its path in the site, without `.md`. */
 const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>]> = [
-  ["Start", ["index", "getting-started"]],
+  ["Start", ["index", "getting-started", "examples"]],
   ["Guides", [
     "guides/post-with-media",
     "guides/ship-orders",
@@ -21,7 +21,9 @@ const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>
     "client",
     "domain",
     "cli",
+    "reference/plaza",
     "stock-sync",
+    "reference/plaza-stock-sync",
     "stock-sync-watching",
     "fleet",
     "feeds",
@@ -30,7 +32,7 @@ const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>
     "sandbox-rules"
   ]],
   ["API", ["api/domain", "api/client", "api/sandbox"]],
-  ["Project", ["decisions/index", "benchmarks", "glossary", "development", "contributing"]]
+  ["Project", ["decisions/index", "figures", "benchmarks", "glossary", "development", "contributing"]]
 ]
 
 /** A group as VitePress's sidebar has it. */

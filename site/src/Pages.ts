@@ -4,7 +4,10 @@ import { dirname, join, relative } from "node:path"
 import { pages, root } from "./Paths.js"
 
 /** Pages of the site that are not in `docs/`. */
-const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"]])
+const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"], ["examples/README.md", "examples"]])
+
+/** Pages with a table that needs the whole width. */
+const wide = new Set(["figures"])
 
 /** The path of a page in the site, without `.md`, by its path in the repository; undefined for any other file. */
 const pageOf = (file: string): string | undefined => {
@@ -53,7 +56,7 @@ export const copy = (): ReadonlyMap<string, string> => {
       const text = readFileSync(join(root, file), "utf8").replace(linkPattern,
         (whole, code: string | undefined, target: string, anchor: string = "") =>
           code === undefined ? adapt(file, page, target, anchor) : whole)
-      return [[page, write(page, text)] as const]
+      return [[page, write(page, wide.has(page) ? `---\naside: false\npageClass: wide\n---\n\n${text}` : text)] as const]
     })
   )
 }

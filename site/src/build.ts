@@ -1,10 +1,11 @@
-/** Makes the site: the pages of `docs/`, the API reference, a search. Fails if a link or an anchor of the site leads nowhere. */
+/** Makes the site: the pages of `docs/`, the API reference, a search, `llms.txt`. Fails if a link or an anchor of the site leads nowhere. */
 import { rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "vitepress"
 import * as ApiReference from "./ApiReference.js"
 import * as Links from "./Links.js"
+import * as Llms from "./Llms.js"
 import { groupsOf } from "./Navigation.js"
 import * as Pages from "./Pages.js"
 import { base, navigation, pages, site } from "./Paths.js"
@@ -12,9 +13,12 @@ import { base, navigation, pages, site } from "./Paths.js"
 rmSync(pages, { recursive: true, force: true })
 const titles = new Map(Pages.copy())
 for (const { page, text } of ApiReference.make()) titles.set(page, Pages.write(page, text))
-writeFileSync(navigation, JSON.stringify(groupsOf(titles)))
+const groups = groupsOf(titles)
+writeFileSync(navigation, JSON.stringify(groups))
 await build(dirname(fileURLToPath(new URL(".", import.meta.url))))
+Llms.write(groups, { base, pages, site })
 const { broken, count } = Links.check(site, base)
-for (const link of broken) process.stderr.write(`${link}\n`)
-process.stdout.write(`site: ${titles.size} pages, ${count} links, ${broken.length} broken\n`)
-process.exitCode = broken.length > 0 || count === 0 ? 1 : 0
+const missing = Llms.broken(site, base)
+for (const link of [...broken, ...missing]) process.stderr.write(`${link}\n`)
+process.stdout.write(`site: ${titles.size} pages, ${count} links, ${broken.length + missing.length} broken\n`)
+process.exitCode = broken.length + missing.length > 0 || count === 0 ? 1 : 0

@@ -104,6 +104,12 @@ describe("the config file", () => {
             "colour = 1",
             "colour in the config file FILE is not a setting: remove it, or see plaza-stock-sync run --help for the names"
           ],
+          // A value without its name may have a password.
+          [
+            "b.json",
+            "{\"postgres://a:b@c/d\":\"x\"}",
+            "an unusual name in the config file FILE is not a setting: remove it, or see plaza-stock-sync run --help for the names"
+          ],
           ["c.toml", "poll = [\"30s\"]", "poll in the config file FILE is a list: it must be a text, a number, true or false"],
           ["d.json", "{ \"poll\": null }", "poll in the config file FILE is null: it must be a text, a number, true or false"],
           ["e.toml", "[poll]\nevery = 1", "poll in the config file FILE is a table: it must be a text, a number, true or false"],

@@ -1,15 +1,16 @@
-/** One service of Plaza in a page. Only its size is measured. */
+/** One service of Plaza in a page, without the others. Only its size is measured. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import { Plaza, Store } from "@plaza/client"
+import { Plaza } from "@plaza/client"
+import * as Store from "@plaza/client/Store"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 
-const client = Plaza.layer({ baseUrl: "https://host.invalid/open/v1", apiKey: Redacted.make("key") })
+const client = Plaza.layerOperations({ baseUrl: "https://host.invalid/open/v1", apiKey: Redacted.make("key") })
 
 export const call = (): Promise<unknown> =>
-  Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("1"), 2)).pipe(
-    Effect.provide(Layer.provide(client, FetchHttpClient.layer)),
+  Effect.flatMap(Store.Store, ({ setStock }) => setStock(ProductId.make("1"), 2)).pipe(
+    Effect.provide(Store.layer.pipe(Layer.provide(client), Layer.provide(FetchHttpClient.layer))),
     Effect.runPromise
   )

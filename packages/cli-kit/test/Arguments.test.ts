@@ -75,7 +75,7 @@ describe("the words of a command line", () => {
       `--text requires a value: to use "--limit=3" as the value, write --text=--limit=3`
     ],
     [["posts", "create", "--limit", "1", "--limit", "2"], "--limit is given twice: remove one of them"],
-    [["posts", "create", "--json=yes"], `--json takes no value: remove "=yes"`],
+    [["posts", "create", "--json=yes"], `--json takes no value, but "=yes" follows it: see plaza posts create --help`],
     [["posts", "create", "--text=--"], `--text can't have the value "--"`]
   ])("%j fail with one sentence", (argv, sentence) => {
     expect(parse(...argv)).toMatchObject({ _tag: "Left", left: { _tag: "UsageError", message: sentence } })

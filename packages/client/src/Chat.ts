@@ -8,6 +8,7 @@ import { Conversation } from "@plaza/domain/Resources"
 import type { Message, Page } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
@@ -61,3 +62,11 @@ export const make: Effect.Effect<Chat["Type"], never, Operations> = Effect.map(O
       )
   }
 })
+
+/**
+ * The service {@link Chat} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Chat, never, Operations> = /*#__PURE__*/ Layer.effect(Chat, make)

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -263,3 +264,11 @@ export const make: Effect.Effect<Media["Type"], never, Operations> = Effect.gen(
 
   return { upload, uploadFile }
 })
+
+/**
+ * The service {@link Media} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Media, never, Operations> = /*#__PURE__*/ Layer.effect(Media, make)

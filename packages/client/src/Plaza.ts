@@ -61,7 +61,7 @@ const make: Effect.Effect<
   Context.Context<Exclude<Services, RateLimit.RateLimit>>,
   never,
   HttpClient.HttpClient | RateLimit.RateLimit | Settings | Scope.Scope
-> = Effect.flatMap(Operations.make, (operations) =>
+> = /*#__PURE__*/ Effect.flatMap(Operations.make, (operations) =>
   Effect.gen(function*() {
     return Context.make(Operations.Operations, operations).pipe(
       Context.add(Profiles.Profiles, yield* Profiles.make),
@@ -88,7 +88,10 @@ export const layerWithoutRateLimit = (
     Effect.flatMap(fromEither(fromOptions(options)), (settings) => Effect.provideService(make, Settings, settings))
   )
 
-const layerFrom = <E>(settings: Effect.Effect<Settings["Type"], E>): Layer.Layer<Services, E, HttpClient.HttpClient> =>
+const layerFrom = <A, E>(
+  settings: Effect.Effect<Settings["Type"], E>,
+  make: Effect.Effect<Context.Context<A>, never, HttpClient.HttpClient | RateLimit.RateLimit | Settings | Scope.Scope>
+): Layer.Layer<A | RateLimit.RateLimit, E, HttpClient.HttpClient> =>
   Layer.scopedContext(Effect.gen(function*() {
     const given = yield* settings
     // A defect is impossible: `Settings` has checked both values.
@@ -115,7 +118,33 @@ const layerFrom = <E>(settings: Effect.Effect<Settings["Type"], E>): Layer.Layer
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, HttpClient.HttpClient> =>
-  layerFrom(fromEither(fromOptions(options)))
+  layerFrom(fromEither(fromOptions(options)), make)
+
+/**
+ * What the services of {@link layer} have in common, without the services. A page in a browser loads less with it and the layers of the
+ * services that it uses. Each of these layers has the module of its service, such as `@plaza/client/Store`. They share one rate limit.
+ * {@link request} and {@link paginate} require nothing else.
+ *
+ * @example
+ * import { Plaza } from "@plaza/client"
+ * import * as Store from "@plaza/client/Store"
+ * import { Layer, Redacted } from "effect"
+ *
+ * const store = Layer.provide(
+ *   Store.layer,
+ *   Plaza.layerOperations({ baseUrl: "https://host/open/v1", apiKey: Redacted.make("a key") })
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerOperations = (
+  options: Options
+): Layer.Layer<Operations.Operations | RateLimit.RateLimit, InvalidSettings, HttpClient.HttpClient> =>
+  layerFrom(
+    fromEither(fromOptions(options)),
+    Effect.map(Operations.make, (operations) => Context.make(Operations.Operations, operations))
+  )
 
 /**
  * {@link layerConfig} with the name and version of an application for `User-Agent`, such as `stock-robot/1.2`.
@@ -124,7 +153,7 @@ export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, 
  * @category layers
  */
 export const layerConfigFor = (application: string | undefined): Layer.Layer<Services, ConfigError, HttpClient.HttpClient> =>
-  layerFrom(configFor(application))
+  layerFrom(configFor(application), make)
 
 /**
  * Every service, from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT` of one attempt

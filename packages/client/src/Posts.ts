@@ -11,6 +11,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import { Inconclusive } from "./ClientError.js"
@@ -25,7 +26,6 @@ import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 import * as PostCheck from "./internal/delivery/PostCheck.js"
 import * as PostClaims from "./internal/delivery/PostClaims.js"
 import { canonical, compare } from "./internal/delivery/PostText.js"
-import { Settings } from "./Settings.js"
 
 /**
  * Creates and lists posts, comments on posts and likes them.
@@ -90,9 +90,8 @@ const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
   })
 
 /** Creates the service of {@link Posts} for `Plaza.layer`. @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Posts["Type"], never, Operations | Settings> = Effect.gen(function*() {
-  const { send, sendPage, serviceClock } = yield* Operations
-  const { settleTime } = yield* Settings
+export const make: Effect.Effect<Posts["Type"], never, Operations> = Effect.gen(function*() {
+  const { send, sendPage, serviceClock, settleTime } = yield* Operations
   // Posts that a call returned. No other call returns them.
   const claimed = PostClaims.make<PostId>()
   // Texts of calls that were interrupted or ended with an unknown outcome.
@@ -177,3 +176,11 @@ export const make: Effect.Effect<Posts["Type"], never, Operations | Settings> = 
     like: (id) => Effect.asVoid(send("likePost", { path: { id } }, { whenEmpty: () => undefined }))
   }
 })
+
+/**
+ * The service {@link Posts} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Posts, never, Operations> = /*#__PURE__*/ Layer.effect(Posts, make)

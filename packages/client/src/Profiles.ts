@@ -7,6 +7,7 @@ import type { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 
@@ -54,3 +55,11 @@ export const make: Effect.Effect<Profiles["Type"], never, Operations> = Effect.m
   find: (username) => send("getUserByUsername", { path: { username } }),
   follow: (id) => Effect.asVoid(send("followUser", { path: { id } }, { whenEmpty: () => undefined }))
 }))
+
+/**
+ * The service {@link Profiles} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Profiles, never, Operations> = /*#__PURE__*/ Layer.effect(Profiles, make)

@@ -8,6 +8,7 @@ import type { NewShipment } from "@plaza/domain/Requests"
 import type { Order, Product } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { isServiceError } from "./ClientError.js"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
@@ -74,3 +75,11 @@ export const make: Effect.Effect<Store["Type"], never, Operations> = Effect.map(
       )
   }
 })
+
+/**
+ * The service {@link Store} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Store, never, Operations> = /*#__PURE__*/ Layer.effect(Store, make)

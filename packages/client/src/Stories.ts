@@ -6,6 +6,7 @@
 import type { NewStory } from "@plaza/domain/Requests"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 
@@ -29,3 +30,11 @@ export class Stories extends Context.Tag("@plaza/client/Stories")<Stories, {
 export const make: Effect.Effect<Stories["Type"], never, Operations> = Effect.map(Operations, ({ send }) => ({
   create: (story) => send("createStory", { payload: story }, { whenEmpty: () => undefined })
 }))
+
+/**
+ * The service {@link Stories} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Stories, never, Operations> = /*#__PURE__*/ Layer.effect(Stories, make)

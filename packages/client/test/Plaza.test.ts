@@ -1,6 +1,13 @@
 /** Layers of several clients in one program. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles, RateLimit } from "@plaza/client"
+import * as Chat from "@plaza/client/Chat"
+import * as Media from "@plaza/client/Media"
+import * as Posts from "@plaza/client/Posts"
+import * as ProfilesArea from "@plaza/client/Profiles"
+import * as Store from "@plaza/client/Store"
+import * as Stories from "@plaza/client/Stories"
+import { PostId, ProductId } from "@plaza/domain"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as Fake from "./support/FakeService.js"
 
@@ -64,5 +71,21 @@ describe("two clients in one layer graph", () => {
         Effect.provide(Layer.provideMerge(Plaza.layer(optionsOf(keys[0])), echoing(seen)))
       )
       expect(seen).toEqual(expected)
+    }))
+})
+
+describe("layers of single services", () => {
+  it.effect("send each call with the same key, and share one rate limit", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const services = Layer.mergeAll(ProfilesArea.layer, Chat.layer, Media.layer, Posts.layer, Store.layer, Stories.layer)
+      const client = Plaza.layerOperations({ ...optionsOf(keys[0]), rateLimit: 2, maxWait: "1 second" })
+      const exit = yield* Effect.gen(function*() {
+        yield* (yield* Profiles).me
+        yield* (yield* Store.Store).setStock(ProductId.make("1"), 2)
+        return yield* Effect.exit((yield* Posts.Posts).like(PostId.make("1")))
+      }).pipe(Effect.provide(Layer.provide(services, Layer.provide(client, echoing(seen)))))
+      expect(seen).toEqual([`Bearer ${keys[0]}`, `Bearer ${keys[0]}`])
+      expect(exit).toMatchObject({ cause: { error: { _tag: "RateLimitWaitExceeded" } } })
     }))
 })

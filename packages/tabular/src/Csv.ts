@@ -58,6 +58,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   private readonly schema: RowSchema<Row>
   private readonly options: CsvOptions
   private head: Uint8Array = new Uint8Array(0)
+  private firstLine = new FirstLine()
   private delimiter: string | undefined
   private parser: RecordParser | undefined
   private layout: ColumnLayout | undefined
@@ -94,13 +95,14 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
 
   /** The header, once it is complete. A line `sep=;` above it, which Excel writes, sets the delimiter and becomes a blank line. */
   private header(): string | undefined {
-    const first = firstLine(this.head)
+    const first = this.firstLine.find(this.head)
     const separator = first === undefined ? null : /^(\s*)"?sep=([^"\r\n\uFFFD])"?\s*$/iu.exec(first)
     if (first === undefined || separator === null) return first
     const [, above = "", delimiter] = separator
     this.delimiter ??= delimiter
     this.head = Buffer.concat([Buffer.from(above), this.head.subarray(Buffer.byteLength(first))])
-    return firstLine(this.head)
+    this.firstLine = new FirstLine()
+    return this.firstLine.find(this.head)
   }
 
   private start(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
@@ -211,16 +213,24 @@ const isBlank = (record: ReadonlyArray<string>): boolean => record.every((field)
 // Almost no field has a line end, so look before counting.
 const lineEndsIn = (field: string): number => field.includes("\n") || field.includes("\r") ? field.match(/\r\n|\n|\r/g)?.length ?? 0 : 0
 
-/** The text up to the first line end outside quotes, with blank lines above it; undefined while it is incomplete. */
-const firstLine = (head: Uint8Array): string | undefined => {
-  let inQuotes = false
-  let content = false
-  for (const [index, byte] of head.entries()) {
-    if (byte === 0x22) inQuotes = !inQuotes
-    else if ((byte === 0x0a || byte === 0x0d) && !inQuotes && content) return Buffer.from(head.subarray(0, index)).toString("utf8")
-    if (byte > 0x20) content = true
+/** Finds the first line end outside quotes. Reads each byte once, because a header may arrive byte by byte. */
+class FirstLine {
+  private at = 0
+  private inQuotes = false
+  private content = false
+
+  /** The text before the line end, with blank lines above it; undefined while it is incomplete. `head` only grows. */
+  find(head: Uint8Array): string | undefined {
+    for (; this.at < head.length; this.at++) {
+      const byte = head[this.at] ?? 0
+      if (byte === quote) this.inQuotes = !this.inQuotes
+      else if ((byte === lineFeed || byte === carriageReturn) && !this.inQuotes && this.content) {
+        return Buffer.from(head.subarray(0, this.at)).toString("utf8")
+      }
+      if (byte > 0x20) this.content = true
+    }
+    return undefined
   }
-  return undefined
 }
 
 /** The most frequent delimiter in the header outside quotes. */

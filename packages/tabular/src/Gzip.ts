@@ -22,6 +22,8 @@ class Parser implements StreamingParser.Parser<Uint8Array> {
   private compressedBytes = 0
   private decompressedBytes = 0
   private decompressed: Array<Uint8Array> = []
+  /** Whether the gzip data has ended and padding follows. */
+  private padded = false
   private failure: Error | undefined
   private settle: () => void = () => undefined
 
@@ -68,7 +70,16 @@ class Parser implements StreamingParser.Parser<Uint8Array> {
 
   private write(gunzip: Gunzip, chunk: Uint8Array) {
     this.compressedBytes += chunk.length
-    return this.step((done) => gunzip.write(chunk, done))
+    return Effect.filterOrElse(
+      this.padded ? Effect.succeed([]) : this.step((done) => gunzip.write(chunk, done)),
+      // zlib ignores what follows a zero after the end, and how much of it depends on the chunks.
+      () => {
+        const padding = chunk.subarray(chunk.length - Math.min(chunk.length, this.compressedBytes - gunzip.bytesWritten))
+        this.padded ||= padding.length > 0
+        return padding.every((byte) => byte === 0)
+      },
+      () => this.fail("there is more data behind the end of the gzip data: export or transfer it again")
+    )
   }
 
   private step(act: (done: () => void) => void): Effect.Effect<ReadonlyArray<Uint8Array>, SourceError.SourceError> {

@@ -29,7 +29,9 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   private readonly options: NdjsonOptions
   // Bytes that are not UTF-8 become U+FFFD, which rejects the id.
   private readonly decoder = new TextDecoder()
-  private rest = ""
+  // The pieces of an incomplete line. They are joined once, because a line may arrive byte by byte.
+  private pieces: Array<string> = []
+  private restLength = 0
   private line = 0
   private hasRows = false
 
@@ -39,22 +41,32 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   }
 
   push(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
-    const lines = `${this.rest}${this.decoder.decode(chunk, { stream: true })}`.split("\n")
-    this.rest = lines.pop() ?? ""
-    return this.rest.length > maxLineLength
+    const text = this.decoder.decode(chunk, { stream: true })
+    const end = text.lastIndexOf("\n")
+    const lines = end === -1 ? [] : `${this.rest()}${text.slice(0, end)}`.split("\n")
+    this.pieces.push(text.slice(end + 1))
+    this.restLength += text.length - end - 1
+    return this.restLength > maxLineLength
       ? this.fail("the line is longer than 1 MiB: this is not one JSON object per line", this.line + 1)
       : this.decodeLines(lines)
   }
 
   get end(): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
     return Effect.suspend(() => {
-      const last = `${this.rest}${this.decoder.decode()}`
+      const last = `${this.rest()}${this.decoder.decode()}`
       if (this.hasRows && last.trimStart().startsWith("{") && Either.isLeft(parse(last))) {
         return this.fail("the last line is an incomplete JSON object: the source is truncated", this.line + 1)
       }
       return Effect.filterOrElse(this.decodeLines([last]), () => this.hasRows || this.schema.empty === undefined,
         () => this.fail("it is empty"))
     })
+  }
+
+  private rest(): string {
+    const text = this.pieces.join("")
+    this.pieces = []
+    this.restLength = 0
+    return text
   }
 
   private decodeLines(lines: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {

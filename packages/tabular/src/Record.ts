@@ -16,9 +16,11 @@ export interface ColumnLayout {
 // A header with hundreds of columns would fill the terminal.
 const maxNames = 40
 
-const listOf = (names: ReadonlyArray<string>): string => {
+/** The columns of a header, for the end of a clause. Empty if they must not be shown. */
+const listOf = (names: ReadonlyArray<string>, hidden: boolean): string => {
+  if (hidden) return ""
   const more = names.length - maxNames
-  return `the columns are ${names.slice(0, maxNames).map(quoted).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+  return `; the columns are ${names.slice(0, maxNames).map(quoted).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
 }
 
 /** The positions of a name: of exact matches, else of matches that ignore case. */
@@ -37,37 +39,40 @@ const nearest = (column: string, names: ReadonlyArray<string>): string | undefin
     .filter(({ away, name }) => away <= 2 && away * 2 < Math.min(normalizedName(name).length, normalizedName(column).length))
     .toSorted((one, other) => one.away - other.away)[0]?.name
 
-const missing = ({ name: column, option }: Column, names: ReadonlyArray<string>): string => {
+const missing = ({ name: column, option }: Column, names: ReadonlyArray<string>, hidden: boolean): string => {
   const near = nearest(column, names)
   const remedy = near === undefined
     ? option === undefined ? "Add it, or rename a column" : `Add it, or select another column with ${option}`
     : `Did you mean ${quoted(near)}? Rename it${option === undefined ? "" : `, or select it with ${option}`}`
   const above = names.filter((name) => name !== "").length === 1 ? ". Delete any lines above the header, such as a title" : ""
-  return `there is no column ${quoted(column)}; ${listOf(names)}. ${remedy}${above}`
+  return `there is no column ${quoted(column)}${listOf(names, hidden)}. ${remedy}${above}`
 }
 
 const looksLikeData = (names: ReadonlyArray<string>): boolean =>
   names.some((name) => /^[-+]?\d+(?:[.,]\d+)?-?$/.test(CellText.normalize(name, () => true)))
 
 /** Finds the columns in the header. Returns the reason as text if a column is missing or occurs twice. */
-export const findColumns = <Row>(header: ReadonlyArray<string>, { columns }: RowSchema<Row>): ColumnLayout | string => {
+export const findColumns = <Row>(
+  header: ReadonlyArray<string>,
+  { columns, hidesHeader: hidden = false }: RowSchema<Row>
+): ColumnLayout | string => {
   const names = header.map((name) => CellText.normalize(name, () => true))
   const found = columns.map((column) => ({ column, positions: positionsOf(names, CellText.trim(column.name)) }))
   if (found.every(({ positions }) => positions.length === 0) && looksLikeData(names)) {
-    return `the first line (${
-      names.slice(0, maxNames).map(quoted).join(", ")
-    }) looks like data, not like a header: add a first line with the names of the ` +
+    return `the first line${
+      hidden ? "" : ` (${names.slice(0, maxNames).map(quoted).join(", ")})`
+    } looks like data, not like a header: add a first line with the names of the ` +
       `columns, including ${columns.map(({ name }) => quoted(name)).join(" and ")}`
   }
   for (const { column, positions } of found) {
-    if (positions.length === 0) return missing(column, names)
+    if (positions.length === 0) return missing(column, names, hidden)
     if (positions.length > 1)
-      return `the column ${quoted(column.name)} occurs ${positions.length} times; ${listOf(names)}. Keep one of them`
+      return `the column ${quoted(column.name)} occurs ${positions.length} times${listOf(names, hidden)}. Keep one of them`
   }
   const positions = found.flatMap(({ positions }) => positions)
   return new Set(positions).size === positions.length
     ? { positions, width: header.length }
-    : `${columns.map(({ name }) => quoted(name)).join(" and ")} are the same column; ${listOf(names)}. Select different columns`
+    : `${columns.map(({ name }) => quoted(name)).join(" and ")} are the same column${listOf(names, hidden)}. Select different columns`
 }
 
 /** Adapts the layout to the first record. Some programs end each record with a delimiter, but not the header. */

@@ -13,6 +13,8 @@ export interface RowSchema<Row> {
   readonly decode: (line: number, values: ReadonlyArray<unknown>) => Row
   /** The likely cause of a source without rows, as the end of a sentence after "which is"; undefined if no rows are valid. */
   readonly empty: string | undefined
+  /** Whether messages must not show the header, because rows have secrets and a source without a header begins with a row. */
+  readonly hidesHeader?: boolean
   /** A rejected row, with its id if it can be read. */
   readonly reject: (line: number, id: string | undefined, reason: string) => Row
 }

@@ -10,10 +10,10 @@ import { containing, inChunks } from "./support/reading.js"
 
 const mebibyte = 1024 * 1024
 
-const unpacked = (bytes: Uint8Array) =>
+const unpacked = (bytes: Uint8Array, chunkSize = 65_536) =>
   Effect.gen(function*() {
     const sizes: Array<number> = []
-    const end = yield* inChunks(bytes, 65_536).pipe(
+    const end = yield* inChunks(bytes, chunkSize).pipe(
       StreamingParser.rechunk(Gzip.chunkSize),
       StreamingParser.decode(() => Gzip.parser("stock.csv.gz")),
       Stream.runForEach((chunk) => Effect.sync(() => sizes.push(chunk.length))),
@@ -42,6 +42,27 @@ describe("gzip", () => {
       const { end, size } = yield* unpacked(gzipSync(text))
       expect(end._tag).toBe("Right")
       expect(size).toBe(text.length)
+    }))
+
+  const member = gzipSync("row\n")
+  it.effect.each([
+    ["accepts two members", Buffer.concat([member, member]), { _tag: "Right" }, 8],
+    ["accepts padding with zeros", Buffer.concat([member, Buffer.alloc(20)]), { _tag: "Right" }, 4],
+    ["refuses data behind padding", Buffer.concat([member, Buffer.alloc(3), member]), {
+      _tag: "Left",
+      left: { message: containing("gzip data") }
+    }, 4],
+    ["refuses data that is not gzip", Buffer.concat([member, Buffer.from("row\n")]), {
+      _tag: "Left",
+      left: { message: containing("gzip data") }
+    }, 4]
+  ] as const)("%s, however it is cut", ([, bytes, end, size]) =>
+    Effect.gen(function*() {
+      for (let chunkSize = 1; chunkSize <= bytes.length; chunkSize++) {
+        const result = yield* unpacked(bytes, chunkSize)
+        expect([chunkSize, result.end]).toMatchObject([chunkSize, end])
+        if (result.end._tag === "Right") expect(result.size).toBe(size)
+      }
     }))
 
   it.effect("passes uncompressed bytes through without reading ahead", () =>

@@ -71,8 +71,10 @@ const entryOf = (
     const instead = names.refused.get(name)
     if (instead !== undefined) return refuse(`${name} can't be set in the config file ${path}: ${instead}`)
     const meant = nearest(name, names.variables.keys())
+    // A value without its name may contain a password.
+    const shown = /^[\w-]{1,30}$/.test(name) ? name : "an unusual name"
     return refuse(
-      `${name} in the config file ${path} is not a setting${
+      `${shown} in the config file ${path} is not a setting${
         meant === undefined ? `: remove it, or see plaza-stock-sync run --help for the names` : `: did you mean ${meant}?`
       }`
     )

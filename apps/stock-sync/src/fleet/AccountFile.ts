@@ -20,7 +20,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { complaint } from "./AccountOptionNames.js"
+import { complaint, isFamiliar } from "./AccountOptionNames.js"
 import type { WrittenAccount } from "./AccountOptions.js"
 
 export type Row =
@@ -36,12 +36,22 @@ const required = ["id", "baseUrl", "key", "source"] as const
 const optionsOf = (header: string): Either.Either<ReadonlyArray<string>, string> => {
   const names = header.split(/[,;\t|]/).map((name) => CellText.trim(CellText.trim(name).replace(/^"(.*)"$/, "$1")))
   const options = names.filter((name) => name !== "" && !required.some((column) => column.toLowerCase() === name.toLowerCase()))
+  const missing = required.find((column) => !names.some((name) => column.toLowerCase() === name.toLowerCase()))
   for (const name of options) {
     const meant = nearest(name, required)
-    const wrong = complaint(name)
-    if (Option.isSome(wrong)) {
-      return Either.left(meant === undefined ? wrong.value : `there is no column ${quoted(name)}: did you mean ${meant}?`)
+    if (meant !== undefined) return Either.left(`there is no column ${quoted(name)}: did you mean ${meant}?`)
+    // In a file without a header this may be a key.
+    if (!isFamiliar(name)) {
+      return Either.left(
+        missing === undefined
+          ? `column ${
+            names.indexOf(name) + 1
+          } is not an option of an account: see plaza-stock-sync fleet accounts add --help for the options`
+          : `there is no column ${quoted(missing)}: the first line must have the names of the columns`
+      )
     }
+    const wrong = complaint(name)
+    if (Option.isSome(wrong)) return Either.left(wrong.value)
   }
   return Either.right(options)
 }
@@ -52,6 +62,7 @@ const schemaOf = (options: ReadonlyArray<string>): RowSchema<Row> => {
   return {
     columns: [{ name: first }, ...[...rest, ...options].map((name) => ({ name }))],
     empty: undefined,
+    hidesHeader: true,
     reject: (line, _, reason) => reject(line, reason),
     decode: (line, values) => {
       const [id = "", baseUrl = "", key = "", source = "", ...texts] = values.map((value) => CellText.trim(String(value)))

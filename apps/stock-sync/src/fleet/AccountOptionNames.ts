@@ -54,6 +54,9 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["api-key-file", ofItsOwn("key")]
 ])
 
+/** Whether a name is an option or similar to one, or is in the help of another command. */
+export const isFamiliar = (name: string): boolean => names.has(name) || refused.has(name) || nearest(name, names) !== undefined
+
 /** Why a name is no option of an account, as a sentence; none if it is one. */
 export const complaint = (name: string): Option.Option<string> => {
   if (names.has(name)) return Option.none()

@@ -180,6 +180,7 @@ const compareAndJudge = (
     return { ...difference, verdict: yield* HeldSnapshots.judge(sql, policy.guard, difference) }
   })
 
+/** One batch to insert next and one that the source fills: more would only hold rows in memory. */
 const batchesAhead = 2
 
 /** Stages and judges a snapshot, uses it, and drops what was staged. */
@@ -252,11 +253,11 @@ export const applySmall = (
     const countOf = (kind: Staging.StagedRow[3]) => rows.reduce((count, row) => row[3] === kind ? count + 1 : count, 0)
     const counts = { all: rows.length, rejected: countOf("bad"), negative: countOf("negative") }
     const zeroes = policy.missing === "zero"
-    if (!haveDistinctIds(rows) || (zeroes && counts.rejected > 0) || RejectedRowLimit.exceeded(policy.maxBadRows, counts))
-      return Option
-        .none()
+    if (!haveDistinctIds(rows) || (zeroes && counts.rejected > 0) || RejectedRowLimit.exceeded(policy.maxBadRows, counts)) {
+      return Option.none()
+    }
     const window = yield* guardWindow(policy)
-    // With old statistics of the account the planner would join some thousand rows in nested loops, a minute for 10,000.
+    // Before the statistics know the account, the planner would join some thousand rows in nested loops, a minute for 10,000.
     yield* sql`SET LOCAL enable_nestloop = off`
     const { changed, implausible, missing } = SnapshotDiff.relations(sql, window.start, zeroes)
     const staged = Staging.select(sql, [...rows, ...Staging.toExcludedRows(input.excluded)])

@@ -300,11 +300,15 @@ describe("fleet accounts import", () => {
             ["id,base_url,key,source", "there is no column \"base_url\": did you mean baseUrl?"],
             ["id,baseUrl,key,source,stock_column", "stock_column is not an option of an account: did you mean stock-column?"],
             ["id,baseUrl,key,source,port", "port is not an option of an account: it is a setting of the runner"],
+            // Without a header the first line has a key, which no message may show.
+            [`a,${baseUrl},${key},a.csv`, "there is no column \"id\": the first line must have the names of the columns"],
+            [`id,baseUrl,key,source,${key}`, "column 5 is not an option of an account"],
             ["", "it is empty"]
           ] as const
           for (const [header, message] of headers) {
             const ended = yield* run(["accounts", "import", header === "" ? written() : written(header)])
             expect([header, ...failure(ended)]).toEqual([header, 2, expect.stringContaining(message)])
+            expect(ended.stderr).not.toContain(key)
           }
           expect(failure(yield* run(["accounts", "import", "missing.csv"]))).toEqual([2, expect.stringContaining("does not exist")])
           expect(yield* accounts).toEqual([])

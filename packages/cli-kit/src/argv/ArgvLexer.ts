@@ -66,7 +66,11 @@ const tokenize = (program: CommandSyntax, argv: ReadonlyArray<string>): Tokens |
     const name = equals === -1 ? word : word.slice(0, equals)
     const option = known.get(name)
     if (isFlag(name)) {
-      if (equals !== -1) return invalid(`${name} takes no value: remove "${word.slice(equals)}"`)
+      if (equals !== -1) {
+        // Not "remove it": without its value, `--allow-writes=NAME` would allow more.
+        const help = [program.name, ...path, "--help"].join(" ")
+        return invalid(`${name} takes no value, but "${word.slice(equals)}" follows it: see ${help}`)
+      }
       flags.add(name)
     } else if (option === undefined) unknown.push(name)
     else {

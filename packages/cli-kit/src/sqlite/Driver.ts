@@ -16,14 +16,14 @@ const isSupported = (): boolean => {
 /** The SQLite of Node, without the warning that it is experimental; undefined if this Node was built without it. */
 const builtin = (): NodeSqlite.Constructor | undefined => {
   if (!isSupported()) return undefined
-  const emitWarning: unknown = Reflect.get(process, "emitWarning")
+  const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = () => {}
   try {
-    // The cast is true: these versions of Node have the module. The types are those of Node 20.
+    // The cast is true for these versions of Node; the types are those of Node 20, which lacks the module.
     const module = process.getBuiltinModule("node:sqlite") as NodeSqlite.NodeModule | undefined
     return module === undefined ? undefined : NodeSqlite.make(module)
   } finally {
-    Reflect.set(process, "emitWarning", emitWarning)
+    process.emitWarning = emitWarning
   }
 }
 
@@ -33,7 +33,9 @@ const endWithout = (cause: unknown): never => {
   const name = Path.parse(process.argv[1] ?? "").name
   const message = `SQLite is not available on Node ${process.versions.node} (${reason}): use Node 22.16 or later, which contains it, ` +
     `or install the program again with its optional dependency libsql`
-  const text = process.argv.includes("--json") ? JSON.stringify({ error: { tag: "SqliteMissing", message } }) : `${name}: ${message}`
+  const text = process.argv.includes("--json")
+    ? JSON.stringify({ error: { tag: "SqliteMissing", code: null, status: null, message, details: {} } })
+    : `${name}: ${message}`
   writeSync(process.stderr.fd, `${text}\n`)
   process.exit(1)
 }

@@ -11,6 +11,7 @@ import type { ServiceError } from "@plaza/domain/Errors"
 import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -104,6 +105,8 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
   readonly sendOpen: <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
   /** The clock of the service, from its last success. */
   readonly serviceClock: Effect.Effect<ServiceClock>
+  /** How long the service may still change state after an ambiguous failure. */
+  readonly settleTime: Duration.Duration
 }>() {}
 
 const parse = (text: string): Either.Either<unknown, string> =>
@@ -288,6 +291,7 @@ export const make: Effect.Effect<
     // True for the same reason as for `send`.
     sendPage: sendPage as Operations["Type"]["sendPage"],
     sendOpen,
+    settleTime: settings.settleTime,
     // Parsed on use, because few operations need it.
     serviceClock: Effect.sync(() => {
       const millis = parseHttpDate(latest.date)

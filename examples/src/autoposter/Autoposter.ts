@@ -1,0 +1,99 @@
+/**
+ * Posts each file of a folder once, across restarts and crashes. The journal has an entry for a file before its post is sent. After
+ * a crash or an `OutcomeUnknown` the post may exist, so the file is reported and not posted again.
+ */
+import { FileSystem, Path } from "@effect/platform"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { FailureScope, Media, Posts } from "@plaza/client"
+import { Clock, Duration, Effect, Option, Schema } from "effect"
+
+/**
+ * - `posting`: the post is being sent.
+ * - `posted`: the post exists; `detail` is its id.
+ * - `unknown`: the post may exist. A person looks at the account, and deletes the entry if the post is missing.
+ * - `refused`: the service refuses the file. Nothing was posted.
+ */
+const Entry = Schema.Struct({
+  file: Schema.String,
+  state: Schema.Literal("posting", "posted", "unknown", "refused"),
+  detail: Schema.String
+})
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+/** What happened to each file, in a database. */
+export class Journal extends Effect.Service<Journal>()("autoposter/Journal", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE IF NOT EXISTS files (file TEXT PRIMARY KEY, state TEXT NOT NULL, detail TEXT NOT NULL)`
+    return {
+      entries: SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Entry,
+        execute: () => sql`SELECT file, state, detail FROM files ORDER BY file`
+      })(),
+      record: (entry: Entry) =>
+        sql`INSERT INTO files ${sql.insert(entry)}
+            ON CONFLICT (file) DO UPDATE SET state = excluded.state, detail = excluded.detail`,
+      remove: (file: string) => sql`DELETE FROM files WHERE file = ${file}`,
+      /** Marks the files whose post was being sent when the program ended. */
+      closeInterrupted: sql`UPDATE files SET state = 'unknown', detail = 'the program ended during the post' WHERE state = 'posting'`
+    }
+  })
+}) {}
+
+const isMedia = (name: string) => /^[^.].*\.(?:jpe?g|png|gif|webp|mp4)$/i.test(name)
+
+/** The text of a post: the name of the file, without its extension. */
+const textOf = (file: string) => file.replace(/\.\w+$/, "").replaceAll(/[-_]+/g, " ")
+
+/** The media files of a folder that did not change for some seconds. A file that changes is still being written. */
+const settledFiles = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const now = yield* Clock.currentTimeMillis
+    const isSettled = (file: string) =>
+      Effect.map(fs.stat(path.join(folder, file)),
+        ({ mtime }) => Option.exists(mtime, (changed) => now - changed.getTime() >= Duration.toMillis("5 seconds")))
+    return yield* Effect.filter((yield* fs.readDirectory(folder)).filter(isMedia).sort(), isSettled)
+  })
+
+const postFile = (folder: string, file: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const media = yield* Media
+    const posts = yield* Posts
+    const journal = yield* Journal
+    // A lost upload is repeated in the next pass. Until a post uses it, nobody sees the file.
+    const { mediaId } = yield* media.uploadFile(path.join(folder, file))
+    yield* journal.record({ file, state: "posting", detail: "" })
+    yield* Effect.matchEffect(posts.create({ text: textOf(file), mediaIds: [mediaId] }), {
+      onSuccess: ({ id }) => journal.record({ file, state: "posted", detail: id }),
+      onFailure: (failure) =>
+        FailureScope.mayHaveHappened(failure)
+          ? journal.record({ file, state: "unknown", detail: failure.message })
+          : Effect.zipRight(journal.remove(file), Effect.fail(failure))
+    })
+  }).pipe(
+    Effect.catchTags({
+      PayloadTooLarge: ({ message }) => Effect.flatMap(Journal, ({ record }) => record({ file, state: "refused", detail: message })),
+      ValidationError: ({ message }) => Effect.flatMap(Journal, ({ record }) => record({ file, state: "refused", detail: message }))
+    })
+  )
+
+/**
+ * Posts the new files of a folder in the order of their names, and returns the whole journal. Run one pass at a time, and one
+ * program for a journal. A failure that is not about one file ends the pass; the next one continues.
+ */
+export const pass = (folder: string) =>
+  Effect.gen(function*() {
+    const journal = yield* Journal
+    yield* journal.closeInterrupted
+    const known = new Set((yield* journal.entries).map(({ file }) => file))
+    const files = yield* settledFiles(folder)
+    yield* Effect.forEach(files.filter((file) => !known.has(file)), (file) => postFile(folder, file), { discard: true })
+    return yield* journal.entries
+  })
+
+/** The entries that a person looks at. */
+export const attention = (entries: ReadonlyArray<Entry>) => entries.filter(({ state }) => state === "unknown" || state === "refused")

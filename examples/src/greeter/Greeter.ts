@@ -1,0 +1,101 @@
+/**
+ * Greets each person once, as the chat rules permit. The interface has no list of followers and no events: the program reads the
+ * conversations and sends a greeting to each new one. The service accepts it if the person follows the account or has written to it.
+ */
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Chat, type ClientError, FailureScope } from "@plaza/client"
+import { ConversationId } from "@plaza/domain"
+import { Clock, Duration, Effect, Schema, Stream } from "effect"
+
+/**
+ * - `skipped`: the conversation existed before the first pass.
+ * - `sending`: the greeting is being sent.
+ * - `greeted`: the service has accepted the greeting.
+ * - `unknown`: the greeting may have arrived. A second one could be a duplicate, so a person looks in the web app.
+ * - `waiting`: the person neither follows the account nor has written to it. Another attempt follows at `retryAt`.
+ * - `closed`: one side has blocked the other, or the person is not available.
+ */
+const Entry = Schema.Struct({
+  conversation: ConversationId,
+  state: Schema.Literal("skipped", "sending", "greeted", "unknown", "waiting", "closed"),
+  /** In milliseconds since 1970; 0 without another attempt. */
+  retryAt: Schema.Number
+})
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+/** What happened in each conversation, in a database. */
+export class Journal extends Effect.Service<Journal>()("greeter/Journal", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE IF NOT EXISTS greetings (conversation TEXT PRIMARY KEY, state TEXT NOT NULL, retryAt INTEGER NOT NULL)`
+    yield* sql`CREATE TABLE IF NOT EXISTS passes (id INTEGER PRIMARY KEY)`
+    return {
+      entries: SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Entry,
+        execute: () => sql`SELECT conversation, state, retryAt FROM greetings ORDER BY conversation`
+      })(),
+      record: (entry: Entry) =>
+        sql`INSERT INTO greetings ${sql.insert({ ...entry })}
+            ON CONFLICT (conversation) DO UPDATE SET state = excluded.state, retryAt = excluded.retryAt`,
+      /** Whether a conversation has no entry, or waits for an attempt that is due. */
+      isDue: (conversation: ConversationId, now: number) =>
+        Effect.map(sql`SELECT 1 FROM greetings WHERE conversation = ${conversation} AND NOT (state = 'waiting' AND retryAt <= ${now})`,
+          (rows) => rows.length === 0),
+      /** Marks the greetings that were being sent when the program ended. */
+      closeInterrupted: sql`UPDATE greetings SET state = 'unknown' WHERE state = 'sending'`,
+      isFirstPass: Effect.map(sql`SELECT id FROM passes`, (rows) => rows.length === 0),
+      completePass: sql`INSERT INTO passes (id) VALUES (1) ON CONFLICT DO NOTHING`
+    }
+  })
+}) {}
+
+/** The pause before another attempt where the chat rules forbid a greeting. Each attempt takes a slot of the rate limit. */
+const pause = Duration.days(1)
+
+/** Whether the service refuses the message with a code that is newer than this program. */
+const isNewRefusal = (failure: ClientError.Failure) =>
+  failure._tag === "UnrecognizedError" &&
+  (failure.category === "Forbidden" || failure.category === "NotFound" || failure.category === "InvalidRequest")
+
+const greet = (conversation: ConversationId, text: string) =>
+  Effect.gen(function*() {
+    const { send } = yield* Chat
+    const journal = yield* Journal
+    const record = (state: Entry["state"], retryAt = 0) => journal.record({ conversation, state, retryAt })
+    const later = Effect.flatMap(Clock.currentTimeMillis, (now) => record("waiting", now + Duration.toMillis(pause)))
+    yield* record("sending")
+    yield* Effect.matchEffect(send(conversation, text), {
+      onSuccess: () => record("greeted"),
+      onFailure: (failure) => {
+        if (failure._tag === "ChatNotAllowed" || isNewRefusal(failure)) return later
+        if (failure._tag === "ChatBlocked" || failure._tag === "UserUnavailable" || failure._tag === "NotFound") return record("closed")
+        if (FailureScope.mayHaveHappened(failure)) return record("unknown")
+        // Nothing was sent. The next pass continues here.
+        return Effect.zipRight(record("waiting"), Effect.fail(failure))
+      }
+    })
+  })
+
+export interface Options {
+  readonly text: string
+  /** Whether the first pass greets in existing conversations as well. */
+  readonly greetExisting: boolean
+}
+
+/** Greets in new conversations, and in those whose pause is over. Returns the journal. Run one pass at a time. */
+export const pass = ({ greetExisting, text }: Options) =>
+  Effect.gen(function*() {
+    const chat = yield* Chat
+    const journal = yield* Journal
+    yield* journal.closeInterrupted
+    const skips = !greetExisting && (yield* journal.isFirstPass)
+    const now = yield* Clock.currentTimeMillis
+    yield* chat.list().pipe(
+      // A list may emit a conversation twice, so the journal decides for each one.
+      Stream.filterEffect(({ id }) => journal.isDue(id, now)),
+      Stream.runForEach(({ id }) => skips ? journal.record({ conversation: id, state: "skipped", retryAt: 0 }) : greet(id, text))
+    )
+    yield* journal.completePass
+    return yield* journal.entries
+  })

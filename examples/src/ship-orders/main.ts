@@ -1,0 +1,31 @@
+/** Ships the orders of a CSV file, and prints what is not confirmed. Reads `PLAZA_BASE_URL` and `PLAZA_API_KEY`. */
+import { FileSystem } from "@effect/platform"
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { Plaza } from "@plaza/client"
+import * as NodeClient from "@plaza/client/node"
+import { Config, Console, Effect, Layer } from "effect"
+import * as ShipOrders from "./ShipOrders.js"
+
+const program = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* Config.string("SHIPMENTS").pipe(Config.withDefault("shipments.csv"))
+  const { changed, entries } = yield* ShipOrders.shipFile(yield* fs.readFileString(file))
+  const shipped = entries.filter(({ state }) => state === "shipped")
+  yield* Console.log(`shipped: ${shipped.length} of ${entries.length}`)
+  yield* Effect.forEach(entries.filter((entry) => !shipped.includes(entry)),
+    ({ detail, orderId, state }) =>
+      Console.log(`${orderId}: ${state === "sending" ? "unknown, run the program again" : state} (${detail})`))
+  yield* Effect.forEach(changed, (orderId) => Console.log(`${orderId}: the row has changed after the shipment`))
+})
+
+const live = Layer.mergeAll(
+  Layer.provide(Plaza.layerConfig, NodeClient.layer),
+  Layer.provide(
+    ShipOrders.Journal.Default,
+    SqliteClient.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("shipments.sqlite")) })
+  ),
+  NodeContext.layer
+)
+
+program.pipe(Effect.provide(live), NodeRuntime.runMain)

