@@ -2,6 +2,7 @@
 import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import { copyProgram } from "@plaza/testing/CopiedProgram"
 import Database from "better-sqlite3"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
@@ -171,8 +172,7 @@ describe.concurrent("once", () => {
   it.live("works in an empty folder elsewhere, with nothing but its own files and two variables", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {
-        const files = yield* FileSystem.FileSystem
-        yield* files.copy(dist, `${cwd}/moved`)
+        copyProgram(dist, `${cwd}/moved`)
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account, program })).toMatchObject({ status: 0 })
