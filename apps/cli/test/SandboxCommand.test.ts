@@ -5,6 +5,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
+import { copyProgram } from "@plaza/testing/CopiedProgram"
 import { Effect } from "effect"
 import { get } from "node:http"
 import { expect } from "vitest"
@@ -14,7 +15,7 @@ import { dist, finished, run, start, written } from "./support/Plaza.js"
 const moved = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-moved-" })
-  yield* fs.copy(dist, `${folder}/dist`)
+  copyProgram(dist, `${folder}/dist`)
   return folder
 })
 

@@ -2,6 +2,7 @@
 import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import { copyProgram } from "@plaza/testing/CopiedProgram"
 import Database from "better-sqlite3"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
@@ -168,13 +169,10 @@ describe.concurrent("once", () => {
       })
     ))
 
-  it.live("works in an empty folder elsewhere, with nothing but its own files, libsql beside them and two variables", () =>
+  it.live("works in an empty folder elsewhere, with nothing but its own files and two variables", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {
-        const files = yield* FileSystem.FileSystem
-        yield* files.copy(dist, `${cwd}/moved`)
-        yield* files.makeDirectory(`${cwd}/moved/node_modules`)
-        yield* files.symlink(`${dist}/../node_modules/libsql`, `${cwd}/moved/node_modules/libsql`)
+        copyProgram(dist, `${cwd}/moved`)
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account, program })).toMatchObject({ status: 0 })
@@ -441,7 +439,8 @@ describe("help and version", () => {
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         yield* files.copy(dist, `${cwd}/moved`)
-        // Without libsql beside it, whatever opens a database fails on a Node without SQLite.
+        // Without the program beside it, whatever opens a database fails.
+        yield* files.remove(`${cwd}/moved/program.cjs`)
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         const help = yield* run(["--help"], { cwd, program })
         for (const word of ["run", "once", "plan", "status", "retry", "confirm", "adopt", "history", "export"])

@@ -5,6 +5,7 @@
  */
 import { FileSystem } from "@effect/platform"
 import type { Fault, Latitude } from "@plaza/sandbox"
+import { copyProgram } from "@plaza/testing/CopiedProgram"
 import { Duration, Effect, Fiber, Random } from "effect"
 import { dist, type Ended, start } from "../program.js"
 import * as Feed from "./Feed.js"
@@ -92,7 +93,7 @@ export const run = ({ kills, ledger, products }: Options) =>
       STOCK_SYNC_GUARD_COUNT: String(products)
     }
     // A build may replace the program meanwhile.
-    yield* files.copy(dist, `${cwd}/program`)
+    copyProgram(dist, `${cwd}/program`)
     const begin = start(["run"], { cwd, env, program: `${cwd}/program/plaza-stock-sync.cjs` })
 
     let requests = 0
