@@ -62,14 +62,36 @@ describe("the autoposter", () => {
       expect(yield* textsSent).toEqual(["a", "b"])
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
-  it.scoped("reports a file that the service refuses, and posts the others", () =>
+  for (const [status, code] of [[400, "VALIDATION_ERROR"], [413, "PAYLOAD_TOO_LARGE"], [415, "NEW_CODE"], [422, "NEW_CODE"]] as const) {
+    it.scoped(`reports a file that the service refuses, and posts the others: ${status}`, () =>
+      Effect.gen(function*() {
+        const { addFault, countRequests } = yield* Sandbox.Sandbox
+        const { run } = yield* folderWith("a.jpg", "b.jpg")
+        yield* addFault({ kind: "status", when: "before", status, code, path: "/media" })
+        expect(statesOf(yield* run)).toEqual([["a.jpg", "refused"], ["b.jpg", "posted"]])
+        yield* run
+        expect(yield* countRequests({ path: "/media" })).toBe(2)
+      }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
+  }
+
+  it.scoped("leaves out what is not a readable file, and posts the others", () =>
     Effect.gen(function*() {
-      const { addFault, countRequests } = yield* Sandbox.Sandbox
+      const fs = yield* FileSystem.FileSystem
+      const { folder, run } = yield* folderWith("c.jpg")
+      yield* fs.symlink(`${folder}/missing`, `${folder}/a.jpg`)
+      yield* fs.makeDirectory(`${folder}/b.jpg`)
+      yield* TestClock.adjust("1 minute")
+      expect(statesOf(yield* run)).toEqual([["c.jpg", "posted"]])
+    }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
+
+  it.scoped("ends the pass at a redirect, because the base URL is wrong", () =>
+    Effect.gen(function*() {
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
       const { run } = yield* folderWith("a.jpg", "b.jpg")
-      yield* addFault({ kind: "status", when: "before", status: 413, path: "/media" })
-      expect(statesOf(yield* run)).toEqual([["a.jpg", "refused"], ["b.jpg", "posted"]])
-      yield* run
-      expect(yield* countRequests({ path: "/media" })).toBe(2)
+      yield* addFault({ kind: "status", when: "before", status: 308, path: "/media", times: 50 })
+      expect(yield* Effect.flip(run)).toMatchObject({ status: 308 })
+      yield* clearFaults
+      expect(statesOf(yield* run)).toEqual([["a.jpg", "posted"], ["b.jpg", "posted"]])
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
   it.scoped("ends a pass that the account can't do, and continues with the next one", () =>

@@ -3,15 +3,16 @@
  * a crash or an `OutcomeUnknown` the post may exist, so the file is reported and not posted again.
  */
 import { FileSystem, Path } from "@effect/platform"
+import type { PlatformError } from "@effect/platform/Error"
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { FailureScope, Media, Posts } from "@plaza/client"
+import { ClientError, FailureScope, Media, Posts } from "@plaza/client"
 import { Clock, Duration, Effect, Option, Schema } from "effect"
 
 /**
  * - `posting`: the post is being sent.
  * - `posted`: the post exists; `detail` is its id.
  * - `unknown`: the post may exist. A person looks at the account, and deletes the entry if the post is missing.
- * - `refused`: the service refuses the file. Nothing was posted.
+ * - `refused`: the service refuses the file or its text. Nothing was posted.
  */
 const Entry = Schema.Struct({
   file: Schema.String,
@@ -53,10 +54,24 @@ const settledFiles = (folder: string) =>
     const path = yield* Path.Path
     const now = yield* Clock.currentTimeMillis
     const isSettled = (file: string) =>
-      Effect.map(fs.stat(path.join(folder, file)),
-        ({ mtime }) => Option.exists(mtime, (changed) => now - changed.getTime() >= Duration.toMillis("5 seconds")))
+      fs.stat(path.join(folder, file)).pipe(
+        Effect.map(({ mtime, type }) =>
+          type === "File" && Option.exists(mtime, (changed) => now - changed.getTime() >= Duration.toMillis("5 seconds"))
+        ),
+        Effect.catchAll(leaveOut(file))
+      )
     return yield* Effect.filter((yield* fs.readDirectory(folder)).filter(isMedia).sort(), isSettled)
   })
+
+/** Logs a file that cannot be read, such as one that was just removed. The next pass tries it again. */
+const leaveOut = (file: string) => (failure: PlatformError) =>
+  Effect.as(Effect.logWarning("autoposter.file_unreadable", { file, detail: failure.message }), false)
+
+/** By the status, because the service may have codes that are newer than this program. A redirect is not about the file. */
+const isAboutFile = (failure: ClientError.Failure) =>
+  ClientError.isServiceError(failure)
+    ? failure.status >= 400 && (failure.category === "InvalidRequest" || failure.category === "TooLarge")
+    : failure._tag === "InvalidInput"
 
 const postFile = (folder: string, file: string) =>
   Effect.gen(function*() {
@@ -74,12 +89,12 @@ const postFile = (folder: string, file: string) =>
           ? journal.record({ file, state: "unknown", detail: failure.message })
           : Effect.zipRight(journal.remove(file), Effect.fail(failure))
     })
-  }).pipe(
-    Effect.catchTags({
-      PayloadTooLarge: ({ message }) => Effect.flatMap(Journal, ({ record }) => record({ file, state: "refused", detail: message })),
-      ValidationError: ({ message }) => Effect.flatMap(Journal, ({ record }) => record({ file, state: "refused", detail: message }))
-    })
-  )
+  }).pipe(Effect.catchAll((failure) => {
+    if (failure._tag === "SystemError" || failure._tag === "BadArgument") return leaveOut(file)(failure)
+    return failure._tag !== "SqlError" && isAboutFile(failure)
+      ? Effect.flatMap(Journal, ({ record }) => record({ file, state: "refused", detail: failure.message }))
+      : Effect.fail(failure)
+  }))
 
 /**
  * Posts the new files of a folder in the order of their names, and returns the whole journal. Run one pass at a time, and one

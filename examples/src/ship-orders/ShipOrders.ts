@@ -80,10 +80,10 @@ export class Journal extends Effect.Service<Journal>()("ship-orders/Journal", {
   })
 }) {}
 
-/** By the category of the status, because the service may have codes that are newer than this program. */
+/** By the status, because the service may have codes that are newer than this program. A redirect is not about the order. */
 const isAboutOrder = (failure: ClientError.Failure) =>
   ClientError.isServiceError(failure)
-    ? failure.category === "NotFound" || failure.category === "InvalidRequest"
+    ? failure.status >= 400 && (failure.category === "NotFound" || failure.category === "InvalidRequest")
     : failure._tag === "InvalidInput"
 
 const shipRow = ({ orderId, ...shipment }: Row, mayBeSent: boolean) =>

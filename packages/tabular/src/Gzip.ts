@@ -8,7 +8,7 @@ import type * as StreamingParser from "./StreamingParser.js"
 export const chunkSize = 16_384
 
 // Real sources compress by a factor of 3 to 100, because each row has its own id. Only long runs of one byte come near deflate's limit of
-// 1,032. Small sources are uncheckedBytes at any ratio.
+// 1,032. Small sources are accepted at any ratio.
 const uncheckedBytes = 64 * 1024 * 1024
 const maxRatio = 300
 
