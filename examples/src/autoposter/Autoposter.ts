@@ -89,10 +89,10 @@ const postFile = (folder: string, file: string) =>
           ? journal.record({ file, state: "unknown", detail: failure.message })
           : Effect.zipRight(journal.remove(file), Effect.fail(failure))
     })
-  }).pipe(Effect.catchAll((failure) => {
-    if (failure._tag === "SystemError" || failure._tag === "BadArgument") return leaveOut(file)(failure)
+  }).pipe(Effect.asVoid, Effect.catchAll((failure) => {
+    if (failure._tag === "SystemError" || failure._tag === "BadArgument") return Effect.asVoid(leaveOut(file)(failure))
     return failure._tag !== "SqlError" && isAboutFile(failure)
-      ? Effect.flatMap(Journal, ({ record }) => record({ file, state: "refused", detail: failure.message }))
+      ? Effect.flatMap(Journal, ({ record }) => Effect.asVoid(record({ file, state: "refused", detail: failure.message })))
       : Effect.fail(failure)
   }))
 
