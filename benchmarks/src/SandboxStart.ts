@@ -9,15 +9,16 @@ const roundsOf = (form: Form) => form === "full" ? 21 : 1
 /** Loads the built packages as they are, without bundling. */
 export const embedded = (form: Form): Effect.Effect<ReadonlyArray<Row>, BenchmarkFailed | ProgramFailed> =>
   Effect.gen(function*() {
-    const pathOf = yield* bundle(["sandbox/EmbeddedSandbox", "sandbox/LoadedPackages"], { installed: true })
+    const pathOf = yield* bundle(["sandbox/EmbeddedSandbox", "sandbox/LoadedPackages", "sandbox/PlatformPackages"], { installed: true })
     const measures = {
       bare,
       embedded: time([pathOf("sandbox/EmbeddedSandbox")]),
-      loaded: time([pathOf("sandbox/LoadedPackages")])
+      loaded: time([pathOf("sandbox/LoadedPackages")]),
+      platform: time([pathOf("sandbox/PlatformPackages")])
     }
     if (form === "full") yield* interleave(measures, 1)
     const samples = yield* interleave(measures, roundsOf(form))
-    const beside = summary("`node -e 0`", samples.bare, "ms")
+    const beside = `${summary("`effect` and `@effect/platform` alone", samples.platform, "ms")}; ${summary("`node -e 0`", samples.bare, "ms")}`
     return [
       row({
         claim: "a process that embeds a sandbox, makes one call and ends, with modules that are not bundled",
