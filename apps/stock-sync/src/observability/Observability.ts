@@ -61,10 +61,7 @@ const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, n
   Option.match(settings, {
     onNone: () => Layer.empty,
     onSome: (settings) =>
-      Layer.unwrapEffect(Effect.map(
-        Effect.promise(() => Promise.all([import("./Webhook.js"), import("@effect/platform-node/NodeHttpClient")])),
-        ([Webhook, NodeHttpClient]) => Layer.provide(Webhook.layer(settings), NodeHttpClient.layerUndici)
-      ))
+      Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Webhook.js")), ({ layerUndici }) => layerUndici(settings)))
   })
 
 /** The log, and OTLP if it is configured. */

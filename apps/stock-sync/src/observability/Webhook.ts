@@ -2,6 +2,7 @@
  * Posts notifications to an address, signed by Standard Webhooks (https://www.standardwebhooks.com). Deliveries never delay or fail the
  * worker.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -189,3 +190,7 @@ export const layer = (settings: WebhookSettings): Layer.Layer<never, never, Http
     yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), receive)))
     yield* Effect.forkScoped(Effect.forever(deliverNext))
   }))
+
+/** `layer` with an HTTP client of its own. */
+export const layerUndici = (settings: WebhookSettings): Layer.Layer<never, never, SyncStatus> =>
+  Layer.provide(layer(settings), NodeHttpClient.layerUndici)
