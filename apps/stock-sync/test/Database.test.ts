@@ -9,10 +9,12 @@ import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
+import Sqlite from "better-sqlite3"
+import { Chunk, Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
 import { createConnection } from "mysql2"
 import * as Open from "../src/source/Open.js"
 import * as Mariadb from "./support/mariadb.js"
+import * as NamedPipe from "./support/namedPipe.js"
 import { all, bad, containing, good } from "./support/reading.js"
 
 /** A database, and a way to change what is in it. */
@@ -313,6 +315,36 @@ layer(sqlite)("an SQLite file", (it) => {
         yield* Effect.flip(read(query))
       }
       expect(yield* files.readDirectory(folder)).toEqual(before)
+    }))
+
+  it.scoped("is read after another process has written it, and other work goes on meanwhile", () =>
+    Effect.gen(function*() {
+      const { address, run } = yield* Database
+      yield* run("CREATE TABLE waiting (product_id TEXT, stock INTEGER)", "INSERT INTO waiting VALUES ('A', 5)")
+      const writer = yield* Effect.acquireRelease(
+        Effect.sync(() => new Sqlite(address.replace("sqlite:", ""))),
+        (open) => Effect.sync(() => open.close())
+      )
+      writer.exec("BEGIN EXCLUSIVE; UPDATE waiting SET stock = 6")
+      const reading = yield* Effect.fork(read("SELECT product_id, stock FROM waiting", { timeout: Duration.infinity }))
+      // A driver that waits by itself would give up before anything else runs.
+      while (Chunk.isEmpty(yield* TestClock.sleeps()) && Option.isNone(yield* Fiber.poll(reading))) {
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      }
+      writer.exec("COMMIT")
+      while (Option.isNone(yield* Fiber.poll(reading))) {
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        yield* TestClock.adjust("100 millis")
+      }
+      expect(yield* Fiber.join(reading)).toMatchObject([{ productId: "A", stock: 6 }])
+    }))
+
+  it.scoped("is refused if it is a named pipe, which nobody may ever write", () =>
+    Effect.gen(function*() {
+      const { address } = yield* Database
+      const pipe = address.replace("stock of", "pipe of")
+      yield* NamedPipe.make(pipe.replace("sqlite:", ""))
+      expect(yield* Effect.flip(read("SELECT 1", { source: pipe }))).toMatchObject({ _tag: "SourceError" })
     }))
 
   it.scoped("is not made by asking it", () =>

@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { toStorable } from "../ledger/LedgerConnection.js"
 import * as AccountSelection from "./AccountSelection.js"
 import * as FleetAccounts from "./FleetAccounts.js"
 import { FleetDatabase } from "./FleetDatabase.js"
@@ -75,11 +76,14 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
             FOR UPDATE SKIP LOCKED
           ) AND fleet_account.id = one.id`)),
       recordProblems: (problems) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.asVoid(run(sql`
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          // A problem may contain a text of the service. One that can't be stored would fail this statement for all accounts.
+          const rows = problems.map(({ problem, ...row }) => ({ ...row, problem: problem === null ? null : toStorable(problem) }))
+          return Effect.asVoid(run(sql`
             UPDATE fleet_account SET problem = one.problem, problem_at = CASE WHEN one.problem IS NULL THEN NULL ELSE ${now}::bigint END
-            FROM jsonb_to_recordset(${JSON.stringify(problems)}::jsonb) AS one (id text, epoch bigint, problem text)
-            WHERE fleet_account.id = one.id AND fleet_account.epoch = one.epoch AND (one.problem IS NULL OR NOT fleet_account.paused)`)))
+            FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS one (id text, epoch bigint, problem text)
+            WHERE fleet_account.id = one.id AND fleet_account.epoch = one.epoch AND (one.problem IS NULL OR NOT fleet_account.paused)`))
+        })
     }
   })
 )

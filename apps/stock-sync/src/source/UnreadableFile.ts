@@ -10,6 +10,8 @@ export const unreadable = (path: string, advice: string) => (error: PlatformErro
     ? "there is no such file"
     : error._tag === "SystemError" && error.reason === "PermissionDenied"
     ? "this user may not read it"
+    : error._tag === "SystemError" && error.reason === "BadResource" && !/EISDIR|directory/i.test(error.message)
+    ? "it is a named pipe or a device, not a file"
     : error._tag === "SystemError" && /EISDIR|directory/i.test(error.message)
     ? "it is a folder, not a file"
     : `it can't be read (${error.message})`

@@ -4,6 +4,11 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { Failure } from "./SyncStatus.js"
 
+const longest = 1_000
+
+/** A text of the service, which may be megabytes long, as events, the status and the ledger keep it: at most 1,000 characters. */
+export const shortened = (text: string): string => text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+
 interface TaggedFailure {
   readonly _tag: string
   readonly message: string
@@ -16,6 +21,6 @@ export const make = (about: Failure["about"], failure: TaggedFailure, productId?
     about,
     productId,
     tag: failure._tag,
-    code: typeof failure.code === "string" ? failure.code : undefined,
-    message: failure.message
+    code: typeof failure.code === "string" ? shortened(failure.code) : undefined,
+    message: shortened(failure.message)
   }))

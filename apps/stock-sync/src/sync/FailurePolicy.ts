@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import type { Refusal } from "../ledger/Entry.js"
 import type { FailedSend, Send } from "../ledger/Ledger.js"
 import * as Backoff from "./Backoff.js"
+import * as FailureEvent from "./FailureEvent.js"
 
 export type SendFailure = FailureOf<"setStock">
 
@@ -26,8 +27,8 @@ const unprovenQuarantine: Backoff.Backoff = { first: Duration.minutes(1), longes
 
 const refusalOf = (failure: SendFailure, value: number): Refusal => ({
   tag: failure._tag,
-  code: "code" in failure ? failure.code : undefined,
-  message: failure.message,
+  code: "code" in failure && failure.code !== undefined ? FailureEvent.shortened(failure.code) : undefined,
+  message: FailureEvent.shortened(failure.message),
   value
 })
 

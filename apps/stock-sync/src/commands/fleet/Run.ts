@@ -15,6 +15,7 @@ import * as FleetRunnerLive from "../../fleet/FleetRunnerLive.js"
 import * as FleetLedgerLive from "../../fleet/ledger/FleetLedgerLive.js"
 import * as FleetObservability from "../../fleet/operations/FleetObservability.js"
 import * as OwnershipCluster from "../../fleet/OwnershipCluster.js"
+import * as RegularFiles from "../../fleet/RegularFiles.js"
 import * as SealedSecrets from "../../fleet/SealedSecrets.js"
 import * as Observability from "../../observability/Observability.js"
 
@@ -27,12 +28,12 @@ const checkedSecret = Layer.effectDiscard(Effect.flatMap(AccountOptions.AccountO
  */
 export const layer = (options: FleetRunnerLive.Options) =>
   FleetRunnerLive.layer(options).pipe(
-    Layer.provide(AccountSources.layer),
+    Layer.provide(Layer.provide(AccountSources.layer, RegularFiles.layer)),
     Layer.provide(NodeClient.layerWith({ connectTimeout: OwnershipCluster.longestConnect })),
     Layer.provide(OwnershipCluster.layer),
     Layer.provide(FleetRoster.layer),
     Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedgerLive.layer)),
-    Layer.provide(Layer.provideMerge(checkedSecret, AccountOptions.layerConfig)),
+    Layer.provide(Layer.provideMerge(checkedSecret, Layer.provide(AccountOptions.layerConfig, RegularFiles.layer))),
     Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerConfig))
   )
 
