@@ -18,7 +18,9 @@ export const embedded = (form: Form): Effect.Effect<ReadonlyArray<Row>, Benchmar
     }
     if (form === "full") yield* interleave(measures, 1)
     const samples = yield* interleave(measures, roundsOf(form))
-    const beside = `${summary("`effect` and `@effect/platform` alone", samples.platform, "ms")}; ${summary("`node -e 0`", samples.bare, "ms")}`
+    const beside = `${summary("`effect` and `@effect/platform` alone", samples.platform, "ms")}; ${
+      summary("`node -e 0`", samples.bare, "ms")
+    }`
     return [
       row({
         claim: "a process that embeds a sandbox, makes one call and ends, with modules that are not bundled",
