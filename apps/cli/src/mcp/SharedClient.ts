@@ -11,6 +11,7 @@ import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Path from "node:path"
 import * as Connection from "../profiles/Connection.js"
 import type { ConnectionFlags } from "../profiles/ConnectionSettings.js"
@@ -37,7 +38,10 @@ export const layer = (flags: ConnectionFlags) =>
     const { apiKey, baseUrl, rateLimit, rateWindow, timeout } = yield* Connection.settings(flags)
     const filename = yield* file
     const unusable = new UsageError({ message: `${filename} can't be opened: allow this user to read and write it, or delete it` })
-    const database = Layer.catchAllCause(SqliteClient.layer({ filename }), () => Layer.fail(unusable))
+    // Processes that open a new file at the same time fail: SQLite does not wait for the lock that the write-ahead log requires.
+    const database = Layer.catchAllCause(SqliteClient.layer({ filename }), () => Layer.fail(unusable)).pipe(
+      Layer.retry(Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(10)))
+    )
     const lease = Duration.sum(rateWindow, timeout)
     return Plaza.layerWithoutRateLimit({
       apiKey,
