@@ -42,6 +42,8 @@ const secretPart = "secretsecretsecretsecretsecret"
 const tick = Duration.millis(100)
 // Much longer than it takes on a busy machine.
 const longest = Duration.minutes(2)
+/** A stage waits for several such things. */
+const longestStage = Duration.minutes(5)
 
 /** The largest number of these times within a window. */
 export const mostWithin = (window: Duration.Duration, times: ReadonlyArray<number>): number => {
@@ -104,6 +106,8 @@ export const run = (options: Options) =>
     const started: Array<Fleet.Runner> = []
     /** Runners that the test ends. */
     const ending = new Set<Fleet.Runner>()
+    const ended = new Set<Fleet.Runner>()
+    let isOver = false
     const exits: Array<string> = []
     const unserved: Array<string> = []
     const failovers: Array<number> = []
@@ -122,12 +126,13 @@ export const run = (options: Options) =>
     const superviseOn = (machine: Machine, runner: Fleet.Runner): Effect.Effect<void> =>
       Effect.gen(function*() {
         const { status, stderr } = yield* runner.ended
+        ended.add(runner)
         if (ending.has(runner)) return
-        machine.runner = undefined
+        if (machine.runner === runner) machine.runner = undefined
         if (yield* hasTakenOver(runner)) exits.push(`${runner.name} ended with ${status}: ${stderr.slice(-500)}`)
         else failedStarts++
         yield* Effect.sleep("1 second")
-        yield* startOn(machine)
+        if (!isOver && machine.runner === undefined) yield* startOn(machine)
       })
 
     const hasTakenOver = ({ pid }: Fleet.Runner, since = 0) =>
@@ -177,6 +182,39 @@ export const run = (options: Options) =>
       Effect.map(DatabaseProxy.start(fleet.database), (network): Machine => ({ network, runner: undefined })),
       3
     )
+    const situation = Effect.gen(function*() {
+      const latest = new Map(service.arrivals.map((arrival) => [arrival.runner, arrival]))
+      const database = yield* Effect.all([fleet.unsettled, fleet.left, fleet.problems]).pipe(
+        Effect.disconnect,
+        Effect.timeoutTo({ duration: "5 seconds", onTimeout: () => "no answer", onSuccess: (answers): unknown => answers })
+      )
+      return JSON.stringify({
+        now: yield* now,
+        wanted: machines.map(({ runner }) => runner?.name ?? "no runner"),
+        runners: started.map((runner) => ({
+          name: runner.name,
+          isToEnd: ending.has(runner),
+          hasEnded: ended.has(runner),
+          latest: latest.get(runner.name),
+          stderr: runner.stderr().slice(-1_000)
+        })),
+        database
+      })
+    })
+
+    /** Says what there is when a stage hangs, which a test that times out doesn't. */
+    const stage = <A>(name: string, effect: Effect.Effect<A>): Effect.Effect<A> =>
+      effect.pipe(
+        Effect.disconnect,
+        Effect.timeoutTo({
+          duration: longestStage,
+          onTimeout: () =>
+            Effect.flatMap(situation, (text) => Effect.dieMessage(`${name} takes more than ${Duration.format(longestStage)}: ${text}`)),
+          onSuccess: Effect.succeed
+        }),
+        Effect.flatten
+      )
+
     const connect = (some: ReadonlyArray<Machine>, state: DatabaseProxy.State) =>
       Effect.forEach(some, ({ network }) => network.set(state), { discard: true })
     const randomMachine = among(...machines)
@@ -253,8 +291,7 @@ export const run = (options: Options) =>
     }
 
     const startedAt = yield* now
-    yield* Effect.forEach(machines, startOn)
-    yield* served(machines, 0)
+    yield* stage("the first start", Effect.zipRight(Effect.forEach(machines, startOn), served(machines, 0)))
     // Only an account that was served can be served again.
     const isLoaded = Effect.sync(() => new Set(service.arrivals.map(({ account }) => account)).size === ids.length)
     if (!(yield* Fleet.until(isLoaded, longest))) unserved.push("accounts before the first fault")
@@ -278,9 +315,9 @@ export const run = (options: Options) =>
 
     for (const fault of options.faults) {
       yield* Effect.sleep(Duration.seconds(yield* Random.nextRange(0, 3)))
-      yield* faults[fault]
+      yield* stage(fault, faults[fault])
     }
-    yield* Fiber.join(changer)
+    yield* stage("changing the sources", Fiber.join(changer))
     yield* service.setFailing(false)
     const differing = () =>
       ids.flatMap((id) =>
@@ -292,11 +329,12 @@ export const run = (options: Options) =>
       const isSettled = Effect.map(fleet.unsettled, (count) => count === 0 && differing().length === 0)
       return (yield* Fleet.until(isSettled, longest)) || (service.arrivals.length > before && (yield* settle))
     })
-    const settled = yield* settle
+    const settled = yield* stage("settling", settle)
     const failing = settled ? [] : yield* fleet.problems
     const left = settled ? [] : yield* fleet.left
     const unrecorded = yield* fleet.unrecorded
-    yield* Effect.forEach(machines, stopOn)
+    isOver = true
+    yield* stage("stopping", Effect.zipRight(Effect.forEach(machines, stopOn), Effect.forEach(started, ({ ended }) => ended)))
 
     const takeovers = yield* fleet.takeovers
     const pids = new Map(started.map(({ name, pid }) => [name, pid]))

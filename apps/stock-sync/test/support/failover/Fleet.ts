@@ -24,6 +24,7 @@ export interface Runner {
   readonly pid: number
   readonly signal: Running["kill"]
   readonly ended: Effect.Effect<Ended>
+  readonly stderr: Running["stderr"]
 }
 
 /** Polls a condition for a limited time. Returns whether it was satisfied. */
@@ -120,12 +121,12 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
       start: (network: DatabaseProxy.DatabaseProxy) =>
         Effect.gen(function*() {
           const name = `runner ${++started}`
-          const { ended, kill, pid } = yield* start(["fleet", "run"], {
+          const { ended, kill, pid, stderr } = yield* start(["fleet", "run"], {
             cwd,
             env: { ...env(network.url), HTTP_PROXY: yield* proxyFor(name) },
             program
           })
-          const runner: Runner = { name, pid: yield* Effect.orDie(Effect.fromNullable(pid)), signal: kill, ended }
+          const runner: Runner = { name, pid: yield* Effect.orDie(Effect.fromNullable(pid)), signal: kill, ended, stderr }
           return runner
         }),
       /** All takeovers, in order. */
