@@ -17,7 +17,7 @@ const cliKit = fileURLToPath(new URL("../packages/cli-kit/src", import.meta.url)
  * @param {Partial<import("rolldown").InputOptions>} input
  * @param {import("rolldown").OutputOptions} output
  */
-const write = async (input, output) => {
+export const write = async (input, output) => {
   const bundle = await rolldown(input)
   await bundle.write({ minify: true, ...output })
   await bundle.close()

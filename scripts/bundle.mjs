@@ -1,14 +1,15 @@
 /**
  * Bundles an app into a `dist` folder that runs on plain Node without an installation: `node scripts/bundle.mjs APPDIR`.
  * The app's package.json gives the program's name (`bin`) and, for compilation at build time, arguments that run most of its code
- * (`config.warm`) with their standard input (`config.warmStdin`), and the modules that its most frequent commands load (`config.hot`). The entry is `src/bin.ts`, the manual `src/manual.ts`.
+ * (`config.warm`) with their standard input (`config.warmStdin`), the modules that its most frequent commands load (`config.hot`), and the
+ * programs that it starts (`config.programs`: a file in `dist` and its entry). The entry is `src/bin.ts`, the manual `src/manual.ts`.
  */
 import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { deferredBuiltins } from "./bundle-builtins.mjs"
-import { writeCompiled, writeLauncher, writeManual } from "./bundle-launcher.mjs"
+import { write, writeCompiled, writeLauncher, writeManual } from "./bundle-launcher.mjs"
 import { undiciSubset } from "./bundle-undici.mjs"
 import { licenses, packagesOf, sbom } from "./inventory.mjs"
 import { readManifest } from "./manifest.mjs"
@@ -101,7 +102,9 @@ const { output } = await bundle.write({
 await bundle.close()
 for (const file of output) if (file.type === "chunk") writeFileSync(Path.join(dist, file.fileName), toAscii(file.code))
 await writeLauncher({ dist, input, name })
-const { warm, warmStdin } = manifest.config ?? {}
+const { programs = {}, warm, warmStdin } = manifest.config ?? {}
+for (const [file, entry] of Object.entries(programs))
+  await write({ ...input, input: entry }, { file: Path.join(dist, file), format: "cjs" })
 const packages = packagesOf(output.flatMap((file) => file.type === "chunk" ? file.moduleIds : []))
 writeFileSync(Path.join(dist, "THIRD-PARTY-LICENSES"), licenses(packages))
 writeFileSync(Path.join(dist, "sbom.cdx.json"), sbom(app, packages))

@@ -10,9 +10,24 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import Sqlite from "better-sqlite3"
-import { Chunk, Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  type Scope,
+  Stream,
+  TestClock,
+  TestServices
+} from "effect"
 import { createConnection } from "mysql2"
 import * as Open from "../src/source/Open.js"
+import { eventually } from "./support/eventually.js"
 import * as Mariadb from "./support/mariadb.js"
 import * as NamedPipe from "./support/namedPipe.js"
 import { all, bad, containing, good } from "./support/reading.js"
@@ -317,7 +332,7 @@ layer(sqlite)("an SQLite file", (it) => {
       expect(yield* files.readDirectory(folder)).toEqual(before)
     }))
 
-  it.scoped("is read after another process has written it, and other work goes on meanwhile", () =>
+  it.scoped("is read after another process has written it", () =>
     Effect.gen(function*() {
       const { address, run } = yield* Database
       yield* run("CREATE TABLE waiting (product_id TEXT, stock INTEGER)", "INSERT INTO waiting VALUES ('A', 5)")
@@ -326,17 +341,45 @@ layer(sqlite)("an SQLite file", (it) => {
         (open) => Effect.sync(() => open.close())
       )
       writer.exec("BEGIN EXCLUSIVE; UPDATE waiting SET stock = 6")
-      const reading = yield* Effect.fork(read("SELECT product_id, stock FROM waiting", { timeout: Duration.infinity }))
-      // A driver that waits by itself would give up before anything else runs.
-      while (Chunk.isEmpty(yield* TestClock.sleeps()) && Option.isNone(yield* Fiber.poll(reading))) {
-        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      }
+      const reading = yield* Effect.fork(read("SELECT product_id, stock FROM waiting"))
+      // The reader has begun to wait, or will.
+      for (let turn = 0; turn < 100; turn++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       writer.exec("COMMIT")
-      while (Option.isNone(yield* Fiber.poll(reading))) {
-        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-        yield* TestClock.adjust("100 millis")
-      }
       expect(yield* Fiber.join(reading)).toMatchObject([{ productId: "A", stock: 6 }])
+    }))
+
+  const readers = Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const children = yield* files.readFileString(`/proc/${process.pid}/task/${process.pid}/children`)
+    const commands = yield* Effect.forEach(children.split(" ").filter((pid) => pid !== ""),
+      (pid) =>
+        Effect.map(Effect.orElseSucceed(files.readFileString(`/proc/${pid}/cmdline`), () => ""),
+          (command) => ({ pid: Number(pid), command })))
+    return commands.filter(({ command }) => command.includes("sqlite-reader")).map(({ pid }) => pid)
+  })
+  const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'A' AS product_id, max(i) AS stock FROM n"
+
+  it.scoped("is given up if it computes for longer than the timeout, and other work goes on meanwhile", () =>
+    Effect.gen(function*() {
+      const reading = yield* Effect.fork(Effect.flip(read(endless)))
+      const [pid] = yield* TestServices.provideLive(eventually(readers, (pids) => pids.length === 1))
+      yield* TestClock.adjust("30 seconds")
+      expect(yield* Fiber.join(reading)).toMatchObject({
+        _tag: "SourceUnreachable",
+        message: expect.stringContaining("no response for 30s")
+      })
+      expect(yield* readers).not.toContain(pid)
+    }))
+
+  it.scoped("is refused whole when the process that reads it ends", () =>
+    Effect.gen(function*() {
+      const reading = yield* Effect.fork(Effect.flip(read(endless)))
+      const [pid] = yield* TestServices.provideLive(eventually(readers, (pids) => pids.length === 1))
+      process.kill(Option.getOrThrow(Option.fromNullable(pid)), "SIGKILL")
+      expect(yield* Fiber.join(reading)).toMatchObject({
+        _tag: "SourceUnreachable",
+        message: expect.stringContaining("the process that reads it ended before its last row; no row of it was used")
+      })
     }))
 
   it.scoped("is refused if it is a named pipe, which nobody may ever write", () =>

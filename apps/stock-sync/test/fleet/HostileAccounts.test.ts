@@ -1,6 +1,8 @@
 /** Accounts of one runner do not disturb each other, whatever their services respond and whatever their files are. */
+import { Reactivity } from "@effect/experimental"
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, it } from "@effect/vitest"
 import * as Streams from "@plaza/cli-kit/Streams"
 import * as Postgres from "@plaza/testing/Postgres"
@@ -37,6 +39,7 @@ shared(prepared, (built) => {
   world = built
 })
 
+const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'A' AS productId, max(i) AS stock FROM n"
 const variables = { KEY: `key_${"0".repeat(40)}`, PLAZA_TIMEOUT: "1 second" }
 
 /** A runner of the accounts, until the scope closes. */
@@ -122,5 +125,21 @@ describe("an account of a fleet is served beside accounts", () => {
       ])
       expect(problems.slice(0, 5).filter((problem) => problem.includes("it is a named pipe or a device, not a file"))).toHaveLength(5)
       expect(problems.slice(5)).toEqual([expect.stringContaining("can't be opened"), expect.stringContaining("can't be read")])
+    }), 60_000)
+
+  it.scopedLive("whose queries of SQLite never end, more of them than are read at once", () =>
+    Effect.gen(function*() {
+      const database = file("endless.db")
+      yield* SqliteClient.make({ filename: database }).pipe(
+        Effect.flatMap((sql) => sql`CREATE TABLE empty (number INTEGER)`),
+        Effect.provide(Reactivity.layer)
+      )
+      const problems = yield* beside(Array.from({ length: 6 }, (_, index) =>
+        account(`endless-${index}`, {
+          baseUrl: world.service.baseUrl("good"),
+          source: { _tag: "Plain", text: `sqlite:${database}` },
+          options: { ...account("").options, query: endless, "source-timeout": "1s" }
+        })))
+      for (const problem of problems) expect(problem).toContain("no response for 1s")
     }), 60_000)
 })

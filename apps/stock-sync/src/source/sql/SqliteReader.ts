@@ -1,0 +1,96 @@
+/**
+ * The program of the process that reads an SQLite file. SQLite computes a query without a pause, which would stop all other work of the
+ * process, and nothing but the end of the process ends it. Without Effect, because it is loaded for each read.
+ */
+import Database from "better-sqlite3"
+import { readFileSync, statSync } from "node:fs"
+import { setPriority } from "node:os"
+import { stdout } from "node:process"
+import { pathToFileURL } from "node:url"
+import type { Message, Request } from "./SqliteMessage.js"
+
+const rowsPerMessage = 500
+// Another process may be writing the file.
+const longestLockMillis = 5_000
+
+type Failure = Extract<typeof Message.Type, { readonly error: unknown }>
+
+const send = (message: typeof Message.Type): Promise<void> =>
+  new Promise((resolve) => stdout.write(`${JSON.stringify(message)}\n`, () => resolve()))
+
+const failure = (cause: unknown): Failure => ({
+  error: "database",
+  ...(cause instanceof Error && "code" in cause && typeof cause.code === "string" ? { code: cause.code } : {}),
+  message: cause instanceof Error ? cause.message : "SQLite failed"
+})
+
+// The driver's own message is a number.
+const cannotOpen: Failure = {
+  error: "database",
+  code: "SQLITE_CANTOPEN",
+  message: "the file can't be opened: it does not exist, or this user may not read it"
+}
+
+/** JSON has neither integers beyond 2 to the 53rd nor infinity, and a blob is no value of a product. */
+const plain = (value: unknown): unknown =>
+  typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value))
+    ? String(value)
+    : typeof value === "object" && value !== null
+    ? {}
+    : value
+
+const plainRow = (row: object): object => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]))
+
+/**
+ * Why the query is not one SELECT. A file that is opened read-only can still be copied (`VACUUM INTO`), and others can be created beside
+ * it (`ATTACH`); the driver runs the first of several statements and ignores the rest. In parentheses SQLite accepts only a query: a second
+ * statement is a syntax error there. A text that closes the parenthesis itself is invalid without it, which the first prepare rejects.
+ */
+const refusal = (database: Database.Database, query: string): Failure | undefined => {
+  database.prepare(query)
+  try {
+    database.prepare(`SELECT * FROM (${query.replace(/[\s;]+$/, "")}\n)`)
+    return undefined
+  } catch (cause) {
+    return { error: cause instanceof Error && cause.message.includes("near \";\"") ? "moreThanOne" : "noSelect" }
+  }
+}
+
+/** The file, opened read-only: the driver accepts the options of better-sqlite3 for that and ignores them. */
+const open = (path: string): Database.Database | undefined => {
+  try {
+    // Opening a named pipe would never end.
+    return statSync(path).isFile() ? new Database(`${pathToFileURL(path).href}?mode=ro`) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const read = async ({ path, query }: typeof Request.Type): Promise<typeof Message.Type> => {
+  const database = open(path)
+  if (database === undefined) return cannotOpen
+  database.pragma(`busy_timeout = ${longestLockMillis}`)
+  const refused = refusal(database, query)
+  if (refused !== undefined) return refused
+  let rows: Array<object> = []
+  for (const row of database.prepare(query).safeIntegers().iterate([])) {
+    if (typeof row === "object" && row !== null) rows.push(plainRow(row))
+    if (rows.length === rowsPerMessage) {
+      // Waits until it is read.
+      await send({ rows })
+      rows = []
+    }
+  }
+  await send({ rows })
+  return { isComplete: true }
+}
+
+try {
+  // A query without an end leaves the rest of the machine to others.
+  setPriority(10)
+} catch {
+  // Some confinements refuse that.
+}
+// The process that starts this one is the only other that writes it.
+const request = JSON.parse(readFileSync(0, "utf8")) as typeof Request.Type
+void read(request).catch(failure).then(send).then(() => process.exit())
