@@ -10,21 +10,7 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import Sqlite from "better-sqlite3"
-import {
-  Chunk,
-  Context,
-  Deferred,
-  Duration,
-  Effect,
-  Fiber,
-  Layer,
-  Option,
-  Redacted,
-  type Scope,
-  Stream,
-  TestClock,
-  TestServices
-} from "effect"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock, TestServices } from "effect"
 import { createConnection } from "mysql2"
 import * as Open from "../src/source/Open.js"
 import { eventually } from "./support/eventually.js"

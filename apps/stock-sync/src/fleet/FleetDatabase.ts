@@ -11,11 +11,14 @@ import { UsageError } from "@plaza/cli-kit/CliError"
 import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { Socket } from "node:net"
 import Pg from "pg"
 import { messageOf, type Naming } from "../ledger/PostgresErrors.js"
 import { FleetDatabaseError } from "./FleetError.js"
@@ -29,6 +32,8 @@ export class FleetDatabase extends Context.Tag("@plaza/stock-sync/fleet/FleetDat
   readonly sql: SqlClient.SqlClient
   /** The connections of `sql`, for a session that has to be closed instead of reused. */
   readonly pool: Pg.Pool
+  /** How long the server may be silent on a connection of the pool. Statements of ledgers have limits of their own. */
+  readonly silence: Duration.Duration
   /** The address without user and password, for messages. */
   readonly name: string
   /** The address for further pools of the same database. */
@@ -96,18 +101,51 @@ export const exclusively = (number: number) => <A, E, R>(effect: Effect.Effect<A
     return yield* effect
   }))
 
+/** How long a runner waits for a response to a statement that is not one of a ledger. It gives up sooner than that. */
+const runnerSilence = Duration.seconds(10)
+
+// The driver has it, and its types lack it.
+const socketOf = (client: Pg.PoolClient): Socket =>
+  (client as Pg.PoolClient & { readonly connection: { readonly stream: Socket } }).connection.stream
+
+/**
+ * Ends a connection when the server is silent for so long, whether a statement waits or not. Infinity: never. A firewall that was restarted
+ * drops all that is sent, which the system would report after a quarter of an hour.
+ */
+export const limitSilence = (client: Pg.PoolClient, silence: Duration.Duration): void => {
+  socketOf(client).setTimeout(Duration.isFinite(silence) ? Duration.toMillis(silence) : 0)
+}
+
+interface PoolOptions {
+  readonly max: number
+  readonly name: string
+  readonly connectTimeout: Duration.Duration
+  readonly silence: Duration.Duration
+  readonly idleTimeout: Duration.Duration
+  readonly types?: Pg.CustomTypesConfig
+}
+
 /** Connections that notice a lost server, which would otherwise be waited for without end. */
-const openPool = (url: Redacted.Redacted) =>
+export const openPool = (
+  url: Redacted.Redacted,
+  { connectTimeout, idleTimeout, max, name, silence, types }: PoolOptions
+): Effect.Effect<Pg.Pool, SqlError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const pool = new Pg.Pool({
-        connectionString: Redacted.value(withOptions(url, { search_path: schema })),
-        max: ledgerConnections,
-        application_name: "plaza-stock-sync fleet",
-        connectionTimeoutMillis: 10_000,
+        connectionString: Redacted.value(url),
+        max,
+        application_name: name,
+        connectionTimeoutMillis: Duration.toMillis(connectTimeout),
+        idleTimeoutMillis: Duration.toMillis(idleTimeout),
         keepAlive: true,
         keepAliveInitialDelayMillis: 10_000,
-        types
+        ...(types === undefined ? {} : { types })
+      })
+      pool.on("connect", (client) => {
+        const socket = socketOf(client)
+        socket.on("timeout", () => socket.destroy(new Error("the server does not respond")))
+        limitSilence(client, silence)
       })
       // An idle connection that is lost is replaced. Without a listener its event would end the process.
       return pool.on("error", () => {})
@@ -122,27 +160,39 @@ const openPool = (url: Redacted.Redacted) =>
     )
   )
 
-const make = (url: Redacted.Redacted) =>
+const make = (url: Redacted.Redacted, silence: Duration.Duration) =>
   Effect.gen(function*() {
     const { host, pathname, protocol } = yield* addressOf(Redacted.value(url))
     const name = `${protocol}//${host}${pathname}`
     const fault = (error: SqlError) =>
       new FleetDatabaseError({ database: name, message: messageOf(naming(`the fleet's database ${name}`), error) })
-    const pool = yield* Effect.mapError(openPool(url), fault)
+    const pool = yield* openPool(withOptions(url, { search_path: schema }), {
+      max: ledgerConnections,
+      name: "plaza-stock-sync fleet",
+      connectTimeout: Duration.seconds(10),
+      silence,
+      idleTimeout: Duration.seconds(10),
+      types
+    }).pipe(Effect.mapError(fault))
     const sql = yield* Effect.mapError(PgClient.fromPool({ acquire: Effect.succeed(pool), spanAttributes: {} }), fault)
     return {
       sql,
       pool,
+      silence,
       name,
       url,
       run: (statements) => Effect.mapError(Effect.catchTag(statements, "ParseError", Effect.die), fault)
     } satisfies FleetDatabase["Type"]
   })
 
-export const layer = (url: Redacted.Redacted): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
-  Layer.provide(Layer.scoped(FleetDatabase, make(url)), Reactivity.layer)
+export const layer = (
+  url: Redacted.Redacted,
+  silence: Duration.Duration = Duration.infinity
+): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
+  Layer.provide(Layer.scoped(FleetDatabase, make(url, silence)), Reactivity.layer)
 
+/** For commands: a migration may take minutes. */
 export const layerConfig: Layer.Layer<FleetDatabase, UsageError | ConfigError | FleetDatabaseError, FileSystem.FileSystem> = Layer
-  .unwrapEffect(
-    Effect.map(address, layer)
-  )
+  .unwrapEffect(Effect.map(address, (url) => layer(url)))
+
+export const layerRunner: typeof layerConfig = Layer.unwrapEffect(Effect.map(address, (url) => layer(url, runnerSilence)))

@@ -23,6 +23,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import * as FleetDatabase from "./FleetDatabase.js"
@@ -67,14 +68,16 @@ const client = Effect.gen(function*() {
     idle_in_transaction_session_timeout: 3_000,
     idle_session_timeout: 6_000
   })
-  return yield* run(PgClient.make({
-    url: address,
-    maxConnections: FleetDatabase.ownershipConnections,
+  const pool = FleetDatabase.openPool(address, {
+    max: FleetDatabase.ownershipConnections,
+    name: "plaza-stock-sync fleet ownership",
     connectTimeout: Duration.seconds(5),
+    // Longer than a statement may take. The connection of the locks is used every two seconds.
+    silence: Duration.seconds(4),
     // Sooner than the server ends them, so that none is used that the server has just ended.
-    idleTimeout: Duration.seconds(3),
-    applicationName: "plaza-stock-sync fleet ownership"
-  }))
+    idleTimeout: Duration.seconds(3)
+  })
+  return yield* run(PgClient.fromPool({ acquire: pool }))
 }).pipe(
   Effect.map((sql): SqlClient.SqlClient => sql),
   Layer.scoped(SqlClient.SqlClient),
@@ -130,6 +133,19 @@ const storage = Layer.scopedContext(Effect.gen(function*() {
   return Context.make(CurrentLeases, leases).pipe(Context.add(RunnerStorage.RunnerStorage, leases.storage))
 })).pipe(Layer.provide(client))
 
+/** How long a stop waits for the database. Locks that are not released by then expire. */
+const releaseWithin = Duration.seconds(5)
+
+/** Releases the layer within a limited time: the library waits without one for a database that does not respond. */
+const releasedInTime = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+  Layer.scopedContext(
+    Effect.flatMap(
+      Effect.acquireRelease(Scope.make(),
+        (scope, exit) => Scope.close(scope, exit).pipe(Effect.disconnect, Effect.interruptible, Effect.timeoutOption(releaseWithin))),
+      (scope) => Layer.buildWithScope(layer, scope)
+    )
+  )
+
 /** A runner under a new name: after a restart it is another runner, so that nothing of the earlier process counts for it. */
 export const layer: Layer.Layer<Ownership, FleetDatabaseError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
   Effect.map(checkTables, () => {
@@ -140,7 +156,8 @@ export const layer: Layer.Layer<Ownership, FleetDatabaseError, FleetDatabase.Fle
       // The database alone decides which runners are alive, by their heartbeats.
       Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
       Layer.provide([MessageStorage.layerNoop, storage]),
-      Layer.provide(sharding)
+      Layer.provide(sharding),
+      releasedInTime
     )
   })
 )

@@ -134,7 +134,7 @@ describe("after a takeover", () => {
       const ledger = yield* open(fleet, id, options)
       yield* receive(ledger, row("A", 1))
       const suspended = yield* takeOver(fleet, id)
-      const { operation, sql } = yield* LedgerSessions.make(fleet.database.pool)
+      const { operation, sql } = yield* LedgerSessions.make(fleet.database)
       const locked = yield* Deferred.make<void>()
       const resumed = yield* Deferred.make<void>()
       const fiber = yield* Effect.fork(operation(suspended, sql`SELECT id FROM product FOR UPDATE`.pipe(

@@ -6,6 +6,7 @@ import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
 import { Ownership } from "../../src/fleet/Ownership.js"
 import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
 import { eventually } from "../support/eventually.js"
 import * as DatabaseProxy from "../support/failover/DatabaseProxy.js"
 import { shared } from "../support/shared.js"
@@ -117,8 +118,6 @@ describe("runners", () => {
         const network = yield* DatabaseProxy.start(Redacted.value(database.url))
         const own = Context.get(yield* Layer.build(FleetDatabase.layer(Redacted.make(network.url))), FleetDatabase.FleetDatabase)
         const frozen = yield* startWith(own)
-        // So that it can stop.
-        yield* Effect.addFinalizer(() => network.set("open"))
         yield* settled(frozen)
         const sessions = Effect.map(
           database.sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync fleet ownership'`,
@@ -132,4 +131,19 @@ describe("runners", () => {
         const left = Effect.map(sessions, (now) => now.filter((pid) => before.includes(pid)))
         yield* eventually(left, (pids) => pids.length === 0)
       })).pipe(Logger.withMinimumLogLevel(LogLevel.None)), 60_000)
+
+  it.live("whose connections are lost without a word renew their leases again, and stop", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const network = yield* DatabaseProxy.start(Redacted.value(database.url))
+      const own = Context.get(yield* Layer.build(FleetDatabase.layer(Redacted.make(network.url))), FleetDatabase.FleetDatabase)
+      const one = yield* startWith(own)
+      yield* settled(one)
+      yield* network.set("forgotten")
+      const lostAt = yield* MonotonicClock.now
+      yield* eventually(one.ownership.renewedAt, (renewedAt) => (renewedAt ?? 0) > lostAt)
+      yield* settled(one)
+      yield* network.set("forgotten")
+      yield* one.stop
+      expect(yield* one.ownership.owned).toEqual(new Map())
+    })).pipe(Logger.withMinimumLogLevel(LogLevel.None)), 60_000)
 })

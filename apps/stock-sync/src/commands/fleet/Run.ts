@@ -34,7 +34,7 @@ export const layer = (options: FleetRunnerLive.Options) =>
     Layer.provide(FleetRoster.layer),
     Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedgerLive.layer)),
     Layer.provide(Layer.provideMerge(checkedSecret, Layer.provide(AccountOptions.layerConfig, RegularFiles.layer))),
-    Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerConfig))
+    Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerRunner))
   )
 
 /** The runner with its log, pages and metrics. */

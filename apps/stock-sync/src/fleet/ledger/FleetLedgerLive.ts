@@ -36,7 +36,7 @@ const numberRow = LedgerRows.first(Schema.Struct({ number: Schema.Int }))
 const make = Effect.gen(function*() {
   const database = yield* FleetDatabase
   const { run, sql } = database
-  const sessions = yield* LedgerSessions.make(database.pool)
+  const sessions = yield* LedgerSessions.make(database)
   const isSelected = AccountSelection.condition(sql)
   const isWaiting = sql.literal(`priority < ${Tables.priorityIndex("assertion")}`)
 

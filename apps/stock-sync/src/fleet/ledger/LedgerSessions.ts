@@ -8,6 +8,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { ParseError } from "effect/ParseResult"
@@ -16,6 +17,7 @@ import type Pg from "pg"
 import { accountSetting } from "../../ledger/Dialect.js"
 import { codeOf } from "../../ledger/PostgresErrors.js"
 import * as Permits from "../../sync/Permits.js"
+import { type FleetDatabase, limitSilence } from "../FleetDatabase.js"
 import * as LedgerSchema from "./LedgerSchema.js"
 
 /** Snapshots at the same time. Each keeps a connection while its rows are staged. */
@@ -69,6 +71,8 @@ class Session {
   /** `timeout`: how long a statement waits for the server, in milliseconds; undefined: until it is interrupted. */
   constructor(client: Pg.PoolClient, timeout: number | undefined) {
     this.client = client
+    // A statement of a snapshot may take minutes. Each has a limit of its own.
+    limitSilence(client, Duration.infinity)
     // Without a listener the loss of the connection would end the process.
     client.on("error", this.onError)
     const rows = (text: string, values: ReadonlyArray<unknown>) =>
@@ -118,8 +122,9 @@ class Session {
     return Effect.ignore(Effect.tapError(this.query({ text }, cleanupTimeout), () => Effect.sync(this.onError)))
   }
 
-  release() {
+  release(silence: Duration.Duration) {
     this.client.off("error", this.onError)
+    if (!this.broken) limitSilence(this.client, silence)
     this.client.release(this.broken)
   }
 }
@@ -135,8 +140,6 @@ const acquire = (pool: Pg.Pool, timeout?: number) =>
       )
     )
   })
-
-const release = (session: Session) => Effect.sync(() => session.release())
 
 /** Cancels what the server still does for a connection that is closed. It would go on until it writes to the connection. */
 const cancel = (pool: Pg.Pool, pid: number) =>
@@ -168,8 +171,9 @@ const inTransaction = <A, R>(
     )
   )
 
-export const make = (pool: Pg.Pool): Effect.Effect<LedgerSessions> =>
+export const make = ({ pool, silence }: FleetDatabase["Type"]): Effect.Effect<LedgerSessions> =>
   Effect.gen(function*() {
+    const release = (session: Session) => Effect.sync(() => session.release(silence))
     const operations = Permits.unsafeMake(maxOperations)
     const snapshots = Permits.unsafeMake(maxSnapshots)
     const client = yield* SqlClient.make({

@@ -2,8 +2,11 @@
 import { Deferred, type Duration, Effect, type Scope } from "effect"
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
 
-/** `stalled` keeps connections open and forwards nothing, as a firewall does; `cut` closes them and accepts none. */
-export type State = "open" | "slow" | "stalled" | "cut"
+/**
+ * `stalled` keeps connections open and forwards nothing until it ends, as a lost link does; `cut` closes them and accepts none. `forgotten`
+ * never forwards anything of the connections that it has, as a firewall does that was restarted, and is open for others.
+ */
+export type State = "open" | "slow" | "stalled" | "cut" | "forgotten"
 
 /** `latency` is that of a slow network, each way. */
 interface Options {
@@ -23,16 +26,21 @@ export const start = (url: string, { latency = "100 millis" }: Options = {}): Ef
     const sockets = new Set<Socket>()
     let network: State = "open"
     let reopened = yield* Deferred.make<void>()
+    let forgotten = new WeakSet<Socket>()
 
-    const ready = Effect.suspend(() =>
-      network === "stalled" ? Deferred.await(reopened) : network === "slow" ? Effect.sleep(latency) : Effect.void
+    const ready: Effect.Effect<void> = Effect.suspend(() =>
+      network === "stalled"
+        ? Effect.zipRight(Deferred.await(reopened), ready)
+        : network === "slow"
+        ? Effect.sleep(latency)
+        : Effect.void
     )
 
     /** Forwards what one socket receives to the other, in order. */
     const forward = (from: Socket, to: Socket) => {
       let earlier = Promise.resolve()
       const inOrder = (then: () => void) => {
-        earlier = earlier.then(() => Effect.runPromise(ready)).then(then)
+        earlier = earlier.then(() => Effect.runPromise(ready)).then(() => forgotten.has(from) ? undefined : then())
       }
       from.on("data", (bytes) => inOrder(() => void to.write(bytes)))
       from.on("close", () => inOrder(() => to.destroy()))
@@ -70,9 +78,10 @@ export const start = (url: string, { latency = "100 millis" }: Options = {}): Ef
         Effect.gen(function*() {
           network = next
           if (next === "cut") { for (const socket of sockets) socket.destroy() }
+          if (next === "forgotten") forgotten = new WeakSet(sockets)
           const before = reopened
           reopened = yield* Deferred.make<void>()
-          if (next !== "stalled") yield* Deferred.succeed(before, undefined)
+          yield* Deferred.succeed(before, undefined)
         })
     }
   })

@@ -11,7 +11,16 @@ import * as Fleet from "./Fleet.js"
 import * as StrictService from "./StrictService.js"
 
 /** With the seconds that each takes, about. The changes are spread over them. */
-const seconds = { kill: 12, freeze: 16, restartAll: 12, cutDatabase: 18, slowStart: 12, killWithoutDatabase: 20 }
+const seconds = {
+  kill: 12,
+  freeze: 16,
+  restartAll: 12,
+  cutDatabase: 18,
+  forgetConnections: 12,
+  stopWithoutDatabase: 14,
+  slowStart: 12,
+  killWithoutDatabase: 20
+}
 export type Fault = keyof typeof seconds
 export const isFault = (text: string): text is Fault => text in seconds
 export const everyFault = Object.keys(seconds).filter(isFault)
@@ -266,6 +275,22 @@ export const run = (options: Options) =>
         yield* connect(cut, "open")
         yield* Effect.forEach(ids, changeOf)
         yield* served(cut, reopenedAt)
+      }),
+      forgetConnections: Effect.gen(function*() {
+        const forgotten = yield* among(machines, [yield* randomMachine])
+        const forgottenAt = yield* now
+        yield* connect(forgotten, "forgotten")
+        yield* Effect.forEach(ids, changeOf)
+        yield* served(forgotten, forgottenAt)
+      }),
+      stopWithoutDatabase: Effect.gen(function*() {
+        const machine = yield* randomMachine
+        yield* connect([machine], yield* among<DatabaseProxy.State>("stalled", "cut"))
+        yield* Effect.sleep(Duration.times(options.outage, yield* Random.nextRange(0, 0.3)))
+        yield* stopOn(machine)
+        yield* connect([machine], "open")
+        yield* startOn(machine)
+        yield* served([machine], 0)
       }),
       slowStart: Effect.gen(function*() {
         const machine = yield* randomMachine
