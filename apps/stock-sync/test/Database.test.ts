@@ -352,7 +352,7 @@ layer(sqlite)("an SQLite file", (it) => {
       yield* TestClock.adjust("30 seconds")
       expect(yield* Fiber.join(reading)).toMatchObject({
         _tag: "SourceUnreachable",
-        message: expect.stringContaining("no response for 30s")
+        message: containing("no response for 30s")
       })
       expect(yield* readers).not.toContain(pid)
     }))
@@ -364,7 +364,7 @@ layer(sqlite)("an SQLite file", (it) => {
       process.kill(Option.getOrThrow(Option.fromNullable(pid)), "SIGKILL")
       expect(yield* Fiber.join(reading)).toMatchObject({
         _tag: "SourceUnreachable",
-        message: expect.stringContaining("the process that reads it ended before its last row; no row of it was used")
+        message: containing("the process that reads it ended before its last row; no row of it was used")
       })
     }))
 

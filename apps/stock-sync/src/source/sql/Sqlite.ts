@@ -50,7 +50,7 @@ const rowsOf = (path: string, query: string): Stream.Stream<unknown, SqlError, C
       const explained = Effect.flatMap(Stream.mkString(Stream.decodeText(reader.stderr)), (text) =>
         Effect.fail(new ReaderEnded({ message: text.trim() === "" ? "the process that reads it ended before its last row" : text.trim() })))
       return reader.stdout.pipe(
-        Stream.pipeThroughChannel(Ndjson.unpackSchema(Message)<PlatformError, unknown>()),
+        Stream.pipeThroughChannel(Ndjson.unpackSchema(Message)<PlatformError>()),
         Stream.concat(Stream.fromEffect(explained)),
         Stream.mapEffect((message) => ("error" in message ? Effect.fail(causeOf(message)) : Effect.succeed(message))),
         Stream.takeWhile((message) => "rows" in message),
