@@ -24,6 +24,7 @@ interface Manifest {
   readonly private?: boolean
   readonly version: string
   readonly bin?: Readonly<Record<string, string>>
+  readonly config?: { readonly programs?: Readonly<Record<string, string>> }
   readonly repository?: { readonly url: string; readonly directory: string }
   readonly devEngines?: { readonly packageManager: { readonly version: string } }
   readonly dependencies?: Readonly<Record<string, string>>
@@ -173,12 +174,15 @@ describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name
 
 describe.each(apps.map((folder) => ({ folder, name: manifestOf(folder).name })))("the program $name", ({ folder, name }) => {
   it("has its bundle, manual, licences and documentation, and nothing that runs on one platform only", () => {
-    const [program = ""] = Object.keys(manifestOf(folder).bin ?? {})
+    const { bin = {}, config: { programs = {} } = {} } = manifestOf(folder)
+    const [program = ""] = Object.keys(bin)
     const names = namesIn(installed(name))
     const files = ["README.md", "LICENSE", "AGENTS.md", "package.json", "dist/THIRD-PARTY-LICENSES", "dist/sbom.cdx.json"]
     expect(names).toEqual(expect.arrayContaining([...files, `dist/${program}.cjs`, `dist/${program}.1`, "dist/program.cjs"]))
     const expected = /^(?:docs\/.*\.md|dist\/chunks\/.*\.cjs|dist\/program\.cjs|dist\/manual\.json)$/
-    const ofProgram = ["cjs", "mjs", "1"].map((extension) => `dist/${program}.${extension}`)
+    const ofProgram = [...["cjs", "mjs", "1"].map((extension) => `${program}.${extension}`), ...Object.keys(programs)].map((file) =>
+      `dist/${file}`
+    )
     expect(names.filter((file) => !expected.test(file) && !files.includes(file) && !ofProgram.includes(file))).toEqual([])
   })
 
