@@ -74,6 +74,9 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect(refused.stderr).toMatch(
         /^plaza: the service rejects the API key\n {2}401 INVALID_API_KEY: .+\n {2}The profile was not saved\. .+\n$/
       )
+      const noService = yield* plaza(["auth", "login", "--base-url", baseUrl.replace("/open/v1", "")], { stdin: keys.shop })
+      expect(noService).toMatchObject({ code: 3, stdout: "" })
+      expect(noService.stderr).toContain("The profile was not saved. The base URL has no GET /me: check that it ends with /open/v1.")
       expect(yield* login("a", "key_1 key_2")).toEqual({
         code: 2,
         stdout: "",

@@ -6,6 +6,7 @@ import { copyProgram } from "@plaza/testing/CopiedProgram"
 import Database from "better-sqlite3"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
+import * as Command from "./support/command.js"
 import { account, dist, parsed, run, start } from "./support/program.js"
 import { arrived, held } from "./support/sandbox.js"
 import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.js"
@@ -243,6 +244,37 @@ describe.concurrent("plan and status", () => {
 })
 
 describe.concurrent("held snapshots and the quarantine", () => {
+  it.live("plan says what it waits for, except with --json and --quiet", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        const source = `${cwd}/stock.csv`
+        yield* write(source, csv(wanted).trimEnd())
+        // A time in the future is not trusted: the wait starts when the program first reads the file.
+        yield* files.utimes(source, Date.UTC(2100, 0) / 1000, Date.UTC(2100, 0) / 1000)
+        const plan = (...args: ReadonlyArray<string>) =>
+          Command.run([
+            "plan",
+            "--source",
+            source,
+            "--ledger",
+            `${cwd}/none.sqlite`,
+            "--settle",
+            "0s",
+            "--unfinished-wait",
+            "100ms",
+            ...args
+          ], {})
+        const text = yield* plan()
+        expect(text.status).toBe(0)
+        expect(text.stderr).toMatch(
+          /^waiting for the source: \S+stock\.csv: its last line has no line end.+ It is read as it is after .+\n$/
+        )
+        expect(yield* plan("--json")).toMatchObject({ status: 0, stderr: "" })
+        expect(yield* plan("--quiet")).toMatchObject({ status: 0, stderr: "" })
+      })
+    ))
+
   it.live("a source that sells out much is held with status 2, shown by plan and status, and taken once it is confirmed", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {

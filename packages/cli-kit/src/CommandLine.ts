@@ -24,6 +24,10 @@ import * as SecretFile from "./SecretFile.js"
 
 /** Common messages of `@effect/cli`, and their replacements. */
 const replacements: ReadonlyArray<readonly [RegExp, (name: string, command: string) => string]> = [
+  [
+    /^Missing argument <(.+> with choices .+)$/,
+    (argument, command) => `${command} requires the argument ${argument.replace("> with choices ", " (")})`
+  ],
   [/^Expected to find option: '(.+)'$/, (name, command) => `${command} requires ${name}`],
   [/^Missing argument <(.+)>$/, (name, command) => `${command} requires the argument ${name}`],
   [/^Expected one of the following cases: (.+)$/, (choices, command) => `${command} requires one of ${choices}`],

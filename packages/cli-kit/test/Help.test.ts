@@ -23,7 +23,8 @@ const create = Command.make(
     Help.describe({ summary: "Creates a thing.", details: ["With an id."], examples: ["things deep create 1 --text a"] })
   )
 )
-const deep = Command.make("deep").pipe(Command.withDescription("Deep things."), Command.withSubcommands([create]))
+const paint = Command.make("paint", { colour: Args.choice([["red", 1], ["blue", 2]], { name: "COLOUR" }) }, () => Effect.void)
+const deep = Command.make("deep").pipe(Command.withDescription("Deep things."), Command.withSubcommands([create, paint]))
 const things = Command.make("things").pipe(Command.withDescription("Things."), Command.withSubcommands([deep]))
 const other = Command.make("other", { json }, () => Effect.void)
 const program = Command.make("shop").pipe(Command.withDescription("A shop."), Command.withSubcommands([things, other]))
@@ -124,6 +125,11 @@ describe("a command", () => {
         stdout: "",
         stderr: `shop: shop things deep create requires the argument ID: ${help}\n`
       })
+      expect(yield* run("things", "deep", "paint")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "shop: shop things deep paint requires the argument COLOUR (red | blue): see shop things deep paint --help\n"
+      })
       expect(yield* run("other", "1")).toEqual({
         code: 2,
         stdout: "",
@@ -137,7 +143,7 @@ describe("a command", () => {
       expect(yield* run("things", "deep")).toEqual({
         code: 2,
         stdout: "",
-        stderr: "shop: shop things deep requires a command: use one of create\n"
+        stderr: "shop: shop things deep requires a command: use one of create, paint\n"
       })
     }))
 })

@@ -7,6 +7,7 @@ import { Profiles } from "@plaza/client"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
 import * as Effect from "effect/Effect"
+import * as WrongBaseUrl from "../profiles/WrongBaseUrl.js"
 import { commonOptions, withClient } from "./CommonOptions.js"
 
 const print = (user: Profile) => Effect.flatMap(Output, (output) => output.one(user, [["id", user.id], ["username", user.username]]))
@@ -16,7 +17,7 @@ const id = Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the us
 export const me = Command.make("me", commonOptions, (flags) =>
   withClient(flags, Effect.gen(function*() {
     const profiles = yield* Profiles
-    yield* print(yield* profiles.me)
+    yield* print(yield* WrongBaseUrl.explained(profiles.me))
   }))).pipe(Command.withDescription(describe({
     summary: "Show the account of the API key.",
     examples: ["me", "me --profile shop --json"]

@@ -15,6 +15,7 @@ import * as Connection from "./Connection.js"
 import { type ConnectionFlags, empty, namedProfile, variables } from "./ConnectionSettings.js"
 import * as Profiles from "./Profiles.js"
 import * as ProfilesFile from "./ProfilesFile.js"
+import * as WrongBaseUrl from "./WrongBaseUrl.js"
 
 export interface LoggedIn {
   readonly name: string
@@ -63,6 +64,7 @@ export const login = (
     const settings = { ...empty, baseUrl: { value: baseUrl, from: "--base-url" }, apiKey: { value: apiKey, from: "standard input" } }
     const { id, username } = yield* Effect.flatMap(ProfilesService, ({ me }) => me).pipe(
       Effect.provide(Connection.layerOf(settings)),
+      WrongBaseUrl.explained,
       Effect.mapError((cause) => new Explained({ cause, explanation: "The profile was not saved." }))
     )
     const profile = { baseUrl, apiKey, account: { ...(id === undefined ? {} : { id }), ...(username === undefined ? {} : { username }) } }

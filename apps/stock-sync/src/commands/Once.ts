@@ -10,14 +10,15 @@ import * as CurrentLedger from "../ledger/CurrentLedger.js"
 import { Ledger } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
 import type { SnapshotPolicy } from "../ledger/Snapshot.js"
-import * as Open from "../source/Open.js"
+import type { SourceOptions } from "../source/Open.js"
 import * as SyncStatus from "../sync/SyncStatus.js"
 import * as SyncWorker from "../sync/SyncWorker.js"
 import * as Client from "./Client.js"
 import * as OnceReport from "./OnceReport.js"
 import * as SendProgress from "./SendProgress.js"
+import * as WaitingSource from "./WaitingSource.js"
 
-export interface Options extends Open.SourceOptions, SendSettings {
+export interface Options extends SourceOptions, SendSettings {
   readonly ledger: string
   readonly ledgerSettings: LedgerSettings.LedgerSettings
   readonly policy: SnapshotPolicy
@@ -29,7 +30,7 @@ export const layer = (options: Options) =>
     Layer.mergeAll(
       Layer.provideMerge(Client.layer, CurrentLedger.layer),
       OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),
-      Open.layerWaiting(options),
+      WaitingSource.layer(options),
       SyncStatus.layer
     )))
 

@@ -94,5 +94,6 @@ export const verdict = ({ ended, source }: SyncWorker.Result) =>
       ...(counts.quarantined > 0 ? [`${Format.count(counts.quarantined, "product")} refused by the service`] : [])
     ]
     if (rejected.length === 0) return
-    return yield* new Incomplete({ message: `${rejected.join(", ")}: correct them, and run it again`, retryable: false })
+    const them = counts.rejectedRows + counts.quarantined === 1 ? "it" : "them"
+    return yield* new Incomplete({ message: `${rejected.join(", ")}: correct ${them}, and run it again`, retryable: false })
   })

@@ -9,7 +9,7 @@ import { Source } from "../source/Source.js"
 import * as Reason from "../sync/Reason.js"
 import * as Format from "./Format.js"
 
-export { layerWaiting as layerSource } from "../source/Open.js"
+export { layer as layerSource } from "./WaitingSource.js"
 
 const preview = (policy: SnapshotPolicy) =>
   Effect.gen(function*() {

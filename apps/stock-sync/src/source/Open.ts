@@ -18,7 +18,7 @@ import * as Stream from "effect/Stream"
 import * as ApplyRules from "./ApplyRules.js"
 import * as File from "./File.js"
 import * as Rows from "./Rows.js"
-import { Source, type SourceFailure } from "./Source.js"
+import { Source, type SourceFailure, type SourceUnreachable } from "./Source.js"
 import * as SourceUri from "./SourceUri.js"
 
 export interface SourceOptions extends Rows.RowOptions {
@@ -107,9 +107,12 @@ export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure
 
 /**
  * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
- * file.
+ * file, and passes the reason of each wait to `onWait`.
  */
-export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
+export const makeWaiting = (
+  options: SourceOptions,
+  onWait: (reason: SourceUnreachable) => Effect.Effect<void> = () => Effect.void
+): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
     const longest = Duration.toMillis(finished(options).unfinishedWait)
     // A change of the file ends the wait. A server has named the time.
@@ -120,13 +123,16 @@ export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"
           const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
           return wait > longest
             ? Effect.fail(failure)
-            : Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed), open(accepted))
+            : onWait(failure).pipe(
+              Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed)),
+              Effect.zipRight(open(accepted))
+            )
         }))
     return { ...source, open }
   })
 
-export const layerWaiting = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> =>
-  Layer.scoped(Source, makeWaiting(options))
+export const layerWaiting = (...parameters: Parameters<typeof makeWaiting>): Layer.Layer<Source, SourceFailure, Files> =>
+  Layer.scoped(Source, makeWaiting(...parameters))
 
 /** The rows of the current snapshot of a source. */
 export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>

@@ -27,7 +27,7 @@ export const run = FleetDatabase.exclusively(1)(Effect.gen(function*() {
   const { resealed, unopened } = Option.isSome(secret) ? yield* SealedSecrets.reseal(secret.value) : { resealed: 0, unopened: [] }
   const prepared = migrations.length === 0
     ? "The database of the fleet is up to date."
-    : `The database of the fleet is prepared: ${migrations.join(", ")}.`
+    : `The database of the fleet is prepared by ${Format.count(migrations.length, "migration")}.`
   const sealed = resealed === 0 ? "" : ` The secrets of ${Format.count(resealed, "account")} are sealed anew.`
   yield* output.done({ migrations, resealed, unopened: { count: unopened.length, accounts: unopened.slice(0, mostNamed) } },
     `${prepared}${sealed}`)
