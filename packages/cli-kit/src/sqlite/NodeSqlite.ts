@@ -14,7 +14,7 @@ interface Statement {
   readonly all: (...values: Values) => ReadonlyArray<Row>
   readonly get: (...values: Values) => Row | undefined
   readonly run: (...values: Values) => { readonly changes: number; readonly lastInsertRowid: number }
-  readonly iterate: (...values: Values) => Iterator<Row, undefined>
+  readonly iterate: (...values: Values) => IterableIterator<Row, undefined>
   /** Rows as arrays. */
   readonly raw: (enabled?: boolean) => Statement
   /** Integers as `bigint`. */
@@ -43,7 +43,7 @@ interface StatementSync {
   readonly all: (...values: Values) => ReadonlyArray<Row>
   readonly get: (...values: Values) => Row | undefined
   readonly run: (...values: Values) => { readonly changes: bigint; readonly lastInsertRowid: bigint }
-  readonly iterate: (...values: Values) => Iterable<Row>
+  readonly iterate: (...values: Values) => IterableIterator<Row, undefined>
   readonly columns: () => ReadonlyArray<unknown>
   readonly setReadBigInts: (enabled: boolean) => void
   readonly setReturnArrays: (enabled: boolean) => void
@@ -112,13 +112,15 @@ const makeStatement = (statement: StatementSync): Statement => {
       return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
     },
     iterate: (...values) => {
-      const rows = attempt(() => statement.iterate(...values.flat())[Symbol.iterator]())
-      return {
+      const rows = attempt(() => statement.iterate(...values.flat()))
+      const converted: IterableIterator<Row, undefined> = {
         next: () => {
           const next = attempt(() => rows.next())
           return next.done === true ? { done: true, value: undefined } : { done: false, value: convert(next.value) }
-        }
+        },
+        [Symbol.iterator]: () => converted
       }
+      return converted
     },
     raw: (enabled = true) => {
       statement.setReturnArrays(enabled)

@@ -47,6 +47,7 @@ const expected = {
   "rows as arrays, and as objects again": [[[1, 2, 3]], [{ a: 2, b: 3 }]],
   "one row and none": { one: { name: "a" }, again: { name: "b" } },
   "rows one after the other": [{ done: false, value: { name: "a" } }, { done: false, value: { name: "b" } }, { done: true }],
+  "rows in a loop": ["a", "b"],
   "which statements return rows": [true, true, false, true, true, false, false],
   "the result of a write": { changes: 2, lastInsertRowid: 42 },
   "rows of a statement that writes": [[], null, [{ name: "b" }]],

@@ -92,6 +92,11 @@ const results = {
     const rows = database.prepare("SELECT name FROM items WHERE id > ? ORDER BY id").iterate([0])
     return [next(rows), next(rows), next(rows)]
   },
+  "rows in a loop": () => {
+    const names = []
+    for (const row of memory().prepare("SELECT 'a' AS name UNION ALL SELECT 'b'").iterate()) names.push(row["name"])
+    return names
+  },
   "which statements return rows": () => {
     const database = memory()
     return [

@@ -1,0 +1,51 @@
+/** The program that reads an SQLite file, with libsql and with the SQLite of Node. */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
+import Database from "better-sqlite3"
+import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
+import { execPath } from "node:process"
+import { expect } from "vitest"
+import { dist } from "./support/program.js"
+
+const nodes = [["libsql", execPath], ...nodeWithSqlite === undefined ? [] : [["node:sqlite", nodeWithSqlite] as const]] as const
+
+layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
+  for (const [driver, node] of nodes) {
+    it.scoped(`has the same rows and errors with ${driver}`, () =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        const path = `${yield* files.makeTempDirectoryScoped()}/stock of #1.db`
+        const database = new Database(path)
+        database.exec(`CREATE TABLE product (id TEXT, stock INTEGER);
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO product SELECT 'P' || i, i FROM n`)
+        database.close()
+        const read = (query: string, from = path) => {
+          const { status, stderr, stdout } = spawnSync(node, [`${dist}/sqlite-reader.cjs`], {
+            encoding: "utf8",
+            input: JSON.stringify({ path: from, query })
+          })
+          expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
+          return stdout.trim().split("\n").map((line): unknown => JSON.parse(line))
+        }
+        const rows = Array.from({ length: 1_200 }, (_, index) => ({ id: `P${index + 1}`, stock: String(index + 1) }))
+        expect(read("SELECT id, stock FROM product ORDER BY stock")).toEqual([
+          { rows: rows.slice(0, 500) },
+          { rows: rows.slice(500, 1_000) },
+          { rows: rows.slice(1_000) },
+          { isComplete: true }
+        ])
+        expect(read("SELECT 9007199254740993 AS i, 1.5 AS r, 9e999 AS f, NULL AS n, 'añ😀' AS t, x'01' AS b -- all of them")).toEqual([
+          { rows: [{ i: "9007199254740993", r: 1.5, f: "Infinity", n: null, t: "añ😀", b: {} }] },
+          { isComplete: true }
+        ])
+        expect(read("SELECT 1; SELECT 2")).toEqual([{ error: "moreThanOne" }])
+        expect(read("PRAGMA user_version")).toEqual([{ error: "noSelect" }])
+        expect(read("SELECT id FROM missing")).toEqual([{ error: "database", code: "SQLITE_ERROR", message: "no such table: missing" }])
+        expect(read("SELECT 1", `${path}.none`)).toMatchObject([{ error: "database", code: "SQLITE_CANTOPEN" }])
+        expect(yield* files.exists(`${path}.none`)).toBe(false)
+      }))
+  }
+})
