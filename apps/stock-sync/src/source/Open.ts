@@ -17,6 +17,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ApplyRules from "./ApplyRules.js"
 import * as File from "./File.js"
+import * as LimitedSource from "./LimitedSource.js"
 import * as Rows from "./Rows.js"
 import { Source, type SourceFailure, type SourceUnreachable } from "./Source.js"
 import * as SourceUri from "./SourceUri.js"
@@ -100,7 +101,7 @@ const makeFrom = <R>(options: SourceOptions, http: Http<R>): Effect.Effect<Sourc
     Effect.flatMap((source) =>
       options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) })
     ),
-    Effect.map((source) => traced(options.source, source))
+    Effect.map((source) => traced(options.source, LimitedSource.withRows(source)))
   )
 
 export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, make(options))
