@@ -1,10 +1,10 @@
 /** The program that reads an SQLite file, with libsql and with the SQLite of Node. */
-import { FileSystem } from "@effect/platform"
+import { Command, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
 import Database from "better-sqlite3"
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { execPath } from "node:process"
 import { expect } from "vitest"
@@ -46,6 +46,45 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
         expect(read("SELECT id FROM missing")).toEqual([{ error: "database", code: "SQLITE_ERROR", message: "no such table: missing" }])
         expect(read("SELECT 1", `${path}.none`)).toMatchObject([{ error: "database", code: "SQLITE_CANTOPEN" }])
         expect(yield* files.exists(`${path}.none`)).toBe(false)
+      }))
+
+    it.scoped(`leaves no log of SQLite beside the file of another user with ${driver}`, () =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        const folder = yield* files.makeTempDirectoryScoped()
+        const path = `${folder}/stock.db`
+        const write = (statements: string) => {
+          const database = new Database(path)
+          database.exec(statements)
+          database.close()
+        }
+        write(`PRAGMA journal_mode = WAL;
+          CREATE TABLE product (id TEXT, stock INTEGER);
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO product SELECT 'P' || i, i FROM n`)
+        yield* files.writeFileString(`${folder}/user.cjs`, "process.geteuid = () => 4711")
+        const read = Effect.gen(function*() {
+          const command = Command.make(node, "--require", `${folder}/user.cjs`, `${dist}/sqlite-reader.cjs`)
+          const process = yield* Command.start(
+            Command.feed(command, JSON.stringify({ path, query: "SELECT id, stock FROM product ORDER BY stock" }))
+          )
+          return process.stdout.pipe(Stream.decodeText(), Stream.splitLines, Stream.map((line): unknown => JSON.parse(line)))
+        })
+        const last = yield* Stream.runLast(yield* read)
+        expect(Option.getOrThrow(last)).toEqual({ isComplete: true })
+        expect((yield* files.readDirectory(folder)).sort()).toEqual(["stock.db", "user.cjs"])
+
+        // Written while the reader waits until its rows are read.
+        let messages = 0
+        const final = yield* (yield* read).pipe(
+          Stream.tap(() =>
+            Effect.sync(() => {
+              if (++messages === 1) write("UPDATE product SET stock = stock + 1")
+            })
+          ),
+          Stream.runLast
+        )
+        expect(messages).toBe(102)
+        expect(Option.getOrThrow(final)).toMatchObject({ error: "database", code: "SQLITE_BUSY" })
       }))
   }
 })

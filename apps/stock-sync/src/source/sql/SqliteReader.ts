@@ -3,9 +3,9 @@
  * process, and nothing but the end of the process ends it. Without Effect, because it is loaded for each read.
  */
 import Database from "better-sqlite3"
-import { readFileSync, statSync } from "node:fs"
+import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync, statSync } from "node:fs"
 import { setPriority } from "node:os"
-import { stdout } from "node:process"
+import { geteuid, stdout } from "node:process"
 import { pathToFileURL } from "node:url"
 import type { Message, Request } from "./SqliteMessage.js"
 
@@ -29,6 +29,12 @@ const cannotOpen: Failure = {
   error: "database",
   code: "SQLITE_CANTOPEN",
   message: "the file can't be opened: it does not exist, or this user may not read it"
+}
+
+const changed: Failure = {
+  error: "database",
+  code: "SQLITE_BUSY",
+  message: "another program wrote the file while it was read"
 }
 
 /** JSON has neither integers beyond 2 to the 53rd nor infinity, and a blob is no value of a product. */
@@ -56,33 +62,78 @@ const refusal = (database: Database.Database, query: string): Failure | undefine
   }
 }
 
+/** What changes with each write into the file, or `undefined` if there is no file. */
+const versionOf = (path: string): string | undefined => {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats === undefined ? undefined : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`
+}
+
+/**
+ * Whether SQLite would create the files of its write-ahead log, and as a user who is not that of the file. It would leave them, and the
+ * program that owns the file could not write into them. As the administrator SQLite gives them to the owner of the file.
+ */
+const wouldLeaveLog = (path: string): boolean => {
+  const user = geteuid?.() ?? 0
+  return user !== 0 && user !== statSync(path).uid && isInWalMode(path) && !existsSync(`${path}-wal`)
+}
+
+const isInWalMode = (path: string): boolean => {
+  const file = openSync(path, "r")
+  try {
+    // Bytes 18 and 19 of the file are the versions that a writer and a reader need; 2 is the write-ahead log.
+    const header = Buffer.alloc(20)
+    readSync(file, header, 0, header.length, 0)
+    return header[19] === 2
+  } finally {
+    closeSync(file)
+  }
+}
+
+interface Opened {
+  readonly database: Database.Database
+  /** Whether somebody has written the file since it was opened, if SQLite does not see to that. */
+  readonly isChanged: () => boolean
+}
+
 /** The file, opened read-only: the driver accepts the options of better-sqlite3 for that and ignores them. */
-const open = (path: string): Database.Database | undefined => {
+const open = (name: string): Opened | undefined => {
   try {
     // Opening a named pipe would never end.
-    return statSync(path).isFile() ? new Database(`${pathToFileURL(path).href}?mode=ro`) : undefined
+    if (!statSync(name).isFile()) return undefined
+    const path = realpathSync(name)
+    if (!wouldLeaveLog(path)) return { database: new Database(`${pathToFileURL(path).href}?mode=ro`), isChanged: () => false }
+    const version = versionOf(path)
+    return {
+      database: new Database(`${pathToFileURL(path).href}?mode=ro&immutable=1`),
+      isChanged: () => existsSync(`${path}-wal`) || versionOf(path) !== version
+    }
   } catch {
     return undefined
   }
 }
 
 const read = async ({ path, query }: typeof Request.Type): Promise<typeof Message.Type> => {
-  const database = open(path)
-  if (database === undefined) return cannotOpen
-  database.pragma(`busy_timeout = ${longestLockMillis}`)
-  const refused = refusal(database, query)
-  if (refused !== undefined) return refused
-  let rows: Array<object> = []
-  for (const row of database.prepare(query).safeIntegers().iterate([])) {
-    if (typeof row === "object" && row !== null) rows.push(plainRow(row))
-    if (rows.length === rowsPerMessage) {
-      // Waits until it is read.
-      await send({ rows })
-      rows = []
+  const opened = open(path)
+  if (opened === undefined) return cannotOpen
+  const { database, isChanged } = opened
+  try {
+    database.pragma(`busy_timeout = ${longestLockMillis}`)
+    const refused = refusal(database, query)
+    if (refused !== undefined) return refused
+    let rows: Array<object> = []
+    for (const row of database.prepare(query).safeIntegers().iterate([])) {
+      if (typeof row === "object" && row !== null) rows.push(plainRow(row))
+      if (rows.length === rowsPerMessage) {
+        // Waits until it is read.
+        await send({ rows })
+        rows = []
+      }
     }
+    await send({ rows })
+  } catch (cause) {
+    return isChanged() ? changed : failure(cause)
   }
-  await send({ rows })
-  return { isComplete: true }
+  return isChanged() ? changed : { isComplete: true }
 }
 
 try {
@@ -93,4 +144,4 @@ try {
 }
 // The process that starts this one is the only other that writes it.
 const request = JSON.parse(readFileSync(0, "utf8")) as typeof Request.Type
-void read(request).catch(failure).then(send).then(() => process.exit())
+void read(request).then(send).then(() => process.exit())
