@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type ClientError, Media, type Plaza, Posts, Profiles } from "@plaza/client"
 import { PostId } from "@plaza/domain"
-import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Schedule, Scope, Stream, TestClock, TestServices } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as RawServer from "./support/RawServer.js"
 import { runtimes } from "./support/Runtimes.js"
@@ -43,6 +43,19 @@ for (const [client, http] of runtimes) {
     const nothingOpen = (server: RawServer.RawServer) =>
       RawServer.until("no connection is open", () => server.busy() === 0 && server.sockets() === 0)
 
+    /** Time passes only once the request is there: the fetch of Node 20 keeps a connection that is aborted while it is made. */
+    const runsOutOfTime = <E, R>(server: RawServer.RawServer, call: Effect.Effect<unknown, E, R>) =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Effect.flip(call))
+        yield* TestServices.provideLive(asked(server))
+        while (Option.isNone(yield* Fiber.poll(fiber))) {
+          // Whatever is on its way between this process and itself arrives meanwhile.
+          yield* TestServices.provideLive(Effect.sleep("20 millis"))
+          yield* TestClock.adjust("100 millis")
+        }
+        return yield* Fiber.join(fiber)
+      })
+
     const answers = { "before the answer": silent, "amid the answer": halfway, "amid a refusal": refusingHalfway }
     for (const [moment, handler] of Object.entries(answers)) {
       it.scopedLive(`when a call is interrupted ${moment}`, () =>
@@ -60,14 +73,14 @@ for (const [client, http] of runtimes) {
           expect(server.seen).toHaveLength(2)
         }))
 
-      it.scopedLive(`when an attempt runs out of time ${moment}`, () =>
+      it.scoped(`when an attempt runs out of time ${moment}`, () =>
         Effect.gen(function*() {
           const server = yield* RawServer.make(handler)
           yield* Effect.gen(function*() {
-            const failure = yield* Effect.flip(me)
+            const failure = yield* runsOutOfTime(server, me)
             // A refusal is one from its head on, whatever becomes of its body.
             expect(failure._tag).toBe(moment === "amid a refusal" ? "UnrecognizedError" : "AttemptTimeout")
-            yield* nothingOpen(server)
+            yield* TestServices.provideLive(nothingOpen(server))
           }).pipe(Effect.provide(layer(server, { timeout: "1 second" })))
           expect(server.seen).toHaveLength(1)
         }))
@@ -146,7 +159,7 @@ for (const [client, http] of runtimes) {
         expect(server.seen).toHaveLength(2)
       }))
 
-    it.scopedLive("when an upload stalls because the service doesn't read it", () =>
+    it.scoped("when an upload stalls because the service doesn't read it", () =>
       Effect.gen(function*() {
         const paused: Array<IncomingMessage> = []
         const server = yield* RawServer.make((request) => {
@@ -155,13 +168,13 @@ for (const [client, http] of runtimes) {
         const { content, held } = endless()
         yield* Effect.gen(function*() {
           const { upload } = yield* Media
-          const failure = yield* Effect.flip(upload({ fileName: "a.bin", content }))
+          const failure = yield* runsOutOfTime(server, upload({ fileName: "a.bin", content }))
           expect(failure._tag).toBe("AttemptTimeout")
-          yield* RawServer.until("the source is closed", () => held.count === 0)
+          yield* TestServices.provideLive(RawServer.until("the source is closed", () => held.count === 0))
           // Who doesn't read doesn't see that the other side is gone.
           paused.forEach((request) => request.resume())
-          yield* nothingOpen(server)
-        }).pipe(Effect.provide(layer(server, { timeout: "300 millis" })))
+          yield* TestServices.provideLive(nothingOpen(server))
+        }).pipe(Effect.provide(layer(server, { timeout: "1 second" })))
       }))
   })
 }
