@@ -3,7 +3,18 @@
  */
 import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
 import { execFileSync, spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -110,6 +121,30 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
     symlinkSync(libsql, Path.join(moved, "node_modules/libsql"))
     expect(ended(process.execPath, "database")).toEqual(opened)
     expect(execFileSync(Path.join(moved, "probe.mjs"), ["database"], { encoding: "utf8" }).trim()).toBe(`[{"answer":42}]`)
+
+    // On Linux, the one native package that is installed tells which to load. With a second one, the dependencies of libsql decide.
+    for (const node of process.platform === "linux" && nodeWithSqlite !== process.execPath ? [process.execPath] : []) {
+      const modules = Path.join(moved, "node_modules")
+      const packages = Path.join(realpathSync(libsql), "..")
+      rmSync(Path.join(modules, "libsql"))
+      const [native = ""] = readdirSync(Path.join(packages, "@libsql"))
+      for (const name of ["libsql", `@libsql/${native}`])
+        cpSync(realpathSync(Path.join(packages, name)), Path.join(modules, name), { recursive: true })
+      for (const name of ["@neon-rs/load", "detect-libc"]) {
+        mkdirSync(Path.join(modules, name), { recursive: true })
+        writeFileSync(Path.join(modules, name, "index.js"), `throw new Error("${name} was loaded")`)
+      }
+      expect(ended(node, "database")).toEqual(opened)
+      const other = native.endsWith("gnu") ? native.replace("gnu", "musl") : native.replace("musl", "gnu")
+      mkdirSync(Path.join(modules, `@libsql/${other}`))
+      writeFileSync(Path.join(modules, `@libsql/${other}/index.js`), `throw new Error("the other native package was loaded")`)
+      expect(ended(node, "database").stderr).toContain("@neon-rs/load was loaded")
+      for (const name of ["@neon-rs/load", "detect-libc"]) {
+        rmSync(Path.join(modules, name), { recursive: true })
+        symlinkSync(realpathSync(Path.join(packages, name)), Path.join(modules, name))
+      }
+      expect(ended(node, "database")).toEqual(opened)
+    }
 
     // The compiled code is that of this version of Node. If it is missing or V8 rejects it, Node compiles the program again.
     const [tag = ""] = readdirSync(Path.join(moved, "compiled"))

@@ -3,7 +3,7 @@
  * Node without it. Both are loaded with the first database that is opened.
  */
 import { writeSync } from "node:fs"
-import { createRequire } from "node:module"
+import Module, { createRequire } from "node:module"
 import * as Path from "node:path"
 import * as NodeSqlite from "./NodeSqlite.js"
 
@@ -40,10 +40,39 @@ const endWithout = (cause: unknown): never => {
   process.exit(1)
 }
 
+/**
+ * Tells libsql on Linux which of its native packages to load, as its dependencies would, but in a quarter of the time: they write a report
+ * about the whole process and load modules of Node. Package managers install the native package of one C library. With both or none of
+ * them, libsql finds out by itself.
+ */
+const tellTarget = (require: NodeJS.Require): void => {
+  const resolve = (name: string): string | undefined => {
+    try {
+      return require.resolve(name)
+    } catch {
+      return undefined
+    }
+  }
+  const target = (library: "gnu" | "musl") => `linux-${process.arch}-${library}`
+  const hasGnu = resolve(`@libsql/${target("gnu")}`) !== undefined
+  if (hasGnu === (resolve(`@libsql/${target("musl")}`) !== undefined)) return
+  const answers = {
+    "@neon-rs/load": { currentTarget: () => target(hasGnu ? "gnu" : "musl") },
+    "detect-libc": { familySync: () => hasGnu ? "glibc" : "musl", GLIBC: "glibc", MUSL: "musl" }
+  }
+  for (const [name, exports] of Object.entries(answers)) {
+    const path = resolve(name)
+    if (path !== undefined) require.cache[path] = Object.assign(new Module(path), { exports, loaded: true })
+  }
+}
+
 const libsql = (): NodeSqlite.Constructor => {
   try {
+    const path = createRequire(import.meta.url).resolve("libsql")
+    const require = createRequire(path)
+    if (process.platform === "linux") tellTarget(require)
     // True for what the programs use: `test/sqlite` runs the same suite on both.
-    return createRequire(import.meta.url)("libsql") as NodeSqlite.Constructor
+    return require(path) as NodeSqlite.Constructor
   } catch (cause) {
     return endWithout(cause)
   }
