@@ -4,7 +4,7 @@
  */
 import { CircuitBreaker, FailureScope, Profiles, StockPriority, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain"
-import { Effect, Either } from "effect"
+import { Array, Effect, Either, Order } from "effect"
 
 interface Change {
   readonly product: ProductId
@@ -23,7 +23,7 @@ export const sendMany = (changes: ReadonlyArray<Change>) =>
       probe: me,
       onState: (state) => Effect.logInfo("circuit_breaker.changed", state._tag === "Open" ? state.reason : state._tag)
     })
-    return yield* Effect.forEach(changes.toSorted((one, other) => urgencyOf(one) - urgencyOf(other)), ({ product, wanted }) =>
+    return yield* Effect.forEach(Array.sortWith(changes, urgencyOf, Order.number), ({ product, wanted }) =>
       Effect.gen(function*() {
         const permit = yield* breaker.acquire
         const failure = Either.getOrUndefined(Either.flip(yield* Effect.either(store.setStock(product, wanted))))

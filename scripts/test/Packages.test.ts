@@ -306,6 +306,29 @@ describe("a program with the packages", () => {
     expect(stdout).toBe("")
   })
 
+  it.each(Object.entries(compilers))("that is a block of the documentation passes %s with the settings of Getting started",
+    async (_, compiler) => {
+      for (const name of ["@effect/sql-sqlite-node", "@effect/vitest", "vitest"]) link(join(root, "examples"), name)
+      const blocks = libraries.flatMap((folder) => {
+        const { name } = manifestOf(folder)
+        return namesIn(installed(name)).filter((file) => file.startsWith("docs/")).flatMap((page) =>
+          [...readFileSync(join(installed(name), page), "utf8").matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""], index) => ({
+            file: `${name.replace("@plaza/", "")}-${page.replaceAll("/", "-")}-${index}.ts`,
+            code
+          }))
+        )
+      })
+      expect(blocks.length).toBeGreaterThan(10)
+      for (const { code, file } of blocks) writeFileSync(join(stranger, file), code)
+      const [, settings = ""] = /^`npx tsc (.*) Hello\.ts`/m.exec(readFileSync(join(root, "docs/getting-started.md"), "utf8")) ?? []
+      expect(settings).toContain("--strict")
+      const tsc = join(dirname(compiler), "bin/tsc")
+      const { stdout } = await run(process.execPath, [tsc, ...settings.split(" "), "--types", "node", ...blocks.map(({ file }) => file)], {
+        cwd: stranger
+      }).catch((error: unknown) => ({ stdout: String((error as { readonly stdout?: unknown }).stdout ?? error) }))
+      expect(stdout).toBe("")
+    })
+
   it("does what the READMEs say", async () => {
     const out = join(stranger, "out")
     const tsc = join(dirname(compilers["TypeScript 7"]), "bin/tsc")
