@@ -140,6 +140,10 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         stderr: "plaza: no profile is selected: use --profile or plaza auth use with one of shop\n"
       })
       expect(yield* me(["--profile", "shop"])).toBe("1001")
+      expect(out.stderr).toBe("There is no default profile now. Select one with plaza auth use.\n")
+      expect((yield* plaza(["auth", "logout", "--profile", "shop"])).stderr).toBe(
+        "There are no profiles now. Run plaza auth login to create one.\n"
+      )
     }))
 
   it.scoped("a flag beats the environment, which beats the profile; a profile that a flag names is a flag", () =>

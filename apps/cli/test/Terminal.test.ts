@@ -4,6 +4,7 @@
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { expect } from "vitest"
+import { dist } from "./support/Plaza.js"
 import * as Terminal from "./support/Terminal.js"
 
 const echo: Terminal.Options = {
@@ -18,5 +19,16 @@ layer(Layer.empty, { excludeTestServices: true })("the terminal of the tests", (
       yield* terminal.type("secret\r")
       expect(yield* terminal.ended).toEqual({ code: 0, screen: "word:\n{bold}got{} 6\n" })
       expect(yield* terminal.raw).not.toContain("secret")
+    }))
+
+  it.scoped("may report no width, as in some containers: a table then has 80 columns", () =>
+    Effect.gen(function*() {
+      const withoutWidth = (argv: ReadonlyArray<string>) =>
+        Terminal.open(argv, {
+          columns: 200,
+          program: ["/bin/sh", "-c", `stty cols 0; exec "$@"`, "sh", process.execPath, `${dist}/plaza.cjs`]
+        })
+      const { ended } = yield* withoutWidth(["--sandbox", "posts", "list", "--limit", "1"])
+      expect((yield* ended).screen).toContain("Thank you for five hundred")
     }))
 })

@@ -148,13 +148,14 @@ const logout = Command.make("logout", commonOptions, (flags) =>
       return yield* new UsageError({
         message: "no profile is selected: use --profile with a name from plaza auth list"
       })
-    const { default: next } = yield* update(path, (profiles) => Profiles.remove(profiles, name))
+    const left = yield* update(path, (profiles) => Profiles.remove(profiles, name))
     const output = yield* Output
     yield* output.done(
       { profile: name, removed: true },
       `Profile ${name} is removed. Its key stays valid: revoke it in the web app under Settings, then Developers.`
     )
-    if (next === undefined) yield* output.note("There is no default profile now. Select one with plaza auth use.")
+    if (Profiles.names(left).length === 0) yield* output.note("There are no profiles now. Run plaza auth login to create one.")
+    else if (left.default === undefined) yield* output.note("There is no default profile now. Select one with plaza auth use.")
   }))).pipe(Command.withDescription(describe({
     summary: "Remove a profile and its key from this machine.",
     details: ["The key stays valid. Revoke it in the web app under Settings, then Developers."],

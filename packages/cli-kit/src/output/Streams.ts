@@ -44,7 +44,8 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
   return {
     isTerminal,
     colour: isTerminal && colourWelcome,
-    columns: () => node.columns ?? 80,
+    // A terminal without a size, as in some containers, reports 0.
+    columns: () => node.columns > 0 ? node.columns : 80,
     node,
     write: (text) =>
       Effect.async((resume) => {
