@@ -1,5 +1,6 @@
-/** Reads manifests and finds installed packages. */
-import { existsSync, readFileSync, realpathSync } from "node:fs"
+/** Reads manifests, finds installed packages, and finds and packs published ones. */
+import { execFileSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs"
 import * as Path from "node:path"
 
 /**
@@ -46,4 +47,20 @@ export const locate = (name, from) => {
     if (existsSync(Path.join(candidate, "package.json"))) return realpathSync(candidate)
     if (folder === Path.dirname(folder)) return undefined
   }
+}
+
+/** The folders of the published packages. The first ones have the dependencies of the others. */
+export const publishedFolders = () =>
+  ["packages", "apps"].flatMap((parent) => readdirSync(parent).sort().map((name) => Path.join(parent, name)))
+    .filter((folder) => existsSync(Path.join(folder, "package.json")) && readManifest(folder).private !== true)
+
+/**
+ * Packs a built package. pnpm packs, because it replaces `workspace:` and `catalog:`.
+ * @param {string} folder
+ * @param {ReadonlyArray<string>} options
+ */
+export const pack = (folder, options) => {
+  const { name, version } = readManifest(folder)
+  if (!existsSync(Path.join(folder, "dist"))) throw new Error(`${name}@${version} is not built: run the build first`)
+  execFileSync("npx", ["-y", "pnpm@12.21.0", "pack", ...options], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] })
 }

@@ -1,8 +1,9 @@
 /**
  * Writes the files of a tarball that are made from others of the repository into the folder of a published package, before pnpm packs it;
- * with `--clean`, removes them after it. The files are the licence, pages of `docs`, `AGENTS.md`, and the bill of materials of a library.
+ * with `--clean`, removes them after it. The files are the licence, pages of `docs`, `AGENTS.md`, the bill of materials of a library, and the
+ * files of a deployment.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { sbom } from "./inventory.mjs"
@@ -11,7 +12,7 @@ import { readManifest } from "./manifest.mjs"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const website = "https://github.com/plaza-toolkit/plaza/blob/main"
 
-/** The pages that users of a package read, and the skill that coding agents get. */
+/** The pages that users of a package read, the skill that coding agents get, and folders of `deploy`. */
 const contents = /** @type {const} */ ({
   "@plaza/domain": { pages: ["domain.md", "glossary.md"], skill: "plaza-client" },
   "@plaza/client": {
@@ -62,7 +63,9 @@ const contents = /** @type {const} */ ({
       "guides/keep-stock-right.md",
       "guides/run-a-fleet.md"
     ],
-    skill: undefined
+    skill: undefined,
+    // Those that do not need the repository. The image and the compose files build from it.
+    deploy: ["systemd", "kubernetes", "prometheus", "grafana"]
   }
 })
 
@@ -140,7 +143,7 @@ const manifest = readManifest(folder)
 const content = Object.entries(contents).find(([name]) => name === manifest.name)?.[1]
 if (content === undefined) throw new Error(`scripts/prepack.mjs has no pages for ${manifest.name}`)
 
-const written = ["LICENSE", "AGENTS.md", "docs", ...(manifest.bin === undefined ? ["sbom.cdx.json"] : [])]
+const written = ["LICENSE", "AGENTS.md", "docs", "deploy", ...(manifest.bin === undefined ? ["sbom.cdx.json"] : [])]
 for (const name of written) rmSync(Path.join(folder, name), { recursive: true, force: true })
 if (!process.argv.includes("--clean")) {
   copyFileSync(Path.join(root, "LICENSE"), Path.join(folder, "LICENSE"))
@@ -148,6 +151,12 @@ if (!process.argv.includes("--clean")) {
     const file = Path.join(folder, "docs", page)
     mkdirSync(Path.dirname(file), { recursive: true })
     writeFileSync(file, withLinks(page, content.pages))
+  }
+  for (const name of "deploy" in content ? content.deploy : []) {
+    cpSync(Path.join(root, "deploy", name), Path.join(folder, "deploy", name), {
+      recursive: true,
+      filter: (file) => !Path.basename(file).includes(".test.")
+    })
   }
   writeFileSync(Path.join(folder, "AGENTS.md"), agentsOf(folder, manifest, content))
   if (manifest.bin === undefined) writeFileSync(Path.join(folder, "sbom.cdx.json"), sbom(folder))

@@ -1,21 +1,12 @@
 /**
- * Publishes each package whose version the registry does not have: `node scripts/publish.mjs`. Requires built packages. pnpm packs, because
- * it replaces `workspace:` and `catalog:`; npm publishes, because it supports trusted publishing. The output `published` of a workflow's step
- * has the names with their versions.
+ * Publishes each package whose version the registry does not have: `node scripts/publish.mjs`. Requires built packages. npm
+ * publishes, because it supports trusted publishing. The output `published` of a workflow's step has the names with their versions.
  */
 import { execFileSync, spawnSync } from "node:child_process"
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-
-/** @typedef {{ name: string, version: string, private?: boolean }} Manifest */
-/** @param {string} file */
-const manifestOf = (file) => // The cast is true: each field is one of a package.json, and pnpm rejects another form.
-/** @type {Manifest} */ (JSON.parse(readFileSync(file, "utf8")))
-
-// The first folders have the dependencies of the others.
-const folders = ["packages", "apps"].flatMap((parent) => readdirSync(parent).sort().map((name) => join(parent, name)))
-  .filter((folder) => existsSync(join(folder, "package.json")) && !manifestOf(join(folder, "package.json")).private)
+import { pack, publishedFolders, readManifest } from "./manifest.mjs"
 
 /** @param {string} specifier */
 const isPublished = (specifier) => {
@@ -29,13 +20,12 @@ const isPublished = (specifier) => {
 const packed = mkdtempSync(join(tmpdir(), "plaza-publish-"))
 const published = []
 try {
-  for (const folder of folders) {
-    const { name, version } = manifestOf(join(folder, "package.json"))
+  for (const folder of publishedFolders()) {
+    const { name, version } = readManifest(folder)
     const specifier = `${name}@${version}`
     if (isPublished(specifier)) continue
-    if (!existsSync(join(folder, "dist"))) throw new Error(`${specifier} is not built: run the build first`)
     const tarball = join(packed, "package.tgz")
-    execFileSync("npx", ["-y", "pnpm@12.21.0", "pack", "--out", tarball], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] })
+    pack(folder, ["--out", tarball])
     execFileSync("npm", ["publish", tarball, "--access", "public"], { stdio: ["ignore", "inherit", "inherit"] })
     published.push(specifier)
   }

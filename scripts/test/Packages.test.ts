@@ -26,7 +26,6 @@ interface Manifest {
   readonly bin?: Readonly<Record<string, string>>
   readonly config?: { readonly programs?: Readonly<Record<string, string>> }
   readonly repository?: { readonly url: string; readonly directory: string }
-  readonly devEngines?: { readonly packageManager: { readonly version: string } }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
@@ -49,7 +48,7 @@ const namesIn = (folder: string) =>
 /** An empty project of a stranger, with the packages of the tarballs. */
 const stranger = mkdtempSync(join(tmpdir(), "plaza-packages-"))
 const installed = (name: string) => join(stranger, "node_modules", name)
-const tarball = (name: string) => join(stranger, `${name.replace("@plaza/", "")}.tgz`)
+const tarball = (name: string) => join(stranger, `${name.replace("@plaza/", "plaza-")}-${manifestOf(libraries[0] ?? root).version}.tgz`)
 afterAll(() => rmSync(stranger, { recursive: true, force: true }))
 
 /** Links a dependency as the workspace has it into the project. */
@@ -61,9 +60,8 @@ const link = (from: string, name: string) => {
 }
 
 beforeAll(async () => {
-  const pnpm = `pnpm@${manifestOf(root).devEngines?.packageManager.version}`
-  for (const { folder, name } of published) {
-    await run("npx", ["-y", pnpm, "pack", "--out", tarball(name)], { cwd: folder })
+  await run(process.execPath, ["scripts/tarballs.mjs", stranger], { cwd: root })
+  for (const { name } of published) {
     mkdirSync(installed(name), { recursive: true })
     await run("tar", ["-xzf", tarball(name), "--strip-components=1", "-C", installed(name)])
   }
@@ -179,11 +177,20 @@ describe.each(apps.map((folder) => ({ folder, name: manifestOf(folder).name })))
     const names = namesIn(installed(name))
     const files = ["README.md", "LICENSE", "AGENTS.md", "package.json", "dist/THIRD-PARTY-LICENSES", "dist/sbom.cdx.json"]
     expect(names).toEqual(expect.arrayContaining([...files, `dist/${program}.cjs`, `dist/${program}.1`, "dist/program.cjs"]))
-    const expected = /^(?:docs\/.*\.md|dist\/chunks\/.*\.cjs|dist\/program\.cjs|dist\/manual\.json)$/
+    const expected = /^(?:docs\/.*\.md|deploy\/.*|dist\/chunks\/.*\.cjs|dist\/program\.cjs|dist\/manual\.json)$/
     const ofProgram = [...["cjs", "mjs", "1"].map((extension) => `${program}.${extension}`), ...Object.keys(programs)].map((file) =>
       `dist/${file}`
     )
     expect(names.filter((file) => !expected.test(file) && !files.includes(file) && !ofProgram.includes(file))).toEqual([])
+  })
+
+  it("has the files of a deployment if it is a worker, as the repository has them and without their tests", () => {
+    const names = namesIn(installed(name)).filter((file) => file.startsWith("deploy/")).toSorted()
+    expect(names.length > 0).toBe(name === "@plaza/stock-sync")
+    for (const file of names) expect(readFileSync(join(installed(name), file), "utf8")).toBe(readFileSync(join(root, file), "utf8"))
+    const folders = name === "@plaza/stock-sync" ? ["systemd", "kubernetes", "prometheus", "grafana"] : []
+    const files = folders.flatMap((each) => namesIn(join(root, "deploy", each)).map((file) => `deploy/${each}/${file}`))
+    expect(names).toEqual(files.filter((file) => !file.includes(".test.")).toSorted())
   })
 
   it("requires nothing but libsql, and that optionally", () => {
