@@ -40,6 +40,10 @@ exec node ${root}apps/cli/dist/plaza.cjs "$@"
 [ "$1" != run ] || exec node ${untilReady} snapshot.accepted ${root}apps/stock-sync/dist/plaza-stock-sync.cjs "$@" --settle 0s
 exec node ${root}apps/stock-sync/dist/plaza-stock-sync.cjs "$@"
 `,
+  // The packages of the workspace, without a build.
+  "bin/npx": `#!/bin/sh
+[ "$1" = tsx ] && shift && exec node --conditions=@plaza/source --import tsx "$@"
+`,
   // A response with an error status fails the block.
   "bin/curl": `#!/bin/sh
 PATH="\${PATH#*:}" exec curl --fail --silent --show-error "$@"
@@ -53,12 +57,10 @@ echo '{"productId":"MUG-BLUE-350","stock":5}'
   "shelf.jpg": "another one",
   "shop.yaml": "products:\n  - { id: SKU/1, stock: 7 }\n",
   "a.json": "{ \"maxTextLength\": 280 }",
-  "latitude.json": "{ \"listLagMillis\": 700 }",
-  "examples/src/README": "",
-  ".local/bin/README": ""
+  "latitude.json": "{ \"listLagMillis\": 700 }"
 }
 
-/** A home folder with the files that the blocks name, and the folders of a clone. */
+/** A home folder with the files that the blocks name, and the installed packages. */
 const home = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
@@ -69,8 +71,8 @@ const home = Effect.gen(function*() {
       yield* fs.writeFileString(path, text)
       yield* fs.chmod(path, 0o755)
     }))
-  yield* Effect.forEach(["apps", "node_modules"], (name) => fs.symlink(`${root}${name}`, `${folder}/${name}`))
-  yield* fs.symlink(`${root}${"site/guides/Hello.ts"}`, `${folder}/examples/src/Hello.ts`)
+  yield* fs.symlink(`${root}node_modules`, `${folder}/node_modules`)
+  yield* fs.symlink(`${root}${"site/guides/Hello.ts"}`, `${folder}/Hello.ts`)
   return folder
 })
 
