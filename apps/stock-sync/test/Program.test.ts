@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { copyProgram } from "@plaza/testing/CopiedProgram"
 import Database from "better-sqlite3"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import * as Command from "./support/command.js"
 import { account, dist, parsed, run, start } from "./support/program.js"
@@ -419,6 +419,31 @@ describe("beside another process, and signals", () => {
       while ((yield* arrived).length < 2) yield* Effect.sleep("5 millis")
       return { env, running }
     })
+
+  it.live("adopt binds the ledger to another address or key of its account, and says so if nothing changes", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { createKey } = yield* Sandbox.Sandbox
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+        const here = env.PLAZA_BASE_URL
+        const there = here.replace("127.0.0.1", "localhost")
+        expect(yield* run(["adopt"], { cwd, env })).toMatchObject({
+          status: 0,
+          stdout: `the ledger plaza-stock-sync.sqlite belongs to 1001 at ${here} already.\n`
+        })
+        const { apiKey } = yield* createKey("1001")
+        expect(yield* run(["adopt"], { cwd, env: { ...env, PLAZA_API_KEY: Redacted.value(apiKey) } })).toMatchObject({
+          status: 0,
+          stdout: `the ledger plaza-stock-sync.sqlite belongs to 1001 at ${here} with the new key.\n`
+        })
+        expect(yield* run(["adopt"], { cwd, env: { ...env, PLAZA_BASE_URL: there } })).toMatchObject({
+          status: 0,
+          stdout: `the ledger plaza-stock-sync.sqlite belonged to 1001 at ${here}, and now belongs to 1001 at ${there}.\n`
+        })
+      })
+    ))
 
   it.live("a second process on the same ledger ends with status 2; status and plan work", () =>
     inFolder((cwd) =>

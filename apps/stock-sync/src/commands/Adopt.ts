@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as CurrentLedger from "../ledger/CurrentLedger.js"
-import { Ledger } from "../ledger/Ledger.js"
+import { type Account, Ledger } from "../ledger/Ledger.js"
 import * as AccountIdentity from "../sync/AccountIdentity.js"
 import * as Client from "./Client.js"
 
@@ -21,9 +21,13 @@ export const run = Effect.gen(function*() {
   const id = yield* Effect.option(AccountIdentity.ask)
   const account = { ...Client.accountOf(settings), id: Option.getOrUndefined(id) }
   yield* ledger.adopt(account)
-  const former = Option.match(before, { onNone: () => "no account", onSome: ({ baseUrl, id }) => `${id ?? "the account"} at ${baseUrl}` })
+  const nameOf = ({ baseUrl, id }: Account) => `${id ?? "the account of this key"} at ${baseUrl}`
+  const former = Option.match(before, { onNone: () => "no account", onSome: nameOf })
+  const hasKey = Option.exists(before, ({ keyFingerprint }) => keyFingerprint === account.keyFingerprint)
   yield* output.done(
     { baseUrl: account.baseUrl, id: account.id ?? null },
-    `the ledger ${ledger.path} belonged to ${former}, and now belongs to ${account.id ?? "the account of this key"} at ${account.baseUrl}.`
+    former !== nameOf(account)
+      ? `the ledger ${ledger.path} belonged to ${former}, and now belongs to ${nameOf(account)}.`
+      : `the ledger ${ledger.path} belongs to ${former} ${hasKey ? "already" : "with the new key"}.`
   )
 }).pipe(Effect.scoped)
