@@ -38,7 +38,7 @@ const overrides = fiberLocal("@plaza/client/CallOptions", none)
  * @since 0.1.0
  * @category options
  */
-export const current: Effect.Effect<CallOptions, InvalidInput> = Effect.flatMap(overrides.get, fromEither)
+export const current: Effect.Effect<CallOptions, InvalidInput> = overrides.with(fromEither)
 
 /**
  * The type of an Effect or a Stream with an option: the same success, failures and requirements.

@@ -51,7 +51,8 @@ export const pauses = Metric.counter("plaza_client_rate_pauses", {
 })
 
 /**
- * The time that a request waited for a slot of the key's allowance, in seconds. Requests that didn't wait are not counted.
+ * The time that a request waited for a slot of the key's allowance, in seconds. Requests that waited for less than a millisecond are
+ * not counted.
  *
  * @since 0.1.0
  * @category metrics

@@ -15,6 +15,26 @@ const likeTwice = (delivery: Partial<Plaza.Options> = {}) => {
   return { ...script, run: Virtual.run(Effect.provide(like, script.layer)) }
 }
 
+const counts = Effect.map(Metric.snapshot, (pairs) => {
+  const counts: Record<string, number> = {}
+  pairs.forEach(({ metricKey: { name }, metricState }) => {
+    // A name has a count for each value of its labels.
+    if (name.startsWith("plaza_client_") && "count" in metricState) counts[name] = (counts[name] ?? 0) + Number(metricState.count)
+  })
+  return counts
+})
+
+/** What an effect adds to the counts of the metrics. Other tests of this process count as well. */
+const countedDuring = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const before = yield* counts
+    yield* effect
+    const after = yield* counts
+    return Object.fromEntries(
+      Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const).filter(([, count]) => count !== 0)
+    )
+  })
+
 describe("a call is observable", () => {
   it.effect("as a span of the operation with a child span for each attempt, without ids in their names", () =>
     Effect.gen(function*() {
@@ -57,28 +77,20 @@ describe("a call is observable", () => {
 
   it.effect("in metrics: requests, retries, 429s and waits", () =>
     Effect.gen(function*() {
-      const snapshot = Effect.map(Metric.snapshot, (pairs) => {
-        const counts: Record<string, number> = {}
-        pairs.forEach(({ metricKey: { name }, metricState }) => {
-          // A name has a count for each value of its labels.
-          if (name.startsWith("plaza_client_") && "count" in metricState) counts[name] = (counts[name] ?? 0) + Number(metricState.count)
-        })
-        return counts
-      })
-      const before = yield* snapshot
-      yield* likeTwice().run
-      const after = yield* snapshot
-      // Other tests of this process count as well.
-      const grown = Object.fromEntries(
-        Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const).filter(([, count]) => count !== 0)
-      )
-      expect(grown).toEqual({
+      expect(yield* countedDuring(likeTwice().run)).toEqual({
         plaza_client_requests: 2,
         plaza_client_retries: 1,
         plaza_client_rate_limited: 1,
         plaza_client_rate_pauses: 1,
         plaza_client_rate_wait_seconds: 1
       })
+    }))
+
+  it.effect("in metrics that count no wait for the microseconds that a free slot takes", () =>
+    Effect.gen(function*() {
+      const { layer } = Fake.scripted([Fake.json({ id: "1" })])
+      const me = Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer)
+      expect(yield* countedDuring(Virtual.withSlowReadings(me))).toEqual({ plaza_client_requests: 1 })
     }))
 
   it.effect("in logs, with no body and no id", () =>

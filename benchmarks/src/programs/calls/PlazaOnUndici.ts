@@ -8,5 +8,9 @@ import { serve } from "./Caller.js"
 serve((baseUrl) => {
   const runtime = ManagedRuntime.make(clientOf(baseUrl))
   return (calls, concurrency) =>
-    runtime.runPromise(Effect.replicateEffect(Effect.flatMap(Profiles, ({ me }) => me), calls, { concurrency, discard: true }))
+    runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => {
+      let left = calls
+      const loop = Effect.whileLoop({ while: () => left-- > 0, body: () => me, step: () => {} })
+      return Effect.replicateEffect(loop, concurrency, { concurrency, discard: true })
+    }))
 })

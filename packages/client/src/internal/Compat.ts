@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -28,6 +29,12 @@ export type MonotonicMillis = number
 /** Runs an effect with the current moment. @since 0.1.0 @category monotonic time */
 export const monotonicWith = <A, E, R>(f: (now: MonotonicMillis) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Clock.clockWith((clock) => f(Number(clock.unsafeCurrentTimeNanos()) / 1_000_000))
+
+/** Runs an effect with the current moment and the time of the wall clock. @since 0.1.0 @category monotonic time */
+export const clocksWith = <A, E, R>(
+  f: (now: MonotonicMillis, wallNow: DateTime.Utc) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Clock.clockWith((clock) => f(Number(clock.unsafeCurrentTimeNanos()) / 1_000_000, DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())))
 
 /** The current moment. @since 0.1.0 @category monotonic time */
 export const monotonicNow: Effect.Effect<MonotonicMillis> = monotonicWith(Effect.succeed)
@@ -61,7 +68,8 @@ export const monotonicElapsed: Schedule.Schedule<Duration.Duration> = Schedule.m
 
 /** A value that a fiber passes on to the fibers that it forks. */
 interface FiberLocal<A> {
-  readonly get: Effect.Effect<A>
+  /** Runs an effect with the value. */
+  readonly with: <B, E, R>(f: (value: A) => Effect.Effect<B, E, R>) => Effect.Effect<B, E, R>
   /** Runs an effect with a value that is computed from the current value. */
   readonly locallyWith: (f: (current: A) => A) => <B, E, R>(effect: Effect.Effect<B, E, R>) => Effect.Effect<B, E, R>
 }
@@ -75,7 +83,8 @@ interface FiberLocal<A> {
 export const fiberLocal = <A>(name: string, initial: A): FiberLocal<A> => {
   const ref = globalValue(Symbol.for(name), () => FiberRef.unsafeMake(initial))
   return {
-    get: FiberRef.get(ref),
+    // One operation of the runtime. `FiberRef.getWith` takes three.
+    with: (f) => Effect.withFiberRuntime((fiber) => f(fiber.getFiberRef(ref))),
     locallyWith: (f) => (effect) => Effect.locallyWith(effect, ref, f)
   }
 }

@@ -17,10 +17,11 @@ export const run = <A, E, R>(
 // The longest time of a timer, which Effect's own clock takes for no end at all.
 const longestTimer = Duration.millis(2 ** 31 - 1)
 
-const withSleep = (inner: Clock.Clock, sleep: (duration: Duration.Duration) => Effect.Effect<void>): Clock.Clock =>
+/** A clock with other methods in place of some of its own. */
+const replacing = (inner: Clock.Clock, methods: Partial<Clock.Clock>): Clock.Clock =>
   new Proxy(inner, {
     get: (target, name): unknown => {
-      const value: unknown = name === "sleep" ? sleep : Reflect.get(target, name)
+      const value: unknown = Reflect.get(Object.hasOwn(methods, name) ? methods : target, name)
       return typeof value === "function" ? value.bind(target) : value
     }
   })
@@ -29,7 +30,7 @@ const withSleep = (inner: Clock.Clock, sleep: (duration: Duration.Duration) => E
 export const withTimers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.clockWith((inner) => {
     const sleep = (duration: Duration.Duration) => Duration.greaterThan(duration, longestTimer) ? Effect.never : inner.sleep(duration)
-    return Effect.withClock(effect, withSleep(inner, sleep))
+    return Effect.withClock(effect, replacing(inner, { sleep }))
   })
 
 /**
@@ -43,22 +44,24 @@ export const mostAncestors = <E, R>(effect: Effect.Effect<unknown, E, R>): Effec
       most = Math.max(most, ...Array.from(locals.values(), ({ length }) => length))
     })
     const sleep = (duration: Duration.Duration) => Effect.zipRight(observe, inner.sleep(duration))
-    return Effect.map(Effect.withClock(effect, withSleep(inner, sleep)), () => most)
+    return Effect.map(Effect.withClock(effect, replacing(inner, { sleep })), () => most)
+  })
+
+/** Runs an effect with a monotonic clock that goes on by some microseconds with each reading, as a real one does. */
+export const withSlowReadings = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.clockWith((inner) => {
+    let readings = 0
+    const unsafeCurrentTimeNanos = () => inner.unsafeCurrentTimeNanos() + BigInt(readings++ * 5_000)
+    return Effect.withClock(effect, replacing(inner, { unsafeCurrentTimeNanos }))
   })
 
 /** A clock whose wall time can be set, while its monotonic time goes on as it does. */
 export const wallClock = Effect.map(Effect.clock, (inner) => {
   let offset = 0
-  const changed: ReadonlyMap<string | symbol, unknown> = new Map<string, unknown>([
-    ["unsafeCurrentTimeMillis", () => inner.unsafeCurrentTimeMillis() + offset],
-    ["currentTimeMillis", Effect.map(inner.currentTimeMillis, (now) => now + offset)]
-  ])
   // All else is the inner clock's, with what the test clock is adjusted by.
-  const clock = new Proxy(inner, {
-    get: (target, name): unknown => {
-      const value: unknown = changed.get(name) ?? Reflect.get(target, name)
-      return typeof value === "function" ? value.bind(target) : value
-    }
+  const clock = replacing(inner, {
+    unsafeCurrentTimeMillis: () => inner.unsafeCurrentTimeMillis() + offset,
+    currentTimeMillis: Effect.map(inner.currentTimeMillis, (now) => now + offset)
   })
   const setBy = (millis: number): void => {
     offset += millis

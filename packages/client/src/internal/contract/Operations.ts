@@ -26,7 +26,7 @@ import type { AttemptFailure, CallFailure, OutcomeUnknown } from "../../ClientEr
 import type { RateLimit } from "../../RateLimit.js"
 import { Settings } from "../../Settings.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { fiberLocal, fromEither, monotonicNow } from "../Compat.js"
+import { fiberLocal, fromEither, monotonicNow, monotonicWith } from "../Compat.js"
 import { deliver } from "../delivery/Delivery.js"
 import type { Check } from "../delivery/Delivery.js"
 import * as HttpAttempt from "../delivery/HttpAttempt.js"
@@ -223,11 +223,6 @@ export const make: Effect.Effect<
     receivedAt: yield* monotonicNow
   }
 
-  const recordDate = ({ date }: ApiResponse) =>
-    Effect.map(monotonicNow, (receivedAt) => {
-      latest = { date, receivedAt }
-    })
-
   const sendOpen = <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
     Effect.useSpan(`plaza.${request.operation}`, {
       captureStackTrace: false,
@@ -237,17 +232,17 @@ export const make: Effect.Effect<
         "plaza.delivery": request.delivery
       }
     }, (span) =>
-      Effect.flatMap(
-        Effect.zip(CallOptions.current, checkedCall.get),
-        ([{ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }, shared]) => {
+      Effect.flatMap(CallOptions.current, ({ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }) =>
+        checkedCall.with((shared) => {
           const waitBudget = shared ?? RateLimitedAttempt.waitBudget(maxWait)
           return deliver(
             (number) =>
               Effect.flatMap(attempt({ request, number, waitBudget, timeout, span }), (response) =>
-                Effect.andThen(
-                  recordDate(response),
-                  fromEither(Either.mapLeft(read(response.body, reader), (why) => unreadable(request, number, response, why)))
-                )),
+                monotonicWith((receivedAt) => {
+                  latest = { date: response.date, receivedAt }
+                  return fromEither(Either.mapLeft(read(response.body, reader), (why) =>
+                    unreadable(request, number, response, why)))
+                })),
             {
               operation: request.operation,
               delivery: request.delivery,
@@ -255,8 +250,7 @@ export const make: Effect.Effect<
               check: withCallContext(span, waitBudget, check)
             }
           )
-        }
-      ))
+        })))
 
   const send = (name: OperationName, parts: Parts, options: SendOptions<unknown> = {}) => {
     const operation = Contract.operation(name)
@@ -265,10 +259,10 @@ export const make: Effect.Effect<
       whenEmpty: operation.mayBeEmpty ? options.whenEmpty : undefined,
       known: options.known
     }
-    return Effect.flatMap(
-      fromEither(apiRequestOf(operation, parts, options)),
-      (request) => sendOpen(request, reader, options.check)
-    )
+    return Either.match(apiRequestOf(operation, parts, options), {
+      onLeft: Effect.fail,
+      onRight: (request) => sendOpen(request, reader, options.check)
+    })
   }
 
   const sendPage = <A, I>(name: OperationName, item: Schema.Schema<A, I>) => {
@@ -278,10 +272,10 @@ export const make: Effect.Effect<
       Effect.suspend(() => {
         decode ??= Pagination.pageDecoder(item)
         const reader = { decode }
-        return Effect.flatMap(
-          fromEither(apiRequestOf(Contract.operation(name), { urlParams })),
-          (request) => sendOpen(request, reader)
-        )
+        return Either.match(apiRequestOf(Contract.operation(name), { urlParams }), {
+          onLeft: Effect.fail,
+          onRight: (request) => sendOpen(request, reader)
+        })
       })
   }
 

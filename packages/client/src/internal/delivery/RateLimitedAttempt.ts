@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -18,8 +17,8 @@ import { RateLimit } from "../../RateLimit.js"
 import type { PauseRequest } from "../../RateLimit.js"
 import { Settings } from "../../Settings.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicWith } from "../Compat.js"
-import { takeReserved } from "../rate-limit/Reservation.js"
+import { clocksWith, monotonicWith } from "../Compat.js"
+import { withReserved } from "../rate-limit/Reservation.js"
 import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.js"
 import * as HttpAttempt from "./HttpAttempt.js"
 import * as Shutdown from "./Shutdown.js"
@@ -63,9 +62,6 @@ const pauseRequest = (failure: AttemptFailure): PauseRequest | undefined =>
     ? { retryAfter: failure.retryAfter, counted: true }
     : undefined
 
-const countRateLimited = (failure: AttemptFailure): Effect.Effect<void> =>
-  isRateLimited(failure) ? Metric.increment(Metrics.rateLimited) : Effect.void
-
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLimit | Settings | Scope.Scope> = Effect.gen(
   function*() {
@@ -76,21 +72,22 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     const { host } = new URL(baseUrl)
 
     const inSpan = ({ number, request, timeout, waitBudget }: Call, span: Tracer.Span, waitingSince: MonotonicMillis) =>
-      monotonicWith((lastProgressAt) =>
-        Effect.flatMap(DateTime.now, (sentAt) => {
-          const wait = Duration.millis(lastProgressAt - waitingSince)
-          // `Duration.subtract` never returns a negative duration.
-          waitBudget.left = Duration.subtract(waitBudget.left, wait)
-          span.attribute("plaza.wait_ms", Duration.toMillis(wait))
-          const sent = send(request, { attempts: number, span, sentAt, lastProgressAt, timeout, head: undefined })
-          return Metric.increment(Metrics.requests).pipe(
-            Effect.andThen(
-              Duration.greaterThan(wait, Duration.zero) ? Metric.update(Metrics.waits, Duration.toSeconds(wait)) : Effect.void
-            ),
-            Effect.andThen(Effect.tapError(sent, countRateLimited))
-          )
-        })
-      )
+      clocksWith((lastProgressAt, sentAt) => {
+        const waitMillis = lastProgressAt - waitingSince
+        span.attribute("plaza.wait_ms", waitMillis)
+        const sent = Effect.zipRight(
+          Metric.increment(Metrics.requests),
+          send(request, { attempts: number, span, sentAt, lastProgressAt, timeout, head: undefined })
+        )
+        // A free slot takes some microseconds.
+        if (waitMillis < 1) {
+          return sent
+        }
+        const wait = Duration.millis(waitMillis)
+        // `Duration.subtract` never returns a negative duration.
+        waitBudget.left = Duration.subtract(waitBudget.left, wait)
+        return Effect.zipRight(Metric.update(Metrics.waits, Duration.toSeconds(wait)), sent)
+      })
 
     const inSlot = (call: Call, span: Tracer.Span, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
       monotonicWith((waitingSince) => {
@@ -99,7 +96,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         const withSlot = rateLimit.withSlot(call.waitBudget.left, sent, options)
         return isRetry
           ? withSlot
-          : Effect.flatMap(takeReserved, (slot) => slot === undefined ? withSlot : slot.use(sent, options))
+          : withReserved((slot) => slot === undefined ? withSlot : slot.use(sent, options))
       })
 
     const sendIn = (call: Call, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
@@ -116,14 +113,19 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
       }, (span) => inSlot(call, span, isRetry))
 
     const attempt = (call: Call, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
-      Effect.catchAll(sendIn(call, isRetry), (failure) =>
-        isRateLimited(failure) && call.request.canRepeat?.() !== false
-          ? Effect.andThen(
+      Effect.catchAll(sendIn(call, isRetry), (failure) => {
+        if (!isRateLimited(failure)) {
+          return Effect.fail(failure)
+        }
+        const next = call.request.canRepeat?.() === false
+          ? Effect.fail(failure)
+          : Effect.zipRight(
             Metric.increment(Metrics.retries),
             // If the next wait is too long, the call fails with the 429.
             Effect.catchAll(attempt(call, true), (next) => Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : next))
           )
-          : Effect.fail(failure))
+        return Effect.zipRight(Metric.increment(Metrics.rateLimited), next)
+      })
 
     return (call) => attempt(call, false)
   }

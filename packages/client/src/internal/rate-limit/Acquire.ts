@@ -7,7 +7,6 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { PauseRequest, RateLimit, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
@@ -140,18 +139,23 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
     acquireOther: Effect.Effect<S, E2>
   ) =>
     Effect.flatMap(backend.send(slot, acquireOther), (current) =>
-      monotonicWith((sentAt) =>
-        Effect.onExit(restore(request), (exit) => {
-          const pauseRequest = options.pauseRequest === undefined || Exit.isSuccess(exit)
-            ? undefined
-            : Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), options.pauseRequest))
-          if (pauseRequest !== undefined) {
-            return pauseAfter(current, pauseRequest, sentAt, options.operation)
-          }
+      monotonicWith((sentAt) => {
+        const complete = () => {
           burstLimit.accepted(sentAt)
           return backend.complete(current)
+        }
+        // No `onExit`, because the caller is uninterruptible.
+        return Effect.matchCauseEffect(restore(request), {
+          onFailure: (cause) => {
+            const pauseRequest = Option.getOrUndefined(
+              Option.flatMapNullable(Cause.failureOption(cause), (error) => options.pauseRequest?.(error))
+            )
+            const end = pauseRequest === undefined ? complete() : pauseAfter(current, pauseRequest, sentAt, options.operation)
+            return Effect.zipRight(end, Effect.failCause(cause))
+          },
+          onSuccess: (result) => Effect.as(complete(), result)
         })
-      ))
+      }))
 
   return {
     reserve: (maxWait, waitOptions = {}) =>

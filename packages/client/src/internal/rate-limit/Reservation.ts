@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type { Slot } from "../../RateLimit.js"
 import { fiberLocal } from "../Compat.js"
 
@@ -24,15 +24,16 @@ export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): E
   reservation.locallyWith(() => ({ slot }))(call)
 
 /**
- * Takes the slot of {@link inSlot}, if no attempt has taken it.
+ * Runs an effect with the slot of {@link inSlot}, if no attempt has taken it.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const takeReserved: Effect.Effect<Slot | undefined> = Effect.map(reservation.get, (reservation) => {
-  const slot = reservation?.slot
-  if (reservation !== undefined) {
-    reservation.slot = undefined
-  }
-  return slot
-})
+export const withReserved = <A, E, R>(f: (slot: Slot | undefined) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  reservation.with((reservation) => {
+    const slot = reservation?.slot
+    if (reservation !== undefined) {
+      reservation.slot = undefined
+    }
+    return f(slot)
+  })
