@@ -46,6 +46,10 @@ const mayBeMade = "The change may have been made"
 const afterWait = (wait: string): string => `Call it again ${wait}, not earlier.`
 
 const ofService = (error: ServiceError): string => {
+  // Not from the service: a redirect, or the page of a proxy. A long argument can cause one, such as status 431.
+  if (error._tag === "UnrecognizedError" && error.code === undefined && error.category === "InvalidRequest") {
+    return `${doNotRepeat} with these arguments: a person must check the base URL and the proxy first.`
+  }
   switch (error.category) {
     case "RateLimited":
     case "ServiceFault":
@@ -90,11 +94,12 @@ const ofClient = (failure: Exclude<ClientError.Failure, ServiceError>): string =
 const isCallFailure = (error: unknown): error is ClientError.Failure =>
   ExitCode.isServiceError(error) || (ExitCode.isClientFailure(error) && error._tag !== "InvalidSettings")
 
-/** Failures that may follow an ambiguous attempt of the same call. For other classes than Repeatable, that is an `OutcomeUnknown`. */
-const mayFollowAttempt = (failure: ClientError.Failure): boolean =>
-  failure._tag === "ConnectionFailed"
-    ? failure.attempts > 1
-    : FailureScope.of(failure)._tag === "RateLimit" || failure._tag === "ClientClosed"
+/**
+ * Whether an earlier attempt may have made the change that the service then refused. Only a repeatable write ends so: all other failures
+ * after an attempt with an unknown outcome are an `OutcomeUnknown`.
+ */
+const mayFollowAttempt = (failure: ClientError.Failure, tool: Tool): boolean =>
+  tool.delivery === "Repeatable" && ExitCode.isServiceError(failure) && failure.category !== "RateLimited" && (failure.attempts ?? 1) > 1
 
 const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Outcome; readonly advice: string } => {
   const isWrite = tool.delivery !== "Read"
@@ -110,10 +115,11 @@ const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Ou
       : { outcome: "unknown", advice: afterWrite(tool, mayBeMade) }
   }
   const advice = ExitCode.isServiceError(failure) ? ofService(failure) : ofClient(failure)
-  const isOpen = FailureScope.mayHaveHappened(failure) || (tool.delivery === "Repeatable" && mayFollowAttempt(failure))
-  return isWrite && isOpen
-    ? { outcome: "unknown", advice: `${afterWrite(tool, mayBeMade)} ${advice}` }
-    : { outcome: "notDone", advice: isWrite ? `Nothing was changed. ${advice}` : advice }
+  if (!isWrite) return { outcome: "notDone", advice }
+  if (FailureScope.mayHaveHappened(failure)) return { outcome: "unknown", advice: `${afterWrite(tool, mayBeMade)} ${advice}` }
+  return mayFollowAttempt(failure, tool)
+    ? { outcome: "unknown", advice: `An earlier attempt may have made the change. ${advice}` }
+    : { outcome: "notDone", advice: `Nothing was changed. ${advice}` }
 }
 
 /** The failure of a tool. Shows no stack and no cause. */

@@ -15,8 +15,10 @@ const reported = (name: string, cause: Cause.Cause<unknown>) => {
   return ToolFailure.ofCause(cause, tool)
 }
 
-const service = (status: number, code: string, headers: Readonly<Record<string, string>> = {}) =>
-  ErrorResponse.toError({ status, headers, body: JSON.stringify({ error: { code, message: "no" } }), receivedAt: 0 })
+const service = (status: number, code: string, headers: Readonly<Record<string, string>> = {}, attempts = 1) =>
+  ErrorResponse.toError({ status, headers, body: JSON.stringify({ error: { code, message: "no" } }), receivedAt: 0, attempts })
+
+const foreign = (status: number) => ErrorResponse.toError({ status, headers: {}, body: "<html>", receivedAt: 0, attempts: 1 })
 
 const timeout = new ClientError.AttemptTimeout({ attempts: 5, timeout: Duration.seconds(30), message: "no response" })
 const unknown = (likely?: "done") =>
@@ -40,15 +42,21 @@ describe("a failed tool", () => {
     ["setStock", unreadable, "probablyDone", /^The change was probably made, and making it again is safe\.$/],
     ["setStock", timeout, "unknown", /^The change may have been made, and making it again is safe\. Call it again in a minute/],
     ["likePost", refused(1), "notDone", /^Nothing was changed/],
-    // An earlier attempt of a repeatable call may have arrived.
-    ["likePost", refused(2), "unknown", /making it again is safe/],
-    ["setStock", wait, "unknown", /at 1970-01-01T00:01:00\.000Z/],
+    // After an attempt that may have arrived, these are an OutcomeUnknown.
+    ["likePost", refused(2), "notDone", /^Nothing was changed/],
+    ["setStock", wait, "notDone", /^Nothing was changed\. Call it again at 1970-01-01T00:01:00\.000Z/],
+    ["likePost", service(429, "RATE_LIMITED", { "retry-after": "7" }), "notDone", /^Nothing was changed\. .*in 7 seconds/],
+    // The attempts before a refusal may have arrived.
+    ["setStock", service(401, "INVALID_API_KEY"), "notDone", /^Nothing was changed\. Do not repeat/],
+    ["setStock", service(401, "INVALID_API_KEY", {}, 2), "unknown", /^An earlier attempt may have made the change\. Do not repeat/],
     ["sendMessage", wait, "notDone", /^Nothing was changed\. Call it again at 1970-01-01T00:01:00\.000Z/],
     ["sendMessage", service(429, "RATE_LIMITED", { "retry-after": "7" }), "notDone", /in 7 seconds, not earlier/],
     ["createPost", service(403, "PROFILE_INCOMPLETE"), "notDone", /^Nothing was changed\. Do not repeat this call: a person/],
     ["getMe", timeout, "notDone", /^Call it again in a minute/],
     ["getMe", service(500, "INTERNAL_ERROR"), "notDone", /^Call it again in a minute/],
-    ["listPosts", service(404, "NOT_FOUND"), "notDone", /^Check the id/]
+    ["listPosts", service(404, "NOT_FOUND"), "notDone", /^Check the id/],
+    ["getMe", foreign(302), "notDone", /^Do not repeat this call .*check the base URL/],
+    ["sendMessage", foreign(418), "notDone", /^Nothing was changed\. Do not repeat this call .*check the base URL/]
   ])("%s after %s reports %s", (tool, failure, outcome, advice) => {
     expect(reported(tool, Cause.fail(failure))).toMatchObject({ outcome, advice: expect.stringMatching(advice) as unknown })
   })
