@@ -28,7 +28,7 @@ const instructions = [
   "Tools for one account of the Social and Store Developer Interface.",
   "Ids are strings: never change or round them.",
   "A failure is a JSON object with tag, message, outcome and advice. If outcome is unknown or probablyDone, follow the advice before you call " +
-  "the tool again. After OutcomeUnknown, never repeat the call.",
+  "the tool again. After OutcomeUnknown, do not repeat the call unless the advice says that this is safe.",
   "A key may make 120 requests a minute, for all of its programs together."
 ].join(" ")
 

@@ -4,13 +4,17 @@
  */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
+  CallToolRequestSchema,
   ErrorCode,
+  InitializeRequestSchema,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
+  type JSONRPCRequest,
+  ListToolsRequestSchema,
   type RequestId
 } from "@modelcontextprotocol/sdk/types.js"
 import { Output } from "@plaza/cli-kit/Output"
@@ -38,6 +42,16 @@ const isId = (value: unknown): value is RequestId => Predicate.isString(value) |
 
 /** The id of an invalid message, if it has one. */
 const idOf = (json: unknown): RequestId | undefined => Predicate.hasProperty(json, "id") && isId(json.id) ? json.id : undefined
+
+// The SDK reports invalid parameters as an internal error, with its own list of problems as the message.
+const requests = [InitializeRequestSchema, ListToolsRequestSchema, CallToolRequestSchema]
+
+/** The first problem of the parameters of a request. */
+const problemOf = (request: JSONRPCRequest): string | undefined => {
+  const schema = requests.find(({ shape }) => shape.method.value === request.method)
+  const [issue] = schema?.safeParse(request).error?.issues ?? []
+  return issue === undefined ? undefined : `${issue.path.join(".")}: ${issue.message}`
+}
 
 export const make: Effect.Effect<StdioTransport, never, Streams | Output> = Effect.gen(function*() {
   const { stdout } = yield* Streams
@@ -73,6 +87,8 @@ export const make: Effect.Effect<StdioTransport, never, Streams | Output> = Effe
       if (Either.isLeft(json)) return yield* refuse(ErrorCode.ParseError, "the line is not valid JSON: send one message per line")
       const { data: message, success } = JSONRPCMessageSchema.safeParse(json.right)
       if (!success) return yield* refuse(ErrorCode.InvalidRequest, "the line is not a JSON-RPC 2.0 message", idOf(json.right))
+      const problem = isJSONRPCRequest(message) ? problemOf(message) : undefined
+      if (problem !== undefined) return yield* refuse(ErrorCode.InvalidParams, problem, idOf(message))
       if (isJSONRPCRequest(message)) yield* SubscriptionRef.update(open, HashSet.add(message.id))
       // A cancelled request gets no response.
       if (isJSONRPCNotification(message) && message.method === "notifications/cancelled" && isId(message.params?.["requestId"])) {

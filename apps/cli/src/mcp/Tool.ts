@@ -70,10 +70,12 @@ const meanings: Readonly<Record<DeliveryClass, string>> = {
 
 const invalid = (error: ParseResult.ParseError): ClientError.InvalidInput => {
   const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
+  // A caller knows no brands.
+  const problem = issue?.message.replaceAll(/ & Brand<"\w+">/g, "") ?? "the arguments are invalid"
   const field = issue?.path.map(String).join(".") ?? ""
   return new ClientError.InvalidInput({
     field,
-    message: `${field === "" ? "" : `${field}: `}${issue?.message ?? "the arguments are invalid"}`
+    message: `${field === "" ? "" : `${field}: `}${problem}`
   })
 }
 

@@ -5,7 +5,7 @@ import { layer } from "@effect/vitest"
 import { PlazaApiWithStories } from "@plaza/domain"
 import { Delivery } from "@plaza/domain/Delivery"
 import { Sandbox } from "@plaza/sandbox"
-import { Context, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Predicate, Redacted, Schedule } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
 import { plaza } from "../support/InProcess.js"
@@ -74,6 +74,9 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
         failure({ tag: "NotFound", code: "NOT_FOUND", status: 404, outcome: "notDone" })
       )
       expect(yield* call("listPosts", { limit: 101 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "limit" } }))
+      expect(yield* call("getUser", { id: 1002 })).toMatchObject(
+        failure({ tag: "InvalidInput", message: "id: Expected string, actual 1002", outcome: "notDone" })
+      )
       expect(yield* call("getUser", { id: "1002", other: 1 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "other" } }))
       expect(yield* Effect.flip(call("setStock", { id: "0042", stock: 1 }))).toMatchObject({
         code: -32602,
@@ -171,15 +174,23 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       const cut = umlaut.indexOf(0xc3) + 1
       server.child.stdin.write(Mcp.handshake)
       server.child.stdin.write(`not json\n\n[]\n{"jsonrpc":"2.0","id":7}\n{"jsonrpc":"2.0","method":"notifications/unknown"}\n`)
+      for (const params of [undefined, { name: "getMe", arguments: null }, { name: "getMe", arguments: [] }, { arguments: {} }])
+        server.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: "invalid", method: "tools/call", params })}\n`)
       server.child.stdin.write(umlaut.subarray(0, cut))
-      yield* Mcp.until(() => server.messages().length >= 4, "the responses so far")
+      yield* Mcp.until(() => server.messages().length >= 8, "the responses so far")
       server.child.stdin.write(umlaut.subarray(cut))
       server.child.stdin.write(`{"jsonrpc":"2.0","id":"nothing","method":"nothing/at-all"}\r\n`)
       // The input ends while these are open.
       server.child.stdin.end(Mcp.toolCall("007", "getMe") + Mcp.toolCall(7, "getUser", { id: "1002" }))
       expect(yield* server.ended).toBe(0)
       const messages = server.messages()
-      expect(messages).toHaveLength(8)
+      expect(messages).toHaveLength(12)
+      expect(messages.filter((message) => Predicate.hasProperty(message, "id") && message.id === "invalid")).toEqual([
+        { jsonrpc: "2.0", id: "invalid", error: { code: -32602, message: expect.stringMatching(/^params: /) as unknown } },
+        { jsonrpc: "2.0", id: "invalid", error: { code: -32602, message: expect.stringMatching(/^params\.arguments: /) as unknown } },
+        { jsonrpc: "2.0", id: "invalid", error: { code: -32602, message: expect.stringMatching(/^params\.arguments: /) as unknown } },
+        { jsonrpc: "2.0", id: "invalid", error: { code: -32602, message: expect.stringMatching(/^params\.name: /) as unknown } }
+      ])
       expect(messages).toEqual(expect.arrayContaining([
         expect.objectContaining({ id: "handshake" }),
         { jsonrpc: "2.0", error: expect.objectContaining({ code: -32700 }) as unknown },
