@@ -46,4 +46,10 @@ describe("JSON", () => {
     expect(Text.json({ a: "\u001b[2J\u009b\u202e" })).toBe(`{"a":"\\u001b[2J\\u009b\\u202e"}`)
     expect(Text.json(undefined)).toBe("null")
   })
+
+  it("has no limit of the depth", () => {
+    const text = `${"[{\"a\":".repeat(50_000)}[1,"\\u001b",null,{}]${",\"\":true},2]".repeat(50_000)}`
+    expect(Text.json(JSON.parse(text)) === text).toBe(true)
+    expect(Text.json(JSON.parse(text), 2) === text).toBe(true)
+  })
 })

@@ -51,11 +51,18 @@ let decodeEnvelope: ReturnType<typeof envelopeDecoder> | undefined
  */
 export const excerptLength = 500
 
+// Programs print and log details by recursive functions, such as `JSON.stringify`. `JSON.parse` itself accepts any depth.
+const maxDepth = 100
+
+const isNestedBeyond = (value: unknown, levels: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isNestedBeyond(inner, levels - 1)))
+
 const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
 /**
  * Decodes an error response. A documented code with its documented status becomes its class. Any other response becomes an
- * `UnrecognizedError`. Never throws.
+ * `UnrecognizedError`. `details` has no field that is nested in more than 100 levels. Never throws.
  *
  * @since 0.1.0
  * @category decoding
@@ -80,7 +87,8 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
       details: response.body === "" ? {} : { body: response.body.slice(0, excerptLength) }
     })
   }
-  const { code, message: text, ...details } = envelope.value.error
+  const { code, message: text, ...fields } = envelope.value.error
+  const details = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isNestedBeyond(field, maxDepth)))
   const message = text === "" ? `status ${status}, code ${code}` : text
   if (isDocumented(code) && (response.listed === undefined || response.listed.has(code))) {
     const error = Errors.fromCode(code, { ...common, message, details })

@@ -41,6 +41,14 @@ const foreign: ReadonlyArray<readonly [what: string, body: string]> = [
   ["an envelope that nests without end", `{"error":`.repeat(50_000)]
 ]
 
+it("an error has no details that JSON.stringify can't print", () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+  const body = `{"error":{"code":"VALIDATION_ERROR","message":"no","field":"text","near":${nested(100)},"far":${nested(200_000)}}}`
+  const { details } = toError(answer(400, body))
+  expect(Object.keys(details)).toEqual(["field", "near"])
+  expect(JSON.stringify(details)).toBe(`{"field":"text","near":${nested(100)}}`)
+})
+
 describe("a documented code under its own status", () => {
   it.each(Object.entries(byCode))("%s becomes its class, with all details", (code, errorClass) => {
     const { status } = new errorClass({ message: "" })

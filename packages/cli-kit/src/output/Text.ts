@@ -24,8 +24,38 @@ const colour = new RegExp(`${String.fromCodePoint(0x1b)}\\[[\\d;]*m`, "g")
 /** Removes ANSI colours. */
 export const withoutColour = (text: string): string => text.replace(colour, "")
 
-/** Encodes a value as JSON on one line, or indented. Escapes control characters. `undefined` becomes null. */
+/** Encodes JSON of any depth on one line. `JSON.parse` has no limit of the depth, `JSON.stringify` has the stack. */
+const deepJson = (root: unknown): string => {
+  const parts: Array<string> = []
+  const left: Array<{ readonly text: string } | { readonly value: unknown }> = [{ value: root }]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if ("text" in next) {
+      parts.push(next.text)
+    } else if (typeof next.value !== "object" || next.value === null) {
+      parts.push(JSON.stringify(next.value) ?? "null")
+    } else {
+      const isList = Array.isArray(next.value)
+      parts.push(isList ? "[" : "{")
+      left.push({ text: isList ? "]" : "}" })
+      for (const [index, [name, value]] of [...Object.entries(next.value).entries()].toReversed()) {
+        left.push({ value }, { text: `${index === 0 ? "" : ","}${isList ? "" : `${JSON.stringify(name)}:`}` })
+      }
+    }
+  }
+  return parts.join("")
+}
+
+const plainJson = (value: unknown, indent: number | undefined): string => {
+  try {
+    return JSON.stringify(value ?? null, null, indent) ?? "null"
+  } catch (error) {
+    if (error instanceof RangeError) return deepJson(value)
+    throw error
+  }
+}
+
+/** Encodes a value as JSON on one line, or indented unless it is nested very deeply. Escapes control characters. `undefined` becomes null. */
 export const json = (value: unknown, indent?: number): string =>
   // JSON.stringify escapes the rest. The line feeds are those of the indentation.
-  (JSON.stringify(value ?? null, null, indent) ?? "null").replace(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu,
+  plainJson(value, indent).replace(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
