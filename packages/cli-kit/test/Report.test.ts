@@ -107,6 +107,7 @@ describe("a report", () => {
   })
 
   it.each([
+    [200, "ServiceFault", "the response can't be read"],
     [502, "ServiceFault", "a gateway can't reach the service"],
     [404, "NotFound", "the response is not from the service"],
     [302, "InvalidRequest", "the response is not from the service"],

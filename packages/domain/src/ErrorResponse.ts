@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { categoryOf } from "./Category.js"
 import * as Errors from "./Errors.js"
+import * as NestingDepth from "./NestingDepth.js"
 
 /**
  * A response that is not a success.
@@ -51,12 +52,8 @@ let decodeEnvelope: ReturnType<typeof envelopeDecoder> | undefined
  */
 export const excerptLength = 500
 
-// Programs print and log details by recursive functions, such as `JSON.stringify`. `JSON.parse` itself accepts any depth.
+// Programs print and log details by recursive functions, such as `JSON.stringify`.
 const maxDepth = 100
-
-const isNestedBeyond = (value: unknown, levels: number): boolean =>
-  typeof value === "object" && value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => isNestedBeyond(inner, levels - 1)))
 
 const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
@@ -88,7 +85,7 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
     })
   }
   const { code, message: text, ...fields } = envelope.value.error
-  const details = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isNestedBeyond(field, maxDepth)))
+  const details = Object.fromEntries(Object.entries(fields).filter(([, field]) => !NestingDepth.isBeyond(field, maxDepth)))
   const message = text === "" ? `status ${status}, code ${code}` : text
   if (isDocumented(code) && (response.listed === undefined || response.listed.has(code))) {
     const error = Errors.fromCode(code, { ...common, message, details })

@@ -31,6 +31,7 @@ export {
 export type { DocumentedError, ErrorCode, ErrorEnvelope, ErrorFields, ServiceError } from "./Errors.js"
 export * from "./Ids.js"
 export * as Limits from "./Limits.js"
+export * as NestingDepth from "./NestingDepth.js"
 export * as PathSegment from "./PathSegment.js"
 export * from "./PlazaApi.js"
 export * from "./Requests.js"

@@ -5,6 +5,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import type { OperationName, Plaza } from "@plaza/client"
 import { ClientError } from "@plaza/client"
 import { Delivery, type DeliveryClass } from "@plaza/domain/Delivery"
+import * as NestingDepth from "@plaza/domain/NestingDepth"
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -68,7 +69,14 @@ const meanings: Readonly<Record<DeliveryClass, string>> = {
     "call it again before a person has checked what happened."
 }
 
-const invalid = (error: ParseResult.ParseError): ClientError.InvalidInput => {
+// The messages of Schema contain the value, by a recursive function.
+const maxShownDepth = 100
+
+const invalid = (args: unknown, error: ParseResult.ParseError): ClientError.InvalidInput => {
+  if (NestingDepth.isBeyond(args, maxShownDepth)) {
+    const message = `the arguments have another form, and are nested in more than ${maxShownDepth} levels`
+    return new ClientError.InvalidInput({ field: "", message })
+  }
   const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
   // A caller knows no brands.
   const problem = issue?.message.replaceAll(/ & Brand<"\w+">/g, "") ?? "the arguments are invalid"
@@ -104,7 +112,7 @@ export const make = <A, I, B, J extends Json, E>(
     outputSchema: JsonSchema.make(output, "allow"),
     // A result of the client is valid, so encoding it can't fail.
     call: (args) =>
-      Effect.flatMap(Effect.mapError(decode(args), invalid), (decoded) =>
+      Effect.flatMap(Effect.mapError(decode(args), (error) => invalid(args, error)), (decoded) =>
         Effect.flatMap(run(decoded), (result) => Effect.orDie(encode(result))))
   }
 }

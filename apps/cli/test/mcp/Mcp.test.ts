@@ -176,15 +176,31 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       server.child.stdin.write(`not json\n\n[]\n{"jsonrpc":"2.0","id":7}\n{"jsonrpc":"2.0","method":"notifications/unknown"}\n`)
       for (const params of [undefined, { name: "getMe", arguments: null }, { name: "getMe", arguments: [] }, { arguments: {} }])
         server.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: "invalid", method: "tools/call", params })}\n`)
+      const nested = "[".repeat(50_000) + "]".repeat(50_000)
+      server.child.stdin.write(
+        `{"jsonrpc":"2.0","id":"nested","method":"tools/call","params":{"name":"getUser","arguments":{"id":${nested}}}}\n`
+      )
       server.child.stdin.write(umlaut.subarray(0, cut))
-      yield* Mcp.until(() => server.messages().length >= 8, "the responses so far")
+      yield* Mcp.until(() => server.messages().length >= 9, "the responses so far")
       server.child.stdin.write(umlaut.subarray(cut))
       server.child.stdin.write(`{"jsonrpc":"2.0","id":"nothing","method":"nothing/at-all"}\r\n`)
       // The input ends while these are open.
       server.child.stdin.end(Mcp.toolCall("007", "getMe") + Mcp.toolCall(7, "getUser", { id: "1002" }))
       expect(yield* server.ended).toBe(0)
       const messages = server.messages()
-      expect(messages).toHaveLength(12)
+      expect(messages).toHaveLength(13)
+      expect(messages.find((message) => Predicate.hasProperty(message, "id") && message.id === "nested")).toMatchObject({
+        result: {
+          isError: true,
+          _meta: {
+            "plaza/error": {
+              tag: "InvalidInput",
+              message: "the arguments have another form, and are nested in more than 100 levels",
+              outcome: "notDone"
+            }
+          }
+        }
+      })
       expect(messages.filter((message) => Predicate.hasProperty(message, "id") && message.id === "invalid")).toEqual([
         { jsonrpc: "2.0", id: "invalid", error: { code: -32602, message: expect.stringMatching(/^params: /) as unknown } },
         { jsonrpc: "2.0", id: "invalid", error: { code: -32602, message: expect.stringMatching(/^params\.arguments: /) as unknown } },

@@ -38,7 +38,7 @@ const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
 
 const remediationOf = (error: ServiceError): Remediation.Remediation => {
   if (error._tag !== "UnrecognizedError") return Remediation.byCode[error.code]
-  return error.code === undefined ? Remediation.foreign(error.category) : Remediation.byCategory[error.category]
+  return error.code === undefined ? Remediation.foreign(error) : Remediation.byCategory[error.category]
 }
 
 const statusOf = ({ code, status }: ServiceError): string => code === undefined ? String(status) : `${status} ${code}`

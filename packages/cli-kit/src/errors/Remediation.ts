@@ -70,11 +70,14 @@ export const byCategory: Readonly<Record<Category, Remediation>> = {
 
 const checkBaseUrl = "Check that the base URL is correct and ends with /open/v1, and check any proxy."
 
-/** For responses that are not the service's, such as a proxy's page. */
-export const foreign = (category: Category): Remediation => {
+/** For responses that are not those of the interface, such as a proxy's page. */
+export const foreign = ({ category, status }: { readonly category: Category; readonly status: number }): Remediation => {
   switch (category) {
     case "ServiceFault":
-      return { summary: "a gateway can't reach the service", action: `Run the command again later. If it fails again: ${checkBaseUrl}` }
+      return {
+        summary: status < 300 ? "the response can't be read" : "a gateway can't reach the service",
+        action: `Run the command again later. If it fails again: ${checkBaseUrl}`
+      }
     case "RateLimited":
       return { summary: "a gateway limits the requests", action: byCode.RATE_LIMITED.action }
     case "TooLarge":

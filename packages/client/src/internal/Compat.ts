@@ -26,15 +26,16 @@ import * as Stream from "effect/Stream"
  */
 export type MonotonicMillis = number
 
+const momentOf = (clock: Clock.Clock): MonotonicMillis => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000
+
 /** Runs an effect with the current moment. @since 0.1.0 @category monotonic time */
 export const monotonicWith = <A, E, R>(f: (now: MonotonicMillis) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Clock.clockWith((clock) => f(Number(clock.unsafeCurrentTimeNanos()) / 1_000_000))
+  Clock.clockWith((clock) => f(momentOf(clock)))
 
 /** Runs an effect with the current moment and the time of the wall clock. @since 0.1.0 @category monotonic time */
 export const clocksWith = <A, E, R>(
   f: (now: MonotonicMillis, wallNow: DateTime.Utc) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Clock.clockWith((clock) => f(Number(clock.unsafeCurrentTimeNanos()) / 1_000_000, DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())))
+): Effect.Effect<A, E, R> => Clock.clockWith((clock) => f(momentOf(clock), DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())))
 
 /** The current moment. @since 0.1.0 @category monotonic time */
 export const monotonicNow: Effect.Effect<MonotonicMillis> = monotonicWith(Effect.succeed)

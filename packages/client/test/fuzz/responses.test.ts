@@ -117,6 +117,24 @@ it("ends in a value or a typed error, and shows the key neither there nor in the
     }
   }))
 
+const deep = "[".repeat(100_000) + "]".repeat(100_000)
+
+it.each([
+  ["a list", deep],
+  ["a field", `{"id":${deep},"mediaId":${deep},"text":${deep}}`],
+  ["an item of a list", `{"data":[${deep}],"next_cursor":null}`],
+  ["a list in the place of a list of items", `{"data":{"a":${deep}},"next_cursor":${deep}}`],
+  ["an unknown field", `{"id":"1","unknown":${deep}}`]
+])("a success with %s that is nested very deeply ends in a value or a typed error",
+  (_, body) =>
+    Effect.runPromise(Effect.forEach(calls, (call) =>
+      Effect.provide(
+        call,
+        Plaza.layer({ baseUrl, apiKey: Redacted.make(key) }).pipe(
+          Layer.provide(serviceOf({ status: 200, headers: new Headers(), body: Buffer.from(body) }))
+        )
+      ).pipe(SimulatedTime.run, Fuzz.outcome), { discard: true })))
+
 it("a Retry-After and a Date of any form are no wait, or one that is finite and not negative", () =>
   Fuzz.run({
     seeds: ["5", "1.5", "Thu, 01 Oct 2026 12:00:30 GMT", "Thursday, 01-Oct-26 12:00:30 GMT", "Thu Oct  1 12:00:30 2026"],

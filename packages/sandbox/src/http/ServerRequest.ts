@@ -12,6 +12,7 @@ import { RequestError } from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { ValidationError } from "@plaza/domain/Errors"
 import { InvalidJson, PayloadTooLarge } from "@plaza/domain/Errors"
+import * as NestingDepth from "@plaza/domain/NestingDepth"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Inspectable from "effect/Inspectable"
@@ -56,9 +57,6 @@ export interface JsonLimits {
   readonly maxDepth: number
 }
 
-const isDeeper = (value: unknown, most: number): boolean =>
-  typeof value === "object" && value !== null && (most === 0 || Object.values(value).some((inner) => isDeeper(inner, most - 1)))
-
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const unreadUpload = "an upload is read by areas/media/Upload"
@@ -78,7 +76,7 @@ const parseJson = (
       catch: () => new InvalidJson({ message: bytes.length === 0 ? "the body is empty; JSON is expected" : "the body is not valid JSON" })
     }),
     // A level takes at least two bytes.
-    (value) => bytes.length <= 2 * maxDepth || !isDeeper(value, maxDepth),
+    (value) => bytes.length <= 2 * maxDepth || !NestingDepth.isBeyond(value, maxDepth),
     () => Envelope.invalidField("body", `must be nested at most ${maxDepth} levels deep`)
   )
 }

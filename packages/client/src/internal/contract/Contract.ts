@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { UnrecognizedError } from "@plaza/domain/Errors"
+import * as NestingDepth from "@plaza/domain/NestingDepth"
 import { commonErrors, operations } from "@plaza/domain/Operations"
 import type {
   CommonError,
@@ -82,8 +83,11 @@ const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
     )
 }
 
+// The messages of Schema contain the value, by a recursive function.
+const maxShownDepth = 100
+
 /**
- * Decodes with a schema. The failure is one sentence that names the field.
+ * Decodes with a schema. The failure is one sentence that names the field, if the body is not nested too deeply to be shown.
  *
  * @since 0.1.0
  * @category encoding
@@ -91,7 +95,10 @@ const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
 export const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = decodeUnknownEither(schema)
   return (body: unknown): Either.Either<A, string> =>
-    Either.mapLeft(decode(body), (error) => summary(ParseResult.ArrayFormatter.formatErrorSync(error)).message)
+    Either.mapLeft(decode(body), (error) =>
+      NestingDepth.isBeyond(body, maxShownDepth)
+        ? `it has another form, and is nested in more than ${maxShownDepth} levels`
+        : summary(ParseResult.ArrayFormatter.formatErrorSync(error)).message)
 }
 
 const noQuery: Encode<Query> = () => Either.right({})

@@ -79,7 +79,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
           Metric.increment(Metrics.requests),
           send(request, { attempts: number, span, sentAt, lastProgressAt, timeout, head: undefined })
         )
-        // A free slot takes some microseconds.
+        // The acquisition of a free slot takes some microseconds, which are no wait.
         if (waitMillis < 1) {
           return sent
         }
