@@ -1,10 +1,21 @@
-/** Packs each published package into a folder: `node scripts/tarballs.mjs FOLDER`. Requires built packages. */
+/** Packs each published package into a folder: `node scripts/tarballs.mjs [--build] FOLDER`. `--build` builds the packages first. */
+import { execFileSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { resolve } from "node:path"
 import { pack, publishedFolders } from "./manifest.mjs"
 
-const [, , target] = process.argv
-if (target === undefined) throw new Error("name the folder for the tarballs: node scripts/tarballs.mjs FOLDER")
+const [target, ...others] = process.argv.slice(2).filter((word) => word !== "--build")
+if (target === undefined || target.startsWith("-") || others.length > 0) {
+  process.stderr.write("Name one folder for the tarballs, such as ~/plaza-packages.\n")
+  process.exit(2)
+}
+if (process.argv.includes("--build")) {
+  // The programs contain the libraries, so their builds build all.
+  execFileSync("npx", ["turbo", "run", "build", "--filter", "@plaza/cli", "--filter", "@plaza/stock-sync", "--output-logs=errors-only"], {
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1" },
+    stdio: ["ignore", "inherit", "inherit"]
+  })
+}
 const folder = resolve(target)
 mkdirSync(folder, { recursive: true })
 for (const each of publishedFolders()) pack(each, ["--pack-destination", folder])

@@ -288,6 +288,14 @@ const programs = libraries.flatMap((folder) =>
   }))
 )
 
+it.each([[[]], [["one", "two"]], [["--help"]]])("the command that packs refuses %j with one sentence", async (words) => {
+  await expect(run(process.execPath, ["scripts/tarballs.mjs", "--build", ...words], { cwd: root })).rejects.toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: "Name one folder for the tarballs, such as ~/plaza-packages.\n"
+  })
+})
+
 describe("a program with the packages", () => {
   const compilers = {
     "TypeScript 5.9": createRequire(join(root, "examples/package.json")).resolve("typescript/package.json"),
