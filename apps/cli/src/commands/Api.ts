@@ -102,7 +102,7 @@ export const api = Command.make("api", {
         } else if (Option.isSome(head)) yield* output.text(formatHead(head.value))
         const value = yield* response
         if (Option.isSome(head) ? value !== undefined && !flags.json : value !== undefined || flags.json) yield* output.value(value)
-      }).pipe(Effect.provide(Connection.layer(flags, transform)))
+      }).pipe(Effect.provide(Connection.layer(flags, { transform })))
     }))).pipe(Command.withDescription(describe({
       summary: "Send any request and print the JSON of the response.",
       details: ["GET is retried after a fault of the service. Other methods are sent once if their outcome is unknown."],

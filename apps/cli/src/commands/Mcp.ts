@@ -9,6 +9,8 @@ import * as Program from "@plaza/cli-kit/Program"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { isWrite, type Write, writes } from "../mcp/Writes.js"
+import * as Connection from "../profiles/Connection.js"
+import * as RateLimitFile from "../profiles/RateLimitFile.js"
 import { commonOptions, withOutput } from "./CommonOptions.js"
 
 const allowedOf = (allowWrites: boolean, written: ReadonlyArray<string>): Either.Either<ReadonlyArray<Write>, UsageError> => {
@@ -25,6 +27,9 @@ const allowedOf = (allowWrites: boolean, written: ReadonlyArray<string>): Either
   return Either.right(names.length === 0 ? writes : writes.filter((write) => names.includes(write)))
 }
 
+// Callers give up after a minute by default. The failure reports when to call again.
+const maxWait = "30 seconds"
+
 export const mcp = Command.make("mcp", {
   allowWrites: Options.boolean("allow-writes").pipe(
     Options.withDescription("Offer the writes that the arguments name, or every write if there are none (default: reads only).")
@@ -38,15 +43,14 @@ export const mcp = Command.make("mcp", {
   withOutput(flags, Effect.gen(function*() {
     yield* Program.untilStopped
     const allowed = yield* allowedOf(allowWrites, written)
-    const [McpServer, Tools, SharedClient] = yield* Effect.promise(() =>
-      Promise.all([import("../mcp/McpServer.js"), import("../mcp/Tools.js"), import("../mcp/SharedClient.js")])
-    )
-    yield* McpServer.serve(Tools.offered(allowed), SharedClient.layer(flags), NodeStream.stdin)
+    const [McpServer, Tools] = yield* Effect.promise(() => Promise.all([import("../mcp/McpServer.js"), import("../mcp/Tools.js")]))
+    const client = Connection.layer(flags, { maxWait, rateLimitFile: RateLimitFile.created })
+    yield* McpServer.serve(Tools.offered(allowed), client, NodeStream.stdin)
   }))).pipe(Command.withDescription(describe({
     summary: "Serve the account to agents by the Model Context Protocol.",
     details: [
       "An MCP client starts this command and talks to it on standard input and output. Tools only read, unless --allow-writes adds writes.",
-      "All processes of this command with one key share its rate limit, through a file in XDG_STATE_HOME.",
+      "It shares the rate limit of the key with other commands, through a file in XDG_STATE_HOME.",
       "At the end of the input, running calls have 10 seconds to finish."
     ],
     examples: ["mcp", "mcp --allow-writes setStock shipOrder", "mcp --sandbox --allow-writes"]

@@ -6,12 +6,14 @@ import { Plaza, Settings } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { name, version } from "../version.js"
 import { type ConnectionFlags, type ConnectionSettings, empty, resolve, variables } from "./ConnectionSettings.js"
+import * as RateLimitFile from "./RateLimitFile.js"
 
 /** The services of the client and its settings. */
 export type Services = Plaza.Services | Settings.Settings
@@ -69,31 +71,35 @@ export const configProvider = (
 
 const application = `${name}/${version}`
 
-/** The settings of the client by flags, environment and profile. */
-export const settings = (
-  flags: ConnectionFlags
-): Effect.Effect<Settings.Settings["Type"], ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
-  Effect.flatMap(resolve(flags), (connection) =>
-    Effect.configProviderWith((environment) =>
-      Effect.mapError(
-        Effect.withConfigProvider(Settings.configFor(application), overriding(connection, environment)),
-        (error) => withSource(error, connection)
-      )
-    ))
+/** What differs between commands. */
+export interface Options {
+  readonly transform?: Transform
+  /** The longest wait for the rate limit (default: the client's). */
+  readonly maxWait?: Duration.DurationInput
+  /** The file through which the key's rate limit is shared (default: the existing one). */
+  readonly rateLimitFile?: RateLimitFile.RateLimitFile
+}
 
 /** The services for an account at a base URL. */
 export const layerOf = (
   settings: ConnectionSettings,
-  transform: Transform = (client) => client
-): Layer.Layer<Services, ConfigError.ConfigError | UsageError> => {
+  { maxWait, rateLimitFile = RateLimitFile.existing, transform = (client) => client }: Options = {}
+): Layer.Layer<Services, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> => {
   // One effect, because each layer between these services would take as long as a tenth of a command.
   const services = Effect.gen(function*() {
     const validated = yield* Settings.configFor(application)
+    const file = yield* rateLimitFile
     // Loaded here, so that help and usage errors don't load undici.
     const Node = yield* Effect.promise(() => import("@plaza/client/node"))
     const client = transform(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
+    const options = { ...validated, ...(maxWait === undefined ? {} : { maxWait }), allowInsecureHttp: true, application }
     // The configuration has checked the options, and whether http is accepted.
-    const plaza = Layer.orDie(Plaza.layer({ ...validated, allowInsecureHttp: true, application }))
+    const plaza = Option.isNone(file)
+      ? Layer.orDie(Plaza.layer(options))
+      : Layer.provideMerge(
+        Layer.orDie(Plaza.layerWithoutRateLimit(options)),
+        (yield* Effect.promise(() => import("./SharedRateLimit.js"))).layer(file.value, validated)
+      )
     return Context.add(
       yield* Effect.provideService(Layer.build(plaza), HttpClient.HttpClient, client),
       Settings.Settings,
@@ -103,7 +109,7 @@ export const layerOf = (
   return Layer.scopedContext(Effect.configProviderWith((environment) =>
     services.pipe(
       Effect.withConfigProvider(overriding(settings, environment)),
-      Effect.mapError((error) => withSource(error, settings))
+      Effect.mapError((error) => error._tag === "UsageError" ? error : withSource(error, settings))
     )
   ))
 }
@@ -111,6 +117,6 @@ export const layerOf = (
 /** The services by flags, environment and profile. */
 export const layer = (
   flags: ConnectionFlags,
-  transform?: Transform
+  options?: Options
 ): Layer.Layer<Services, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
-  Layer.unwrapEffect(Effect.map(resolve(flags), (settings) => layerOf(settings, transform)))
+  Layer.unwrapEffect(Effect.map(resolve(flags), (settings) => layerOf(settings, options)))

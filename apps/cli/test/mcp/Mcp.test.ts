@@ -6,10 +6,11 @@ import { PlazaApiWithStories } from "@plaza/domain"
 import { Delivery } from "@plaza/domain/Delivery"
 import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Fiber, Layer, Option, Predicate, Redacted, Schedule } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
 import { plaza } from "../support/InProcess.js"
 import * as Mcp from "../support/Mcp.js"
+import { run } from "../support/Plaza.js"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-mcp-" }))
@@ -263,6 +264,41 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
         outcome: "notDone",
         advice: expect.stringMatching(/^Call it again at \d{4}-/) as unknown
       }))
+    }))
+
+  it.scoped("shares the rate limit of the key with other commands, which don't create the file", () =>
+    Effect.gen(function*() {
+      const shared = yield* folder
+      const file = `${shared}/plaza/rate-limit.sqlite`
+      const env = { PLAZA_RATE_LIMIT: "2", PLAZA_RATE_WINDOW: "10 minutes" }
+      const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const command = (...argv: ReadonlyArray<string>) =>
+        run(argv, { env: { ...env, PLAZA_API_KEY: Redacted.value(apiKey), PLAZA_BASE_URL: baseUrl, XDG_STATE_HOME: shared } })
+      // Alone, a command has a rate limit of its own.
+      expect(yield* command("me")).toMatchObject({ code: 0 })
+      expect(existsSync(file)).toBe(false)
+      expect(yield* command("mcp")).toMatchObject({ code: 0 })
+      expect(existsSync(file)).toBe(true)
+
+      const { call } = yield* Mcp.connect([], shared, { env })
+      expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
+      expect(yield* command("me")).toMatchObject({ code: 0 })
+      expect(yield* call("getMe")).toMatchObject(failure({ tag: "RateLimitWaitExceeded", outcome: "notDone" }))
+    }))
+
+  it.scoped("reports a shared rate limit that can't be opened, as every other command does", () =>
+    Effect.gen(function*() {
+      const shared = yield* folder
+      mkdirSync(`${shared}/plaza/rate-limit.sqlite`, { recursive: true })
+      const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const env = { PLAZA_API_KEY: Redacted.value(apiKey), PLAZA_BASE_URL: baseUrl, XDG_STATE_HOME: shared }
+      const unusable = {
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/rate-limit\.sqlite can't be opened: allow this user to read and write it, or delete it/) as unknown
+      }
+      expect(yield* run(["me"], { env })).toMatchObject(unusable)
+      expect(yield* run(["mcp"], { env })).toMatchObject(unusable)
     }))
 
   it.scoped("refuses what it can't offer before it starts", () =>

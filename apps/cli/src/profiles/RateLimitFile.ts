@@ -1,0 +1,37 @@
+/**
+ * The SQLite file through which the processes of a key share its rate limit. `plaza mcp` creates it. Other commands use it if it
+ * exists, because loading SQLite takes longer than a short command.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Path from "node:path"
+import * as StateFolder from "../StateFolder.js"
+
+/** Returns the path of the file, or none if the process has a rate limit of its own. */
+export type RateLimitFile = Effect.Effect<Option.Option<string>, ConfigError.ConfigError | UsageError, FileSystem.FileSystem>
+
+const pathIn = (folder: string): string => Path.join(folder, "rate-limit.sqlite")
+
+/** The file, if a process has created it. */
+export const existing: RateLimitFile = Effect.flatMap(StateFolder.location, (folder) => {
+  const path = pathIn(folder)
+  return Effect.map(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.orElseSucceed(fs.exists(path), () => false)),
+    (exists) => exists ? Option.some(path) : Option.none()
+  )
+})
+
+/** The file, in a folder that exists. */
+export const created: RateLimitFile = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* StateFolder.location
+  yield* Effect.mapError(
+    fs.makeDirectory(folder, { recursive: true, mode: 0o700 }),
+    ({ message }) =>
+      new UsageError({ message: `the folder of the shared rate limit can't be created: ${message}. Set XDG_STATE_HOME to another folder.` })
+  )
+  return Option.some(pathIn(folder))
+})
