@@ -69,8 +69,8 @@ const meanings: Readonly<Record<DeliveryClass, string>> = {
     "call it again before a person has checked what happened."
 }
 
-// The messages of Schema contain the value, by a recursive function.
-const maxShownDepth = 100
+/** The levels of nesting of a value that is shown. `JSON.stringify` and the messages of Schema are recursive. */
+export const maxShownDepth = 100
 
 const invalid = (args: unknown, error: ParseResult.ParseError): ClientError.InvalidInput => {
   if (NestingDepth.isBeyond(args, maxShownDepth)) {

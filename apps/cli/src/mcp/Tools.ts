@@ -3,6 +3,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import { Chat, ClientError, Media, Posts, Profiles, Store, Stories } from "@plaza/client"
 import * as Ids from "@plaza/domain/Ids"
 import * as Limits from "@plaza/domain/Limits"
+import * as NestingDepth from "@plaza/domain/NestingDepth"
 import * as Requests from "@plaza/domain/Requests"
 import * as Resources from "@plaza/domain/Resources"
 import * as Chunk from "effect/Chunk"
@@ -10,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Path from "node:path"
-import { make, type Tool } from "./Tool.js"
+import { make, maxShownDepth, type Tool } from "./Tool.js"
 import type { Write } from "./Writes.js"
 
 const userId = Ids.ProfileId.annotations({ description: "The id of a user" })
@@ -83,6 +84,12 @@ const listConversations = make("listConversations", {
 })
 
 /** Change nothing, and are always offered. */
+/** Any response of the service, as a value that can be encoded. */
+const shown = (response: unknown): unknown =>
+  NestingDepth.isBeyond(response, maxShownDepth)
+    ? `The response has more than ${maxShownDepth} levels of nesting, so it is not shown.`
+    : response ?? null
+
 export const reads: ReadonlyArray<Tool> = [getMe, getUser, getUserByUsername, listPosts, listConversations]
 
 /**
@@ -135,8 +142,12 @@ const writes: Readonly<Record<Write, Tool>> = {
   createStory: make("createStory", {
     note: "The interface does not show the fields of a story.",
     input: Schema.Struct({ story: Requests.NewStory }),
-    output: Schema.Struct({ response: Schema.Unknown.annotations({ description: "The response of the service; null if it had no body" }) }),
-    run: ({ story }) => Effect.flatMap(Stories, ({ create }) => Effect.map(create(story), (response) => ({ response: response ?? null })))
+    output: Schema.Struct({
+      response: Schema.Unknown.annotations({
+        description: "The response of the service; null if it had no body, a note if it is nested too deeply to show"
+      })
+    }),
+    run: ({ story }) => Effect.flatMap(Stories, ({ create }) => Effect.map(create(story), (response) => ({ response: shown(response) })))
   }),
   setStock: make("setStock", {
     isDestructive: true,

@@ -7,6 +7,8 @@ import { Delivery } from "@plaza/domain/Delivery"
 import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Fiber, Layer, Option, Predicate, Redacted, Schedule } from "effect"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import { expect } from "vitest"
 import { plaza } from "../support/InProcess.js"
 import * as Mcp from "../support/Mcp.js"
@@ -166,6 +168,23 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001" } })
       yield* sandbox.clearFaults
       expect(JSON.stringify(lost) + stderr()).not.toContain(Redacted.value(sandbox.apiKey))
+    }))
+
+  it.scoped("reports a created story whose response is nested too deeply to be written", () =>
+    Effect.gen(function*() {
+      const depth = 100_000
+      const baseUrl = yield* Effect.acquireRelease(
+        Effect.async<Server>((resume) => {
+          const server = createServer((request, response) =>
+            request.resume().on("end", () => response.writeHead(201).end(`{"id":${"[".repeat(depth)}${"]".repeat(depth)}}`))
+          )
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/open/v1`))
+      const { call } = yield* Mcp.connect(["--allow-writes", "createStory"], yield* folder, { env: { PLAZA_BASE_URL: baseUrl } })
+      const response = "The response has more than 100 levels of nesting, so it is not shown."
+      expect(yield* call("createStory", { story: {} })).toMatchObject({ structuredContent: { response } })
     }))
 
   it.scoped("responds to every request of an input that breaks the rules, and ends with it", () =>
