@@ -1,6 +1,6 @@
 /**
- * Benchmark `sandbox`: requests per second of the sandbox and of Prism's command with the same OpenAPI file. Each server and the load generator
- * is a process of its own.
+ * Benchmark `sandbox`: requests per second of the sandbox, of Prism's command with the same OpenAPI file, and for `POST /posts` of a server
+ * that is nothing but the platform. Each server and the load generator is a process of its own.
  */
 import { Effect, Schema } from "effect"
 import { fileURLToPath } from "node:url"
@@ -47,13 +47,18 @@ const measure = (load: Program, server: Program, { body, headers, method, path }
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed> =>
   Effect.gen(function*() {
     const [length, rounds]: readonly [Length, number] = form === "full" ? [{ duration: 3 }, 7] : [{ amount: 256 }, 1]
-    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismCommand", "sandbox/Load"])
+    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismCommand", "sandbox/PlatformServer", "sandbox/Load"])
     const sandbox = yield* start(pathOf("sandbox/PlazaSandbox"), ["10"])
     const prism = yield* start(pathOf("sandbox/PrismCommand"), [file])
+    const platform = yield* start(pathOf("sandbox/PlatformServer"))
     const load = yield* start(pathOf("sandbox/Load"))
     return yield* Effect.forEach(calls, (call) =>
       Effect.gen(function*() {
-        const measures = { sandbox: measure(load, sandbox, call, length), prism: measure(load, prism, call, length) }
+        const measures = {
+          sandbox: measure(load, sandbox, call, length),
+          prism: measure(load, prism, call, length),
+          ...(call.path === "/posts" ? { platform: measure(load, platform, call, length) } : {})
+        }
         // The first round compiles the code.
         if (form === "full") yield* interleave(measures, 1)
         const samples = yield* interleave(measures, rounds)
@@ -68,6 +73,13 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
           beside: [
             summary("sandbox", perSecond(samples.sandbox), "/s"),
             summary("Prism", perSecond(samples.prism), "/s"),
+            ...(samples.platform === undefined
+              ? []
+              : [
+                `\`@effect/platform\` alone ${
+                  summary("", ratios(perSecond(samples.platform), perSecond(samples.prism)), "x").trim()
+                } of Prism`
+              ]),
             `${summary("CPU", cpu(samples.sandbox), "us")} and ${summary("", cpu(samples.prism), "us").trim()} a request`
           ].join("; ")
         })

@@ -1,6 +1,6 @@
 /**
- * Benchmark `upload`: throughput and memory growth of an upload of a large file by the client, compared with curl. The server is on loopback and
- * discards the file.
+ * Benchmark `upload`: throughput and memory growth of an upload of a large file by the client, compared with curl and with a loop of Node
+ * without an HTTP client. The server is on loopback and discards the file.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -48,23 +48,29 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
   Effect.gen(function*() {
     const [size, title, rounds] = form === "full" ? [2 * 1_024 ** 3, "2 GiB", 7] : [8 * 1_024 ** 2, "8 MiB", 1]
     const files = yield* FileSystem.FileSystem
-    const pathOf = yield* bundle(["LocalService", "upload/PlazaUpload"])
+    const pathOf = yield* bundle(["LocalService", "upload/PlazaUpload", "upload/NodeUpload"])
     const address = yield* service(pathOf("LocalService"))
     const path = `${yield* files.makeTempDirectoryScoped()}/sparse.bin`
     // A sparse file uses no disk space and is fast to read.
     yield* files.writeFile(path, new Uint8Array())
     yield* files.truncate(path, size)
-    const byClient = Effect.scoped(Effect.gen(function*() {
-      const { ask } = yield* start(pathOf("upload/PlazaUpload"))
-      const sent = Effect.filterOrFail(ask({ address, path }, Sent), ({ bytes }) => bytes >= size, ({ bytes }) =>
-        new ProgramFailed({ program: "PlazaUpload", cause: `only ${bytes} of ${size} bytes arrived` }))
-      return { first: yield* sent, further: yield* sent }
-    }))
+    const by = (program: string) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { ask } = yield* start(pathOf(program))
+        const sent = Effect.filterOrFail(ask({ address, path }, Sent), ({ bytes }) => bytes >= size, ({ bytes }) =>
+          new ProgramFailed({ program, cause: `only ${bytes} of ${size} bytes arrived` }))
+        return { first: yield* sent, further: yield* sent }
+      }))
     const withCurl = yield* hasCurl
-    const samples = yield* interleave({ curl: withCurl ? byCurl(address, path) : Effect.succeed(Number.NaN), client: byClient }, rounds)
+    const samples = yield* interleave({
+      curl: withCurl ? byCurl(address, path) : Effect.succeed(Number.NaN),
+      client: by("upload/PlazaUpload"),
+      node: by("upload/NodeUpload")
+    }, rounds)
     const first = samples.client.map(({ first }) => first)
     const further = samples.client.map(({ further }) => further)
     const seconds = (sent: ReadonlyArray<typeof Sent.Type>) => sent.map(({ seconds }) => seconds)
+    const loop = (runs: ReadonlyArray<typeof Sent.Type>) => summary("a loop of `fs.read` and `socket.write`", seconds(runs), "s")
     const curl = withCurl ? summary("`curl -F`", samples.curl, "s") : "curl is not installed"
     return [
       row({
@@ -80,7 +86,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         limit: { atLeast: 0.9 },
         samples: ratios(samples.curl, seconds(first)),
         unit: "x",
-        beside: `${summary("client", seconds(first), "s")}; ${curl}`
+        beside: `${summary("client", seconds(first), "s")}; ${loop(samples.node.map(({ first }) => first))}; ${curl}`
       }),
       row({
         claim: "the same for a second upload of the process",
@@ -88,7 +94,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         limit: { atLeast: 0.9 },
         samples: ratios(samples.curl, seconds(further)),
         unit: "x",
-        beside: `${summary("client", seconds(further), "s")}; ${curl}`
+        beside: `${summary("client", seconds(further), "s")}; ${loop(samples.node.map(({ further }) => further))}; ${curl}`
       })
     ]
   }).pipe(Effect.scoped)

@@ -1,0 +1,36 @@
+/**
+ * `POST /posts` on the platform alone, without rules and storage: its router, its server, a decoded payload and an encoded response.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { createServer } from "node:http"
+import { onRequest } from "../ChildProtocol.js"
+
+const Post = Schema.Struct({ id: Schema.String, text: Schema.String, createdAt: Schema.String })
+const create = HttpApiEndpoint.post("create", "/posts").setPayload(Schema.Struct({ text: Schema.String })).addSuccess(Post)
+const api = HttpApi.make("api").add(HttpApiGroup.make("posts").add(create))
+
+const group = HttpApiBuilder.group(api, "posts",
+  (handlers) =>
+    handlers.handle("create", ({ payload: { text } }) => Effect.succeed({ id: "1", text, createdAt: "2026-10-01T12:00:00.000Z" })))
+
+const server = createServer()
+const live = HttpApiBuilder.serve().pipe(
+  Layer.provide(HttpApiBuilder.api(api)),
+  Layer.provide(group),
+  Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 }))
+)
+
+Effect.runFork(Effect.scoped(Effect.gen(function*() {
+  yield* Layer.build(live)
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  onRequest(() => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: "", pid: process.pid }))
+  return yield* Effect.never
+})))
