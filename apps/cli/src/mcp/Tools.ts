@@ -83,13 +83,13 @@ const listConversations = make("listConversations", {
   run: (options) => Effect.flatMap(Chat, ({ pages }) => firstOf(pages, options))
 })
 
-/** Change nothing, and are always offered. */
 /** Any response of the service, as a value that can be encoded. */
 const shown = (response: unknown): unknown =>
   NestingDepth.isBeyond(response, maxShownDepth)
     ? `The response has more than ${maxShownDepth} levels of nesting, so it is not shown.`
     : response ?? null
 
+/** Change nothing, and are always offered. */
 export const reads: ReadonlyArray<Tool> = [getMe, getUser, getUserByUsername, listPosts, listConversations]
 
 /**

@@ -181,6 +181,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
           server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
         }),
         (server) => Effect.sync(() => server.close())
+        // The cast is true: the server listens on a port.
       ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/open/v1`))
       const { call } = yield* Mcp.connect(["--allow-writes", "createStory"], yield* folder, { env: { PLAZA_BASE_URL: baseUrl } })
       const response = "The response has more than 100 levels of nesting, so it is not shown."
