@@ -12,10 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
-import * as Schedule from "effect/Schedule"
 import type { Failure } from "./ClientError.js"
 import * as FailureScope from "./FailureScope.js"
-import { firstDelays, monotonicNow, sleepUntil } from "./internal/Compat.js"
+import { doubled, monotonicNow, sleepUntil } from "./internal/Compat.js"
 import type { MonotonicMillis } from "./internal/Compat.js"
 
 /**
@@ -109,18 +108,15 @@ const refusalThreshold = 3
  * refusals in a row are unlikely (1 in 1,024).
  */
 const immediatePermits = 10
-const schedules = {
-  ServiceFault: Schedule.either(Schedule.exponential("1 second"), Schedule.spaced("1 minute")),
-  Refused: Schedule.either(Schedule.exponential("15 seconds"), Schedule.spaced("5 minutes"))
-}
-/** Both schedules have reached their longest delay after this many steps. */
-const delayCount = 8
+/** The first and the longest delay. */
+const backoff = {
+  ServiceFault: [Duration.seconds(1), Duration.minutes(1)],
+  Refused: [Duration.seconds(15), Duration.minutes(5)]
+} as const
 /** The documented window divided by the documented limit. */
 const shortestRateLimit = Duration.millis(500)
 /** How long the result of a probe is valid, in milliseconds. */
 const probeInterval = Duration.toMillis("15 seconds")
-
-type Backoff = Readonly<Record<keyof typeof schedules, ReadonlyArray<Duration.Duration>>>
 
 interface Open {
   readonly reason: Reason
@@ -159,17 +155,15 @@ class Circuit<Item> {
   /** The end of the rate limit. It applies in addition to every other reason to be open. */
   private limitedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
   private closedSince: DateTime.Utc
-  private readonly backoff: Backoff
 
-  constructor(closedSince: DateTime.Utc, backoff: Backoff) {
+  constructor(closedSince: DateTime.Utc) {
     this.closedSince = closedSince
-    this.backoff = backoff
   }
 
   /** The delay after this many failures, with a jitter so that programs that failed together don't retry together. */
-  private delayOf({ random }: Moment, reason: keyof Backoff, failures: number): Duration.Duration {
-    const delays = this.backoff[reason]
-    return Duration.times(delays[Math.min(failures, delays.length - 1)] ?? Duration.zero, 0.75 + random / 4)
+  private delayOf({ random }: Moment, reason: keyof typeof backoff, failures: number): Duration.Duration {
+    const [first, longest] = backoff[reason]
+    return Duration.times(doubled(first, longest, failures), 0.75 + random / 4)
   }
 
   stateAt({ now, wall }: Omit<Moment, "random">): State {
@@ -335,11 +329,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
   Effect.gen(function*() {
     const context = yield* Effect.context<R>()
     const changes = yield* Queue.sliding<void>(1)
-    const backoff = yield* Effect.all({
-      ServiceFault: firstDelays(schedules.ServiceFault, delayCount),
-      Refused: firstDelays(schedules.Refused, delayCount)
-    })
-    const circuit = new Circuit<Item>(yield* DateTime.now, backoff)
+    const circuit = new Circuit<Item>(yield* DateTime.now)
     const probing = Effect.provide(probe, context)
 
     /** Runs a transition and reports the new state. */

@@ -1,27 +1,27 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
-import * as BurstLimit from "../src/internal/rate-limit/BurstLimit.js"
+import { Duration } from "effect"
+import { BurstLimit } from "../src/internal/rate-limit/BurstLimit.js"
 
 const minute = Duration.minutes(1)
 
 describe("the backoff after refusals without Retry-After", () => {
-  it.effect("doubles from one interval to a window, and starts again after an accepted request", () =>
-    Effect.map(BurstLimit.make(120, minute), (burstLimit) => {
-      const pauses = Array.from({ length: 10 }, (_, at) => Duration.toMillis(burstLimit.backoff(at, at)))
-      expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
-      burstLimit.accepted(10)
-      expect(Duration.toMillis(burstLimit.backoff(11, 11))).toBe(500)
-    }))
+  it("doubles from one interval to a window, and starts again after an accepted request", () => {
+    const burstLimit = new BurstLimit(120, minute)
+    const pauses = Array.from({ length: 10 }, (_, at) => Duration.toMillis(burstLimit.backoff(at, at)))
+    expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+    burstLimit.accepted(10)
+    expect(Duration.toMillis(burstLimit.backoff(11, 11))).toBe(500)
+  })
 
-  it.effect("is no shorter than an interval for a request that was sent before the last pause", () =>
-    Effect.map(BurstLimit.make(120, minute), (burstLimit) => {
-      burstLimit.backoff(10, 5)
-      burstLimit.accepted(11)
-      expect(Duration.toMillis(burstLimit.backoff(12, 6))).toBe(500)
-    }))
+  it("is no shorter than an interval for a request that was sent before the last pause", () => {
+    const burstLimit = new BurstLimit(120, minute)
+    burstLimit.backoff(10, 5)
+    burstLimit.accepted(11)
+    expect(Duration.toMillis(burstLimit.backoff(12, 6))).toBe(500)
+  })
 
-  it.effect("is a window if the limit is one request", () =>
-    Effect.map(BurstLimit.make(1, minute), (burstLimit) => {
-      expect(burstLimit.backoff(0, 0)).toEqual(minute)
-    }))
+  it("is a window if the limit is one request", () => {
+    const burstLimit = new BurstLimit(1, minute)
+    expect(burstLimit.backoff(0, 0)).toEqual(minute)
+  })
 })

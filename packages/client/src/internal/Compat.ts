@@ -143,11 +143,15 @@ export const delays = (schedule: Schedule.Schedule<unknown>): Delays => {
   }
 }
 
-/** The first delays of a schedule. @since 0.1.0 @category schedules */
-export const firstDelays = (
-  schedule: Schedule.Schedule<unknown>,
-  count: number
-): Effect.Effect<ReadonlyArray<Duration.Duration>> => Effect.suspend(() => Effect.replicateEffect(delays(schedule).next, count))
+/**
+ * The delay after this many earlier ones, doubled from the first to the longest. A function instead of a `Schedule`, whose steps are
+ * effects: each of them takes as long as a hundred such calls.
+ *
+ * @since 0.1.0
+ * @category schedules
+ */
+export const doubled = (first: Duration.Duration, longest: Duration.Duration, earlier: number): Duration.Duration =>
+  Duration.millis(Math.min(Duration.toMillis(longest), Duration.toMillis(first) * 2 ** earlier))
 
 /**
  * Applies a function to the start of a stream and to each pull. The consumer's own effects run between pulls, without the function.

@@ -7,10 +7,8 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import type { MonotonicMillis } from "../Compat.js"
-import { firstDelays } from "../Compat.js"
+import { doubled } from "../Compat.js"
 
 // The burst size is back at the limit after 12 times `limit` accepted requests without a refusal.
 const growthSteps = 12
@@ -20,8 +18,7 @@ export class BurstLimit {
   private readonly limit: number
   /** The window divided by the limit, in milliseconds. */
   readonly interval: number
-  /** The pauses after the first, second and further refusals in a row. */
-  private readonly backoffs: ReadonlyArray<Duration.Duration>
+  private readonly window: Duration.Duration
   private burst: number
   /** The moment of the next request without bursts. A burst allows it that many intervals earlier. */
   private nextAt: MonotonicMillis = Number.NEGATIVE_INFINITY
@@ -30,10 +27,10 @@ export class BurstLimit {
   private pausedAt: MonotonicMillis = Number.NEGATIVE_INFINITY
   private pauses = 0
 
-  constructor(limit: number, window: Duration.Duration, backoffs: ReadonlyArray<Duration.Duration>) {
+  constructor(limit: number, window: Duration.Duration) {
     this.limit = limit
     this.interval = Duration.toMillis(window) / limit
-    this.backoffs = backoffs
+    this.window = window
     this.burst = limit
   }
 
@@ -89,7 +86,7 @@ export class BurstLimit {
       this.pausedAt = at
       this.pauses++
     }
-    return this.backoffs[Math.min(this.backoffs.length, Math.max(1, this.pauses)) - 1] ?? Duration.zero
+    return doubled(Duration.millis(this.interval), this.window, Math.max(1, this.pauses) - 1)
   }
 
   /**
@@ -109,13 +106,4 @@ export class BurstLimit {
     // One request is allowed when the pause ends, and the others an interval apart.
     this.nextAt = Math.max(this.nextAt, pausedUntil + (this.burst - 1) * this.interval)
   }
-}
-
-/** @since 0.1.0 @category constructors */
-export const make = (limit: number, window: Duration.Duration): Effect.Effect<BurstLimit> => {
-  const interval = Duration.millis(Duration.toMillis(window) / limit)
-  const backoff = Schedule.either(Schedule.exponential(interval), Schedule.spaced(window))
-  // The backoff doubles from the interval to the window, which is `limit` intervals.
-  const steps = Math.ceil(Math.log2(limit)) + 1
-  return Effect.map(firstDelays(backoff, steps), (backoffs) => new BurstLimit(limit, window, backoffs))
 }

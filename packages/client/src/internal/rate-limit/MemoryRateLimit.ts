@@ -15,7 +15,7 @@ import type { MonotonicMillis } from "../Compat.js"
 import { fromEither, monotonicWith, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
-import * as BurstLimit from "./BurstLimit.js"
+import { BurstLimit } from "./BurstLimit.js"
 import * as CheckedAllowance from "./CheckedAllowance.js"
 import { Pauses } from "./Pauses.js"
 import type { Forecast, Granted } from "./WaitQueue.js"
@@ -37,7 +37,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
     const shutdown = yield* Shutdown.make
     const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
     const accounting = new WindowAccounting(limit, window)
-    const burstLimit = yield* BurstLimit.make(limit, window)
+    const burstLimit = new BurstLimit(limit, window)
     const pauses = new Pauses()
     let timer: Timer | undefined
 

@@ -17,7 +17,7 @@ import type { MonotonicMillis } from "../Compat.js"
 import { monotonicNow, monotonicWith, roundUp, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
-import * as BurstLimit from "./BurstLimit.js"
+import { BurstLimit } from "./BurstLimit.js"
 import { Pauses } from "./Pauses.js"
 import { checked } from "./SharedAllowance.js"
 import type { SharedAllowance } from "./SharedAllowance.js"
@@ -47,7 +47,7 @@ export const make = (
     const leases = new Leases(slots, Duration.subtract(lease, window))
     const availability = new AvailabilityCache(limit, window)
     const backoff = new DbBackoff()
-    const burstLimit = yield* BurstLimit.make(limit, window)
+    const burstLimit = new BurstLimit(limit, window)
     const pauses = new Pauses()
 
     // When requests of this process completed, within the last window.
