@@ -2,7 +2,7 @@
  * Loads a bundled program as fast as Node can: with the code that V8 compiled for this version when the bundle was
  * made, else with Node's compile cache, else plainly.
  */
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
 import { setFlagsFromString } from "node:v8"
@@ -22,13 +22,22 @@ const read = (path: string): Buffer | undefined => {
   }
 }
 
+/** A short command ends before this, in milliseconds. */
+const startUp = 2_000
+
 /**
- * V8 optimizes the WebAssembly of undici's parser during the first response, which takes more CPU than the rest of a command. With this
- * budget it does so after some dozens of responses.
+ * Keeps V8 from work that costs a short command more than it gains:
+ *
+ * - V8 optimizes the WebAssembly of undici's parser during the first response, which takes more CPU than the rest of a command. With this
+ *   budget it does so after some dozens of responses.
+ * - V8 marks the whole heap once it has grown to some megabytes, which loading the program does. A program that goes on does so later.
  */
-const tierUpLater = (): void => {
-  // V8 reports an unknown flag on standard error, and these versions have it.
-  if (Number.parseInt(process.versions.node) <= 24) setFlagsFromString("--wasm-tiering-budget=200000000")
+const deferWork = (): void => {
+  // V8 reports an unknown flag on standard error, and these versions have both.
+  if (Number.parseInt(process.versions.node) > 24) return
+  setFlagsFromString("--wasm-tiering-budget=200000000")
+  setFlagsFromString("--no-incremental-marking")
+  setTimeout(() => setFlagsFromString("--incremental-marking"), startUp).unref()
 }
 
 type Require = (id: string) => unknown
@@ -37,7 +46,7 @@ type Wrapped = (exports: unknown, require: Require, module: { readonly exports: 
 /** Loads a file of a bundle and the files that it requires. V8 recompiles what it rejects of the compiled code. */
 export const load = (folder: string, entry: string, compiled: (file: string, script: Vm.Script) => void = () => {}): void => {
   // V8 compares all flags with those of the compiled code, so they are set before it is read and when it is made.
-  tierUpLater()
+  deferWork()
   const elsewhere: Require = Module.createRequire(Path.join(folder, entry))
   const modules = new Map<string, { readonly exports: unknown }>()
   const require = (file: string): unknown => {
@@ -76,8 +85,8 @@ const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
 
 /** Loads the program with this entry file in the fastest way available. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
-  if (read(cacheOf(folder, entry)) !== undefined) return load(folder, entry)
-  tierUpLater()
+  if (existsSync(cacheOf(folder, entry))) return load(folder, entry)
+  deferWork()
   const home = cacheHome()
   if (home !== undefined && typeof enableCompileCache === "function") Reflect.apply(enableCompileCache, Module, [Path.join(home, name)])
   Module.createRequire(Path.join(folder, entry))(Path.join(folder, entry))
