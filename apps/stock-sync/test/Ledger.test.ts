@@ -26,6 +26,7 @@ import {
   collect,
   fail,
   freshFile,
+  freshStagingFile,
   id,
   intake,
   options,
@@ -47,6 +48,12 @@ accounts(freshFile)
 users(freshFile)
 migrations(freshFile, [1, 2, 3])
 model(freshFile, 200)
+
+describe("a ledger that stages every snapshot", () => {
+  snapshots(freshStagingFile, 20)
+  guard(freshStagingFile)
+  model(freshStagingFile, 40)
+})
 
 /** A folder of its own, gone at the end of the test. */
 const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
@@ -99,6 +106,47 @@ describe("who may use a file", () => {
           expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
         }).pipe(Effect.provide(LedgerSqlite.layerTemporaryCopy(path, options)))
         expect(yield* (yield* FileSystem.FileSystem).exists(path)).toBe(false)
+      })
+    ))
+})
+
+/** The texts of the statements of an effect. */
+const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const texts: Array<string> = []
+    yield* Statement.withTransformer(effect, (statement) =>
+      Effect.sync(() => {
+        texts.push(statement.compile()[0])
+        return statement
+      }))
+    return texts
+  })
+
+describe("the statements", () => {
+  const rows = Array.from({ length: 100 }, (_, index) => row(`P${index}`, index))
+
+  it.effect("are few for a snapshot without changes, from opening to closing", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        const used = using(path, (ledger) => Effect.zipRight(receive(ledger, ...rows), ledger.counts))
+        const first = yield* statementsOf(used)
+        const second = yield* statementsOf(used)
+        expect(second.length).toBeLessThan(first.length)
+        // A millisecond of CPU each in a program that has just started.
+        expect(second.length).toBeLessThanOrEqual(20)
+        expect(second.some((text) => text.startsWith("INSERT INTO product") || text.startsWith("CREATE TABLE"))).toBe(false)
+      })
+    ))
+
+  it.effect("are synced to the disk from the first product on that is sent", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        const texts = yield* statementsOf(using(path, (ledger) => Effect.zipRight(receive(ledger, row("A", 4)), settle(ledger, "A"))))
+        const synced = texts.indexOf("PRAGMA synchronous = FULL")
+        expect(texts.indexOf("PRAGMA synchronous = NORMAL")).toBeLessThan(synced)
+        expect(texts.findIndex((text) => text.includes("SET state = 'sending'"))).toBe(synced + 1)
+        expect(texts.findIndex((text) => text.includes("SET confirmed ="))).toBeGreaterThan(synced)
+        expect(texts.lastIndexOf("PRAGMA synchronous = NORMAL")).toBeLessThan(synced)
       })
     ))
 })

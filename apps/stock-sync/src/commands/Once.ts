@@ -1,6 +1,7 @@
 /** `once`: runs the worker until nothing is due. */
 import { Output } from "@plaza/cli-kit/Output"
 import { Settings as ClientSettings } from "@plaza/client"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -11,6 +12,7 @@ import { Ledger } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
 import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import type { SourceOptions } from "../source/Open.js"
+import { Source } from "../source/Source.js"
 import * as SyncStatus from "../sync/SyncStatus.js"
 import * as SyncWorker from "../sync/SyncWorker.js"
 import * as Client from "./Client.js"
@@ -26,13 +28,17 @@ export interface Options extends SourceOptions, SendSettings {
 
 /** Reads the client's settings first: a missing variable must not create a ledger. */
 export const layer = (options: Options) =>
-  Layer.unwrapEffect(Effect.map(ClientSettings.config, (settings) =>
-    Layer.mergeAll(
-      Layer.provideMerge(Client.layer, CurrentLedger.layer),
-      OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),
-      WaitingSource.layer(options),
-      SyncStatus.layer
-    )))
+  // One effect, because each layer between these services would take as long as a hundredth of the command.
+  Layer.scopedContext(Effect.gen(function*() {
+    const settings = yield* ClientSettings.config
+    const ledger = yield* Layer.build(OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)))
+    const current = Context.make(CurrentLedger.CurrentLedger, yield* CurrentLedger.make)
+    const own = current.pipe(
+      Context.add(Source, yield* WaitingSource.make(options)),
+      Context.add(SyncStatus.SyncStatus, yield* SyncStatus.makeInitial)
+    )
+    return Context.mergeAll(ledger, own, yield* Effect.provide(Client.make, current))
+  }))
 
 export const run = (options: Options) =>
   Effect.gen(function*() {
@@ -48,7 +54,9 @@ export const run = (options: Options) =>
     )
     const { sends } = yield* Effect.flatMap(SyncStatus.SyncStatus, ({ state }) => state)
     const hasSent = Object.values(sends).some(({ count }) => count > 0)
+    const ledger = yield* Ledger
+    const report = { ...result, counts: yield* ledger.counts }
     // If the source was not accepted and nothing was sent, the failure says everything.
-    if (result.source !== undefined && (Either.isRight(result.source) || hasSent)) yield* OnceReport.print(result)
-    yield* OnceReport.verdict(result)
+    if (result.source !== undefined && (Either.isRight(result.source) || hasSent)) yield* OnceReport.print(report)
+    yield* OnceReport.verdict(report)
   }).pipe(Effect.scoped)

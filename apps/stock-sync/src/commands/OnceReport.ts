@@ -23,14 +23,18 @@ export class ServiceUnavailable extends Data.TaggedError("ServiceUnavailable")<{
 // A request that was cut off is as doubtful as one without a response.
 const doubtfulOf = ({ doubtful, sending }: Counts): number => doubtful + sending
 
+interface Report extends SyncWorker.Result {
+  /** The counts of the ledger after the run. */
+  readonly counts: Counts
+}
+
 /** Prints the figures of a run. */
-export const print = ({ ended, source, unchanged }: SyncWorker.Result) =>
+export const print = ({ counts, ended, source, unchanged }: Report) =>
   Effect.gen(function*() {
     const output = yield* Output
     const ledger = yield* Ledger
-    const counts = yield* ledger.counts
-    const issues = yield* Format.collect(ledger.rowIssues, output.json)
-    const quarantined = yield* Format.collect(ledger.quarantined, output.json)
+    const issues = counts.rejectedRows + counts.negativeRows > 0 ? yield* Format.collect(ledger.rowIssues, output.json) : []
+    const quarantined = counts.quarantined > 0 ? yield* Format.collect(ledger.quarantined, output.json) : []
     const doubtful = doubtfulOf(counts)
     const confirmed = counts.settled - unchanged
     yield* output.one(
@@ -62,15 +66,13 @@ export const print = ({ ended, source, unchanged }: SyncWorker.Result) =>
       ]
     )
     if (output.json) return
-    yield* Format.issueTable(issues, (yield* ledger.snapshot).unit)
+    if (issues.length > 0) yield* Format.issueTable(issues, (yield* ledger.snapshot).unit)
     yield* Format.quarantineTable(quarantined)
   })
 
 /** Succeeds only if the service confirmed every row of the source. */
-export const verdict = ({ ended, source }: SyncWorker.Result) =>
+export const verdict = ({ counts, ended, source }: Report) =>
   Effect.gen(function*() {
-    const ledger = yield* Ledger
-    const counts = yield* ledger.counts
     const left = counts.pending + doubtfulOf(counts)
     const rest = source === undefined
       ? "nothing was read or sent"

@@ -29,6 +29,8 @@ const follow = (events: Queue.Dequeue<StampedEvent>) =>
 /** Shows a progress bar while an effect runs. */
 export const during = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.gen(function*() {
+    const { isShown } = yield* Progress
+    if (!isShown) return yield* effect
     const status = yield* SyncStatus
     // Subscribes before the effect publishes its first event.
     const events = yield* status.subscribe

@@ -3,9 +3,12 @@ import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Open from "../source/Open.js"
+import { Source } from "../source/Source.js"
 
-export const layer = (options: Open.SourceOptions) =>
-  Layer.unwrapEffect(Effect.map(Output, (output) =>
-    Open.layerWaiting(options, ({ message }) =>
+export const make = (options: Open.SourceOptions) =>
+  Effect.flatMap(Output, (output) =>
+    Open.makeWaiting(options, ({ message }) =>
       // With --json, standard error has one object and nothing else.
-      output.json ? Effect.void : output.note(`waiting for the source: ${message}`))))
+      output.json ? Effect.void : output.note(`waiting for the source: ${message}`)))
+
+export const layer = (options: Open.SourceOptions) => Layer.scoped(Source, make(options))

@@ -18,6 +18,10 @@ const nameOf = ({ baseUrl, id }: Account) => `account ${id ?? "without a known i
 
 const haveDifferentIds = (found: Account, wanted: Account) => found.id !== undefined && wanted.id !== undefined && found.id !== wanted.id
 
+/** Whether writing the wanted account would change nothing. */
+const isSame = (found: Account, wanted: Account) =>
+  found.baseUrl === wanted.baseUrl && found.keyFingerprint === wanted.keyFingerprint && (wanted.id === undefined || found.id === wanted.id)
+
 const differentIds = (found: Account, wanted: Account, { separate }: LedgerCommands["Type"]) =>
   `belongs to ${nameOf(found)}, but the key to ${nameOf(wanted)}: ${separate}; nothing was sent`
 
@@ -53,9 +57,10 @@ export const make = ({ isShared, path, run, sql }: LedgerConnection): Pick<Ledge
   const writeUnless = (problemOf: typeof mismatch) => (wanted: Account) =>
     Effect.gen(function*() {
       const commands = yield* LedgerCommands
-      const problem = Option.flatMapNullable(yield* account, (found) => problemOf(found, wanted, commands))
+      const known = yield* account
+      const problem = Option.flatMapNullable(known, (found) => problemOf(found, wanted, commands))
       if (Option.isSome(problem)) return yield* new OtherAccount({ path, message: `the ledger ${path} ${problem.value}` })
-      yield* write(wanted)
+      if (!Option.exists(known, (found) => isSame(found, wanted))) yield* write(wanted)
     })
 
   return {

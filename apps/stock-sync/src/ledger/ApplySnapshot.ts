@@ -21,6 +21,7 @@ import { LedgerCommands } from "./LedgerCommands.js"
 import * as LedgerConnection from "./LedgerConnection.js"
 import type { LedgerFault, SnapshotHeld } from "./LedgerError.js"
 import * as Migrations from "./Migrations.js"
+import * as RowsAhead from "./RowsAhead.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "./Snapshot.js"
 import * as SnapshotDiff from "./SnapshotDiff.js"
 import * as Staging from "./Staging.js"
@@ -236,9 +237,41 @@ const haveDistinctIds = (rows: ReadonlyArray<Staging.StagedRow>): boolean => {
   return new Set(ids).size === ids.length
 }
 
+/** How a small snapshot is compared and written: in Postgres without temporary tables, in SQLite with one of them. */
+const smallSnapshot = (
+  sql: SqlClient.SqlClient,
+  rows: ReadonlyArray<Staging.StagedRow>,
+  { missing, changed }: Omit<ReturnType<typeof SnapshotDiff.relations>, "implausible">
+) => {
+  const compared = { duplicated: Staging.noneDuplicated(sql), missing, changed }
+  const clearHeld = HeldSnapshots.clearChanges(sql)
+  return sql.onDialectOrElse({
+    pg: () => {
+      const relations = { staged: Staging.select(sql, rows), ...compared }
+      return {
+        // Before the statistics know the account, the planner would join some thousand rows in nested loops, a minute for 10,000.
+        prepare: sql`SET LOCAL enable_nestloop = off`,
+        relations,
+        write: (statements: ReadonlyArray<Write>) =>
+          Effect.zipRight(deleteIssues(sql), writeTogether(sql, relations, [...statements, clearHeld])),
+        end: Effect.void
+      }
+    },
+    orElse: () => ({
+      prepare: Staging.createSmall(sql, rows),
+      relations: compared,
+      write: (statements: ReadonlyArray<Write>) => {
+        const steps = statements.map((statement) => sql`${withRelations(sql, compared)} ${statement}`)
+        return sql.withTransaction(Effect.all([deleteIssues(sql), ...steps, clearHeld], { discard: true }))
+      },
+      end: Effect.ignore(Staging.dropSmall(sql))
+    })
+  })
+}
+
 /**
- * Applies a small snapshot within a transaction of Postgres, without temporary tables. None: it needs the complete comparison, because it
- * is held or refused, or has several rows of a product, or rejected rows while missing products get a wanted stock of 0.
+ * Applies a small snapshot with few statements: in Postgres within a transaction. None: it needs the complete comparison, because it is
+ * held or refused, or has several rows of a product, or rejected rows while missing products get a wanted stock of 0.
  */
 export const applySmall = (
   connection: LedgerConnection.LedgerConnection,
@@ -257,20 +290,28 @@ export const applySmall = (
       return Option.none()
     }
     const window = yield* guardWindow(policy)
-    // Before the statistics know the account, the planner would join some thousand rows in nested loops, a minute for 10,000.
-    yield* sql`SET LOCAL enable_nestloop = off`
-    const { changed, implausible, missing } = SnapshotDiff.relations(sql, window.start, zeroes)
-    const staged = Staging.select(sql, [...rows, ...Staging.toExcludedRows(input.excluded)])
-    const relations = { staged, duplicated: Staging.noneDuplicated(sql), missing, changed }
-    const difference = yield* SnapshotDiff.measure(sql, window.start, { ...counts, missingKept: false },
-      withRelations(sql, { ...relations, implausible }))
-    if (!HeldSnapshots.isPlausible(policy.guard, difference)) return Option.none()
-    const { result } = difference
-    const statements = yield* writes(connection, difference, input, policy, window, noneHeld(sql, assignments(result)))
-    yield* deleteIssues(sql)
-    yield* writeTogether(sql, relations, [...statements, HeldSnapshots.clearChanges(sql)])
-    return Option.some(result)
+    const { implausible, ...compared } = SnapshotDiff.relations(sql, window.start, zeroes)
+    const { end, prepare, relations, write } = smallSnapshot(sql, [...rows, ...Staging.toExcludedRows(input.excluded)], compared)
+    return yield* Effect.gen(function*() {
+      yield* prepare
+      const difference = yield* SnapshotDiff.measure(sql, window.start, { ...counts, missingKept: false },
+        withRelations(sql, { ...relations, implausible }))
+      if (!HeldSnapshots.isPlausible(policy.guard, difference)) return Option.none()
+      const { result } = difference
+      yield* write(yield* writes(connection, difference, input, policy, window, noneHeld(sql, assignments(result))))
+      return Option.some(result)
+    }).pipe(Effect.ensuring(end))
   })
+
+/** As `apply`, with few statements for a snapshot of usual size. */
+export const applyAhead = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["applySnapshot"] => (input, policy) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { all, input: ahead } = yield* RowsAhead.read(input)
+    const applied = Option.isNone(all)
+      ? Option.none()
+      : yield* connection.run(applySmall(connection, all.value, ahead, policy, () => connection.sql``))
+    return Option.isSome(applied) ? applied.value : yield* apply(connection)(ahead, policy)
+  }))
 
 /** Applies a snapshot even if it would be held, and records the changes that would hold it. */
 export const preview = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["previewSnapshot"] => (input, policy) => {

@@ -12,7 +12,9 @@ export class CurrentLedger extends Context.Tag("@plaza/stock-sync/ledger/Current
   Ref.Ref<Option.Option<Ledger["Type"]>>
 >() {}
 
-export const layer: Layer.Layer<CurrentLedger> = Layer.effect(CurrentLedger, Ref.make(Option.none<Ledger["Type"]>()))
+export const make: Effect.Effect<CurrentLedger["Type"]> = Ref.make(Option.none())
+
+export const layer: Layer.Layer<CurrentLedger> = Layer.effect(CurrentLedger, make)
 
 /** Makes a ledger the current one until the scope closes. */
 export const set = (ledger: Ledger["Type"]) =>

@@ -8,8 +8,8 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
-import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import { LedgerInUse } from "./LedgerError.js"
 import * as LedgerRows from "./LedgerRows.js"
@@ -18,7 +18,7 @@ import * as LedgerRows from "./LedgerRows.js"
 export const record = (sql: SqlClient.SqlClient): Effect.Effect<Effect.Effect<boolean, SqlError>, SqlError> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const token = yield* Effect.sync(() => randomUUID())
+    const token = `${process.pid}-${now}-${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
     yield* sql`INSERT INTO lock_owner (one, host, pid, since, token) VALUES (1, ${hostname()}, ${process.pid}, ${now}, ${token})
       ON CONFLICT (one) DO UPDATE SET host = excluded.host, pid = excluded.pid, since = excluded.since, token = excluded.token`
     return Effect.map(sql`SELECT 1 FROM lock_owner WHERE token = ${token}`, (rows) => rows.length > 0)

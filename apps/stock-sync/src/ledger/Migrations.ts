@@ -19,6 +19,22 @@ export const table = "ledger_migrations"
 /** The version of the tables that this program reads and writes. */
 export const current = 3
 
+/** The version of a ledger's tables; 0 for an empty database. */
+export interface Version {
+  readonly number: number
+  /** Whether the ledger has a record of its migrations. */
+  readonly isRecorded: boolean
+}
+
+export const none: Version = { number: 0, isRecorded: false }
+
+/** The recorded version, or that which was found without a record. */
+export const versionOf = (recorded: Option.Option<number>, unrecorded: number): Version =>
+  Option.match(recorded, {
+    onNone: () => ({ number: unrecorded, isRecorded: false }),
+    onSome: (number) => ({ number, isRecorded: true })
+  })
+
 export const inOrder = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>): Effect.Effect<void, SqlError> =>
   Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
 
@@ -37,17 +53,14 @@ const baseline = (dialect: Dialect.Dialect, found: number): ReadonlyArray<string
   return found === 1 || found === 2 ? Tables.upgrade(dialect, found) : []
 }
 
-/**
- * Migrates a ledger of this version (0: an empty database) to the current one. `onCreate` runs with the creation of the tables, in
- * one transaction.
- */
+/** Migrates a ledger of this version to the current one. `onCreate` runs with the creation of the tables, in one transaction. */
 export const migrate = (
   sql: SqlClient.SqlClient,
   dialect: Dialect.Dialect,
-  found: number,
+  { isRecorded, number: found }: Version,
   onCreate: ReadonlyArray<string> = []
 ): Effect.Effect<void, SqlError | ParseError> =>
-  Migrator.make({})({
+  isRecorded && found === current ? Effect.void : Migrator.make({})({
     table,
     loader: Effect.succeed([
       [3, "baseline", Effect.succeed(inOrder(sql, [...baseline(dialect, found), ...(found === 0 ? onCreate : [])]))]

@@ -128,8 +128,17 @@ export const awaitsLateWrites = "(confirmed = wanted AND due_at = doubt_until)"
  * Marks the requests of an earlier process as doubtful, and counts them as if they ended now. They may still take effect for `lateWrites` from now on, as may earlier
  * doubtful requests: the time since then is unknown, because the wall clock may have been set.
  */
-export const markInterrupted = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions): Effect.Effect<unknown, SqlError> =>
-  sql.withTransaction(Effect.gen(function*() {
+export const markInterrupted = (sql: SqlClient.SqlClient, options: LedgerOptions): Effect.Effect<unknown, SqlError> =>
+  Effect.flatMap(hasDoubts(sql), (found) => found.length === 0 ? Effect.void : sql.withTransaction(markDoubts(sql, options)))
+
+/** A row if a request was in flight when the ledger was last used, or an earlier one may still take effect: mostly none is left. */
+const hasDoubts = (sql: SqlClient.SqlClient) =>
+  sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM request WHERE at >= ${inFlight})
+    OR EXISTS (SELECT 1 FROM product WHERE ${sql.literal(Tables.exceptional)} AND state = 'sending')
+    OR EXISTS (SELECT 1 FROM product WHERE doubt_until IS NOT NULL)`
+
+const markDoubts = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions): Effect.Effect<void, SqlError> =>
+  Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const until = now + wholeMillis(lateWrites)
     yield* sql`UPDATE request SET at = ${now} WHERE at >= ${inFlight}`
@@ -148,4 +157,4 @@ export const markInterrupted = (sql: SqlClient.SqlClient, { lateWrites }: Ledger
     yield* sql`UPDATE product SET state = 'doubtful', due_at = NULL, doubt_until = ${until},
         doubt_low = CASE WHEN doubt_low < sent THEN doubt_low ELSE sent END, doubt_high = CASE WHEN doubt_high > sent THEN doubt_high ELSE sent END
       WHERE ${sql.literal(Tables.exceptional)} AND state = 'sending'`
-  }))
+  })

@@ -64,10 +64,10 @@ export const layerTemporaryCopy = (address: string, options: LedgerOptions): Lay
     Effect.gen(function*() {
       const { run, sql } = connection
       const found = yield* versionOf(connection, schema)
-      if (found !== 0 && found < Migrations.current) yield* outdated(path)
+      if (found.number !== 0 && found.number < Migrations.current) yield* outdated(path)
       yield* run(
         Migrations.inOrder(sql, [
-          ...Tables.createTemporaryCopy(Dialect.postgres, found === 0 ? undefined : schema),
+          ...Tables.createTemporaryCopy(Dialect.postgres, found.number === 0 ? undefined : schema),
           "ANALYZE product"
         ])
       )
@@ -132,24 +132,25 @@ const acquireLock = ({ path, run, sql }: LedgerConnection.LedgerConnection, sche
 
 const versionRow = LedgerRows.first(Schema.Struct({ version: Schema.Int }))
 
-/** The version of the ledger, 0 if it does not exist. Fails for that of a later program. */
+/** The version of the ledger. Fails for that of a later program. */
 const versionOf = ({ path, run, sql }: LedgerConnection.LedgerConnection, schema: string) =>
   Effect.gen(function*() {
     const hasTable = (table: string) => exists(sql`SELECT to_regclass(${`${schema}.${table}`}) IS NOT NULL AS "exists"`)
     const recorded = (yield* hasTable(Migrations.table)) ? yield* Migrations.recordedVersion(sql) : Option.none()
-    if (Option.isSome(recorded)) return recorded.value
     // Ledgers of version 2 and 3 had a table of their own for it.
-    const row = (yield* hasTable("version")) ? yield* versionRow(sql`SELECT version FROM version`) : Option.none()
-    return Option.match(row, { onNone: () => 0, onSome: ({ version }) => version })
+    const row = Option.isNone(recorded) && (yield* hasTable("version"))
+      ? yield* versionRow(sql`SELECT version FROM version`)
+      : Option.none()
+    return Migrations.versionOf(recorded, Option.match(row, { onNone: () => 0, onSome: ({ version }) => version }))
   }).pipe(
     run,
     Effect.filterOrFail(
-      (found) => found === 0 || found === 2 || found === Migrations.current,
-      (found) =>
+      ({ number }) => number === 0 || number === 2 || number === Migrations.current,
+      ({ number }) =>
         new LedgerFault({
           path,
           message: `the ledger ${path} was written by ${
-            found > Migrations.current ? "a later" : "an unknown"
+            number > Migrations.current ? "a later" : "an unknown"
           } version of plaza-stock-sync: install that version`
         })
     )
@@ -159,10 +160,10 @@ const outdated = (path: string) =>
   new LedgerFault({ path, message: `the ledger ${path} was written by an earlier version: \`plaza-stock-sync once\` brings it up to date` })
 
 const requireCurrent = (connection: LedgerConnection.LedgerConnection, schema: string) =>
-  Effect.flatMap(versionOf(connection, schema), (found) => {
+  Effect.flatMap(versionOf(connection, schema), ({ number }) => {
     const { path } = connection
-    if (found === Migrations.current) return Effect.void
-    return found !== 0 ? outdated(path) : new LedgerFault({
+    if (number === Migrations.current) return Effect.void
+    return number !== 0 ? outdated(path) : new LedgerFault({
       path,
       message:
         `the ledger ${path} does not exist yet: \`plaza-stock-sync once\` creates it, or name another one with --ledger or STOCK_SYNC_LEDGER`

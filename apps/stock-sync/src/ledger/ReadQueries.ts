@@ -1,4 +1,5 @@
 /** Reads products, issues, held changes and the history, page by page, and counts them. */
+import type * as SqlClient from "@effect/sql/SqlClient"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -37,8 +38,27 @@ const issueRows = LedgerRows.all(Schema.Struct({
   kind: IssueKind,
   reason: Schema.String
 }))
-const stateCounts = LedgerRows.all(Schema.Struct({ state: LedgerRows.EntryState, n: Schema.Int }))
-const issueCounts = LedgerRows.all(Schema.Struct({ kind: IssueKind, n: Schema.Int }))
+const countsRow = LedgerRows.first(Schema.Struct({
+  total: Schema.Int,
+  unsettled: Schema.Int,
+  sending: Schema.Int,
+  doubtful: Schema.Int,
+  quarantined: Schema.Int,
+  missing: Schema.Int,
+  rejected: Schema.Int,
+  negative: Schema.Int
+}))
+
+/** A million products are counted without reading each: as a whole, and by an index for the states that few products have. */
+const countRows = (sql: SqlClient.SqlClient) => {
+  const inState = (state: EntryState) =>
+    sql`(SELECT count(*) FROM product WHERE ${sql.literal(`${Tables.exceptional} AND state = '${state}'`)})`
+  const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${sql.literal(`kind = '${kind}'`)})`
+  return sql`SELECT (SELECT count(*) FROM product) AS total, (SELECT count(*) FROM product WHERE state <> 'settled') AS unsettled,
+    ${inState("sending")} AS sending, ${inState("doubtful")} AS doubtful, ${inState("quarantined")} AS quarantined,
+    (SELECT count(*) FROM product WHERE left_at IS NOT NULL) AS missing,
+    ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative`
+}
 
 export const make = (
   { run, sql }: LedgerConnection
@@ -107,26 +127,18 @@ export const make = (
         ),
         LedgerRows.toHistoryEntry
       ),
-    // A million products are counted without reading each: as a whole, and by an index for the states that few products have.
-    counts: run(Effect.all({
-      all: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product`),
-      unsettled: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product WHERE state <> 'settled'`),
-      exceptional: stateCounts(sql`SELECT state, count(*) AS n FROM product WHERE ${sql.literal(Tables.exceptional)} GROUP BY state`),
-      missing: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product WHERE left_at IS NOT NULL`),
-      issues: issueCounts(sql`SELECT kind, count(*) AS n FROM row_issue GROUP BY kind`)
-    })).pipe(Effect.map(({ all, exceptional, issues, missing, unsettled }) => {
-      const inState = (state: EntryState) => exceptional.find((row) => row.state === state)?.n ?? 0
-      const ofKind = (kind: RowIssue["kind"]) => issues.find((row) => row.kind === kind)?.n ?? 0
+    counts: Effect.map(run(countsRow(countRows(sql))), (found) => {
+      const { doubtful, missing, negative, quarantined, rejected, sending, total, unsettled } = Option.getOrThrow(found)
       return {
-        settled: all - unsettled,
-        pending: exceptional.reduce((rest, { n }) => rest - n, unsettled),
-        sending: inState("sending"),
-        doubtful: inState("doubtful"),
-        quarantined: inState("quarantined"),
+        settled: total - unsettled,
+        pending: unsettled - sending - doubtful - quarantined,
+        sending,
+        doubtful,
+        quarantined,
         missing,
-        rejectedRows: ofKind("rejected"),
-        negativeRows: ofKind("negative")
+        rejectedRows: rejected,
+        negativeRows: negative
       }
-    }))
+    })
   }
 }

@@ -5,10 +5,10 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
-import type * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as ApplySnapshot from "./ApplySnapshot.js"
 import * as Dialect from "./Dialect.js"
 import { Ledger, type LedgerOptions } from "./Ledger.js"
 import * as LedgerConnection from "./LedgerConnection.js"
@@ -34,15 +34,18 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
     const lockPath = yield* SqliteLock.acquire(path)
     const connection = yield* connect(path, path)
     const { run, sql } = connection
-    // FULL: a write before a request survives a power cut.
-    yield* run(Effect.all([sql`PRAGMA journal_mode = WAL`, sql`PRAGMA synchronous = FULL`, enlargeCache(sql)], { discard: true }))
+    // NORMAL until the first product is taken: a power cut may undo what the next opening or the next snapshot writes again.
+    yield* run(Effect.all([sql`PRAGMA journal_mode = WAL`, sql`PRAGMA synchronous = NORMAL`], { discard: true }))
     const found = yield* SqliteFile.versionOf(connection)
     // The file alone, copied while no worker runs, is the whole ledger.
     yield* Effect.addFinalizer(() => Effect.ignore(sql`PRAGMA wal_checkpoint(TRUNCATE)`))
     yield* run(Migrations.migrate(sql, Dialect.sqlite, found, [`PRAGMA application_id = ${SqliteFile.applicationId}`]))
     const isOwner = yield* run(LockOwner.record(sql))
     yield* run(OutcomeQueries.markInterrupted(sql, options))
-    return LedgerSql.make(connection, options, yield* SqliteLock.ownershipCheck(path, lockPath, run(isOwner)))
+    return {
+      ...LedgerSql.make(connection, options, yield* SqliteLock.ownershipCheck(path, lockPath, run(isOwner))),
+      applySnapshot: ApplySnapshot.applyAhead(connection)
+    }
   }))
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if it does not exist. */
@@ -63,7 +66,6 @@ export const layerTemporaryCopy = (path: string, options: LedgerOptions): Layer.
     const found = yield* find(path)
     const connection = Option.isSome(found) ? found.value : yield* connect(path, ":memory:")
     const { run, sql } = connection
-    yield* run(enlargeCache(sql))
     yield* run(Migrations.inOrder(sql, Tables.createTemporaryCopy(Dialect.sqlite, Option.isSome(found) ? "main" : undefined)))
     return LedgerSql.make(connection, options)
   }))
@@ -72,10 +74,6 @@ const open = <E, R>(ledger: Effect.Effect<Ledger["Type"], E, R>) =>
   Layer.scoped(Ledger, Effect.withSpan(ledger, "StockSync.openLedger", { attributes: { "db.system.name": "sqlite" } })).pipe(
     Layer.provide(Reactivity.layer)
   )
-
-/** In KiB if negative. Comparing a snapshot of a million products reads pages over and over with the default of 2 MiB. */
-const enlargeCache = (sql: SqlClient.SqlClient) =>
-  Effect.all([sql`PRAGMA main.cache_size = -65536`, sql`PRAGMA temp.cache_size = -65536`], { discard: true })
 
 const connect = (path: string, filename: string) =>
   Effect.map(SqliteFile.open(path, filename), (sql) => LedgerConnection.make(sql, path, faultOf(path)))
@@ -88,8 +86,8 @@ const find = (path: string) =>
     if (!exists) return Option.none()
     const connection = yield* connect(path, path)
     const found = yield* SqliteFile.versionOf(connection)
-    if (found === 0) return Option.none()
-    return found === Migrations.current
+    if (found.number === 0) return Option.none()
+    return found.number === Migrations.current
       ? Option.some(connection)
       : yield* SqliteFile.fault(path, "was written by an earlier version: `plaza-stock-sync once` brings it up to date")
   })

@@ -35,10 +35,14 @@ export const checkPath = (path: string) =>
     if (Option.exists(file, ({ type }) => type === "Directory")) return yield* fault(path, `is a folder: ${nameAnother}`)
   })
 
-/** Opens a database file. `path` is the ledger's, for messages. */
+/**
+ * Opens a database file. `path` is the ledger's, for messages. A statement waits so long for the lock of another process, which locks the
+ * file for a moment while it opens or closes it.
+ */
 export const open = (
   path: string,
-  filename: string
+  filename: string,
+  busyMillis = 5_000
 ): Effect.Effect<SqlClient.SqlClient, LedgerFault, Scope.Scope | Reactivity.Reactivity> =>
   SqliteClient.make({ filename, disableWAL: true }).pipe(
     // The client dies if the file can't be opened, and of nothing else.
@@ -48,29 +52,29 @@ export const open = (
           defect instanceof Error ? defect.message : "unknown reason"
         }): let this user read and write it, or ${nameAnother}`)
     ),
-    // Another process locks the file for a moment while it opens or closes it.
-    Effect.tap((sql) => Effect.mapError(sql`PRAGMA busy_timeout = 5000`, faultOf(path)))
+    Effect.tap((sql) => Effect.mapError(sql`PRAGMA busy_timeout = ${sql.literal(String(busyMillis))}`, faultOf(path)))
   )
 
-const idRow = LedgerRows.first(Schema.Struct({ application_id: Schema.Int }))
-const versionRow = LedgerRows.first(Schema.Struct({ user_version: Schema.Int }))
+const header = LedgerRows.first(
+  Schema.Struct({ application_id: Schema.Int, user_version: Schema.Int, tables: Schema.Int, migration_tables: Schema.Int })
+)
 
-/** The version of the ledger, 0 for a new file. Fails if the file is no ledger, or that of a later program. */
-export const versionOf = ({ path, run, sql }: LedgerConnection): Effect.Effect<number, LedgerFault> =>
+/** The version of the ledger. Fails if the file is no ledger, or that of a later program. */
+export const versionOf = ({ path, run, sql }: LedgerConnection): Effect.Effect<Migrations.Version, LedgerFault> =>
   Effect.gen(function*() {
-    const tables = yield* run(LedgerRows.countOf(sql`SELECT count(*) AS n FROM sqlite_master WHERE name <> ${Migrations.table}`))
+    const found = yield* run(header(
+      sql`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master WHERE name <> ${Migrations.table}) AS tables,
+        (SELECT count(*) FROM sqlite_master WHERE name = ${Migrations.table}) AS migration_tables
+      FROM pragma_application_id, pragma_user_version`
+    ))
     // The table of migrations is created first: alone, it is what a crash at the first start leaves.
-    if (tables === 0) return 0
-    const id = yield* run(idRow(sql`PRAGMA application_id`))
-    if (!Option.exists(id, ({ application_id }) => application_id === applicationId))
-      return yield* fault(path, `is the database of another program: ${nameAnother}`)
-    const isRecorded = yield* run(LedgerRows.countOf(sql`SELECT count(*) AS n FROM sqlite_master WHERE name = ${Migrations.table}`))
-    const recorded = isRecorded === 0 ? Option.none() : yield* run(Migrations.recordedVersion(sql))
+    if (!Option.exists(found, ({ tables }) => tables > 0)) return Migrations.none
+    const { application_id, migration_tables, user_version } = Option.getOrThrow(found)
+    if (application_id !== applicationId) return yield* fault(path, `is the database of another program: ${nameAnother}`)
+    const recorded = migration_tables === 0 ? Option.none() : yield* run(Migrations.recordedVersion(sql))
     // Versions 1 to 3 were kept in the header of the file.
-    const found = Option.isSome(recorded)
-      ? recorded.value
-      : Option.match(yield* run(versionRow(sql`PRAGMA user_version`)), { onNone: () => 0, onSome: ({ user_version }) => user_version })
-    return found <= Migrations.current
-      ? found
+    const version = Migrations.versionOf(recorded, user_version)
+    return version.number <= Migrations.current
+      ? version
       : yield* fault(path, "was written by a later version of plaza-stock-sync: install that version")
   })

@@ -21,10 +21,9 @@ export const acquire = (path: string) =>
     // Two names of one file have one lock.
     const real = yield* Effect.orElseSucceed(files.realPath(path), () => path)
     const lockPath = `${real}.lock`
-    const sql = yield* SqliteFile.open(path, lockPath)
+    const sql = yield* SqliteFile.open(path, lockPath, 0)
     // Closing the connection keeps the lock until the last prepared statement is collected.
     yield* Effect.addFinalizer(() => Effect.ignore(sql`ROLLBACK`))
-    yield* Effect.mapError(sql`PRAGMA busy_timeout = 0`, faultOf(path))
     const lock = yield* Effect.either(sql`BEGIN EXCLUSIVE`)
     if (Either.isRight(lock)) return lockPath
     if (codeOf(lock.left) !== busyCode) return yield* faultOf(`${path}.lock`)(lock.left)

@@ -38,8 +38,25 @@ export const toStagedRow = (row: Row): StagedRow => {
     : [row.line, id, row.stock, row.negative === true ? "negative" : "good", null]
 }
 
+/** In KiB if negative. Comparing a snapshot of a million products reads pages over and over with the 2 MiB of SQLite. */
+const enlargeCache = (sql: SqlClient.SqlClient) =>
+  sql.onDialectOrElse({
+    pg: () => Effect.void,
+    orElse: () => Effect.zipRight(sql`PRAGMA main.cache_size = -65536`, sql`PRAGMA temp.cache_size = -65536`)
+  })
+
 export const create = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  sql`CREATE TEMP TABLE staged (line BIGINT NOT NULL, id TEXT, stock BIGINT, kind TEXT NOT NULL, reason TEXT)`
+  Effect.zipRight(enlargeCache(sql),
+    sql`CREATE TEMP TABLE staged (line BIGINT NOT NULL, id TEXT, stock BIGINT, kind TEXT NOT NULL, reason TEXT)`)
+
+/** Stages rows of distinct products in SQLite, with an index and without further steps. */
+export const createSmall = (sql: SqlClient.SqlClient, rows: ReadonlyArray<StagedRow>): Effect.Effect<unknown, SqlError> =>
+  Effect.zipRight(
+    sql`CREATE TEMP TABLE staged (line BIGINT NOT NULL, id TEXT UNIQUE, stock BIGINT, kind TEXT NOT NULL, reason TEXT)`,
+    sql`INSERT INTO staged ${select(sql, rows)}`
+  )
+
+export const dropSmall = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> => sql`DROP TABLE IF EXISTS staged`
 
 // Few texts have one of these characters, and the test costs less than the replacement.
 const element = (value: StagedRow[number]) => {

@@ -74,6 +74,10 @@ const mark = (sql: SqlClient.SqlClient, now: number, where: Fragment) =>
       doubt_until = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_until END
     WHERE ${where} RETURNING attempts`
 
+/** From here on, a write of SQLite survives a power cut, as do the earlier ones: the request may take effect. Postgres always syncs. */
+const syncWrites = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => sql`PRAGMA synchronous = FULL` })
+
 const toSend = (row: typeof Candidate.Type, attempts: number): Send => ({
   productId: row.id,
   value: row.wanted,
@@ -98,6 +102,7 @@ const takeInSteps = (
     yield* endDelays(sql, now)
     const row = yield* select(sql, selection)
     if (Option.isNone(row)) return Option.none()
+    yield* syncWrites(sql)
     const attempts = yield* marked(mark(sql, now, sql`id = ${row.value.id}`))
     return Option.map(attempts, ({ attempts }) => toSend(row.value, attempts))
   })

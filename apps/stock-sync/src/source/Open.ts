@@ -132,9 +132,6 @@ export const makeWaiting = (
     return { ...source, open }
   })
 
-export const layerWaiting = (...parameters: Parameters<typeof makeWaiting>): Layer.Layer<Source, SourceFailure, Files> =>
-  Layer.scoped(Source, makeWaiting(...parameters))
-
 /** The rows of the current snapshot of a source. */
 export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>
   Stream.unwrapScoped(Effect.gen(function*() {

@@ -5,7 +5,6 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { Wording } from "../config/Wording.js"
@@ -41,80 +40,77 @@ export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountB
  * The account by its base URL and key. The service may show its id. With an earlier identity, the service is not asked and delayed
  * products stay delayed.
  */
-export const layer = (
+export const make = (
   key: Omit<Account, "id">,
-  earlier: Option.Option<Account> = Option.none()
-): Layer.Layer<AccountBinding, never, AccountBreaker | Profiles | RateLimit.RateLimit | SyncStatus> =>
-  Layer.effect(
-    AccountBinding,
-    Effect.gen(function*() {
-      const breaker = yield* AccountBreaker
-      const rateLimit = yield* RateLimit.RateLimit
-      const status = yield* SyncStatus
-      const profiles = yield* Effect.context<Profiles>()
-      const isFirst = yield* Ref.make(true)
-      const identified = yield* Ref.make(earlier)
+  earlier: Option.Option<Account>
+): Effect.Effect<AccountBinding["Type"], never, AccountBreaker | Profiles | RateLimit.RateLimit | SyncStatus> =>
+  Effect.gen(function*() {
+    const breaker = yield* AccountBreaker
+    const rateLimit = yield* RateLimit.RateLimit
+    const status = yield* SyncStatus
+    const profiles = yield* Effect.context<Profiles>()
+    const isFirst = yield* Ref.make(true)
+    const identified = yield* Ref.make(earlier)
 
-      /** Requests the id until the service responds, or once if the account is known without it. The breaker spaces the requests. */
-      const requestId = (
-        isKnown: boolean,
-        mayContinue: Effect.Effect<boolean>
-      ): Effect.Effect<string | undefined, LedgerFault | WrongAddress, Ledger> =>
-        Effect.matchEffect(Effect.provide(AccountIdentity.ask, profiles), {
-          onSuccess: Effect.succeed<string | undefined>,
-          onFailure: (failure) =>
-            Effect.gen(function*() {
-              const ledger = yield* Ledger
-              const scope = FailureScope.of(failure)._tag
-              // Every service has GET /me: another program is at this address, or the service is being replaced.
-              if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound")
-                return yield* wrongAddress
-              // A key without the scope of GET /me never shows the id.
-              if (scope !== "Service" && scope !== "RateLimit" && !FailureScope.isAccountRefusal(failure)) return undefined
-              if (isKnown && scope === "Service") return undefined
-              // A ledger that fails can't count requests, so none was sent.
-              yield* ledger.requests
-              yield* breaker.recordProbe(failure)
-              if (!(yield* mayContinue)) return undefined
-              yield* breaker.acquire
-              return yield* requestId(isKnown, mayContinue)
-            })
-        })
-
-      /** None if `mayContinue` became false. */
-      const identify = (mayContinue: Effect.Effect<boolean>) =>
-        Effect.gen(function*() {
-          const ledger = yield* Ledger
-          const before = yield* Ref.get(identified)
-          if (Option.isSome(before)) return before
-          const known = Option.filter(
-            yield* ledger.account,
-            ({ baseUrl, keyFingerprint }) => baseUrl === key.baseUrl && keyFingerprint === key.keyFingerprint
-          )
-          const id = yield* requestId(Option.isSome(known), mayContinue)
-          if (!(yield* mayContinue)) return Option.none()
-          const account: Account = { ...key, id: id ?? Option.getOrUndefined(known)?.id }
-          yield* Ref.set(identified, Option.some(account))
-          yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Running", since: yield* DateTime.now } })
-          return Option.some(account)
-        })
-
-      return {
-        identity: Ref.get(identified),
-        bind: (mayContinue) =>
+    /** Requests the id until the service responds, or once if the account is known without it. The breaker spaces the requests. */
+    const requestId = (
+      isKnown: boolean,
+      mayContinue: Effect.Effect<boolean>
+    ): Effect.Effect<string | undefined, LedgerFault | WrongAddress, Ledger> =>
+      Effect.matchEffect(Effect.provide(AccountIdentity.ask, profiles), {
+        onSuccess: Effect.succeed<string | undefined>,
+        onFailure: (failure) =>
           Effect.gen(function*() {
             const ledger = yield* Ledger
-            if (yield* Ref.get(isFirst)) {
-              yield* rateLimit.occupy(yield* ledger.requests, clockTolerance)
-              // A restart is a reason to retry what an earlier process gave up.
-              if (Option.isNone(earlier)) yield* ledger.retryNow
-              yield* Ref.set(isFirst, false)
-            }
-            const account = yield* identify(mayContinue)
-            if (Option.isNone(account)) return
-            yield* ledger.bind(account.value)
-            yield* status.publish({ _tag: "AccountBound", owner: account.value })
+            const scope = FailureScope.of(failure)._tag
+            // Every service has GET /me: another program is at this address, or the service is being replaced.
+            if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound")
+              return yield* wrongAddress
+            // A key without the scope of GET /me never shows the id.
+            if (scope !== "Service" && scope !== "RateLimit" && !FailureScope.isAccountRefusal(failure)) return undefined
+            if (isKnown && scope === "Service") return undefined
+            // A ledger that fails can't count requests, so none was sent.
+            yield* ledger.requests
+            yield* breaker.recordProbe(failure)
+            if (!(yield* mayContinue)) return undefined
+            yield* breaker.acquire
+            return yield* requestId(isKnown, mayContinue)
           })
-      }
-    })
-  )
+      })
+
+    /** None if `mayContinue` became false. */
+    const identify = (mayContinue: Effect.Effect<boolean>) =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const before = yield* Ref.get(identified)
+        if (Option.isSome(before)) return before
+        const known = Option.filter(
+          yield* ledger.account,
+          ({ baseUrl, keyFingerprint }) => baseUrl === key.baseUrl && keyFingerprint === key.keyFingerprint
+        )
+        const id = yield* requestId(Option.isSome(known), mayContinue)
+        if (!(yield* mayContinue)) return Option.none()
+        const account: Account = { ...key, id: id ?? Option.getOrUndefined(known)?.id }
+        yield* Ref.set(identified, Option.some(account))
+        yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Running", since: yield* DateTime.now } })
+        return Option.some(account)
+      })
+
+    return {
+      identity: Ref.get(identified),
+      bind: (mayContinue) =>
+        Effect.gen(function*() {
+          const ledger = yield* Ledger
+          if (yield* Ref.get(isFirst)) {
+            yield* rateLimit.occupy(yield* ledger.requests, clockTolerance)
+            // A restart is a reason to retry what an earlier process gave up.
+            if (Option.isNone(earlier)) yield* ledger.retryNow
+            yield* Ref.set(isFirst, false)
+          }
+          const account = yield* identify(mayContinue)
+          if (Option.isNone(account)) return
+          yield* ledger.bind(account.value)
+          yield* status.publish({ _tag: "AccountBound", owner: account.value })
+        })
+    }
+  })

@@ -4,7 +4,6 @@ import type { Profiles } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as AccountIdentity from "./AccountIdentity.js"
 import * as FailureEvent from "./FailureEvent.js"
 import { type AccountState, SyncStatus } from "./SyncStatus.js"
@@ -29,11 +28,9 @@ const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> 
     }
   })
 
-export const layer: Layer.Layer<AccountBreaker, never, Profiles | SyncStatus> = Layer.effect(
-  AccountBreaker,
-  Effect.flatMap(SyncStatus, (status) =>
+export const make: Effect.Effect<AccountBreaker["Type"], never, Profiles | SyncStatus> = Effect.flatMap(SyncStatus,
+  (status) =>
     CircuitBreaker.make<ProductId, Profiles>({
       probe: AccountIdentity.probe,
       onState: (state) => Effect.flatMap(accountState(state), (account) => status.publish({ _tag: "AccountChanged", account }))
     }))
-)

@@ -2,7 +2,6 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import * as MonotonicClock from "./MonotonicClock.js"
 
@@ -22,17 +21,14 @@ export class BackgroundPace extends Context.Tag("@plaza/stock-sync/sync/Backgrou
   readonly record: Effect.Effect<void>
 }>() {}
 
-export const layer = (
+export const make = (
   { notBefore = Number.NEGATIVE_INFINITY, rateLimit, rateWindow, share }: Options
-): Layer.Layer<BackgroundPace> =>
-  Layer.effect(
-    BackgroundPace,
-    Effect.gen(function*() {
-      const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
-      const nextAt = yield* Ref.make<MonotonicClock.MonotonicMillis>(share > 0 ? notBefore : Number.POSITIVE_INFINITY)
-      return {
-        nextAt: Ref.get(nextAt),
-        record: Effect.flatMap(MonotonicClock.now, (now) => Ref.set(nextAt, now + interval))
-      }
-    })
-  )
+): Effect.Effect<BackgroundPace["Type"]> =>
+  Effect.gen(function*() {
+    const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
+    const nextAt = yield* Ref.make<MonotonicClock.MonotonicMillis>(share > 0 ? notBefore : Number.POSITIVE_INFINITY)
+    return {
+      nextAt: Ref.get(nextAt),
+      record: Effect.flatMap(MonotonicClock.now, (now) => Ref.set(nextAt, now + interval))
+    }
+  })

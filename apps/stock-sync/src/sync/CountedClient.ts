@@ -5,10 +5,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
-import { CurrentLedger } from "../ledger/CurrentLedger.js"
 import type { Ledger } from "../ledger/Ledger.js"
 
 export type Counting = Pick<Ledger["Type"], "countRequest">
@@ -31,9 +28,3 @@ export const make = (
           )
       })
     ))
-
-/** Counts in the current ledger. */
-export const layer: Layer.Layer<HttpClient.HttpClient, never, CurrentLedger | HttpClient.HttpClient> = Layer.effect(
-  HttpClient.HttpClient,
-  Effect.map(Effect.zip(HttpClient.HttpClient, CurrentLedger), ([client, current]) => make(client, Ref.get(current)))
-)

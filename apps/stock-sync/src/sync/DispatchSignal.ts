@@ -1,7 +1,6 @@
 /** Tells the dispatcher that a product may be due. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 
@@ -23,19 +22,16 @@ export const none: DispatchSignal["Type"] = {
   wait: Effect.never
 }
 
-export const layer: Layer.Layer<DispatchSignal> = Layer.effect(
-  DispatchSignal,
-  Effect.gen(function*() {
-    const queue = yield* Queue.sliding<void>(1)
-    const running = yield* Ref.make(0)
-    const notify = Effect.asVoid(Queue.offer(queue, undefined))
-    const add = (count: number) => Ref.update(running, (before) => before + count)
-    return {
-      notify,
-      // Notifies first: in between, the dispatcher must not find nothing expected.
-      during: (work) => Effect.acquireUseRelease(add(1), () => work, () => Effect.zipRight(notify, add(-1))),
-      isExpected: Effect.zipWith(Ref.get(running), Queue.size(queue), (works, notifications) => works > 0 || notifications > 0),
-      wait: Queue.take(queue)
-    }
-  })
-)
+export const make: Effect.Effect<DispatchSignal["Type"]> = Effect.gen(function*() {
+  const queue = yield* Queue.sliding<void>(1)
+  const running = yield* Ref.make(0)
+  const notify = Effect.asVoid(Queue.offer(queue, undefined))
+  const add = (count: number) => Ref.update(running, (before) => before + count)
+  return {
+    notify,
+    // Notifies first: in between, the dispatcher must not find nothing expected.
+    during: (work) => Effect.acquireUseRelease(add(1), () => work, () => Effect.zipRight(notify, add(-1))),
+    isExpected: Effect.zipWith(Ref.get(running), Queue.size(queue), (works, notifications) => works > 0 || notifications > 0),
+    wait: Queue.take(queue)
+  }
+})

@@ -3,11 +3,10 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Ledger } from "../ledger/Ledger.js"
 import type { LedgerFault } from "../ledger/LedgerError.js"
-import { BackgroundPace } from "./BackgroundPace.js"
+import type { BackgroundPace } from "./BackgroundPace.js"
 import * as MonotonicClock from "./MonotonicClock.js"
 
 export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion")<Reassertion, {
@@ -22,34 +21,29 @@ export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion
 }>() {}
 
 /** Confirmed stock is sent again once its confirmation is older than this. */
-export const layer = (after: Duration.Duration): Layer.Layer<Reassertion, never, BackgroundPace> =>
-  Layer.effect(
-    Reassertion,
-    Effect.gen(function*() {
-      const pace = yield* BackgroundPace
-      const remaining = Effect.zipWith(pace.nextAt, MonotonicClock.now, (nextAt, now) => nextAt - now)
-      return {
-        confirmedBefore: Effect.flatMap(remaining, (millis) =>
-          millis > 0 ? Effect.succeedNone : Effect.map(DateTime.now, (now) => Option.some(DateTime.subtractDuration(now, after)))),
-        nextAt: Effect.gen(function*() {
-          const wait = Math.max(0, yield* remaining)
-          if (!Number.isFinite(wait)) return Option.none()
-          const ledger = yield* Ledger
-          const { oldestConfirmation } = yield* ledger.backlog
-          const paced = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
-          return Option.map(oldestConfirmation, (at) => DateTime.max(paced, DateTime.addDuration(at, after)))
-        }),
-        delay: Effect.map(remaining, (millis) =>
-          millis > 0 && Number.isFinite(millis) ? Option.some(Duration.millis(Math.ceil(millis))) : Option.none()),
-        record: pace.record
-      }
-    })
-  )
+export const make = (after: Duration.Duration, pace: BackgroundPace["Type"]): Reassertion["Type"] => {
+  const remaining = Effect.zipWith(pace.nextAt, MonotonicClock.now, (nextAt, now) => nextAt - now)
+  return {
+    confirmedBefore: Effect.flatMap(remaining,
+      (millis) => millis > 0 ? Effect.succeedNone : Effect.map(DateTime.now, (now) => Option.some(DateTime.subtractDuration(now, after)))),
+    nextAt: Effect.gen(function*() {
+      const wait = Math.max(0, yield* remaining)
+      if (!Number.isFinite(wait)) return Option.none()
+      const ledger = yield* Ledger
+      const { oldestConfirmation } = yield* ledger.backlog
+      const paced = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
+      return Option.map(oldestConfirmation, (at) => DateTime.max(paced, DateTime.addDuration(at, after)))
+    }),
+    delay: Effect.map(remaining,
+      (millis) => millis > 0 && Number.isFinite(millis) ? Option.some(Duration.millis(Math.ceil(millis))) : Option.none()),
+    record: pace.record
+  }
+}
 
 /** Never sends confirmed stock again. */
-export const layerDisabled: Layer.Layer<Reassertion> = Layer.succeed(Reassertion, {
+export const disabled: Reassertion["Type"] = {
   confirmedBefore: Effect.succeedNone,
   delay: Effect.succeedNone,
   nextAt: Effect.succeedNone,
   record: Effect.void
-})
+}

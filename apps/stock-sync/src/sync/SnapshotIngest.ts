@@ -6,7 +6,6 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
@@ -73,7 +72,7 @@ const isConfirmed = Effect.gen(function*() {
 
 export const make = (
   policy: SnapshotPolicy,
-  earlier: Progress = unread
+  earlier: Progress
 ): Effect.Effect<SnapshotIngest["Type"], never, DispatchSignal | Source | SyncStatus> =>
   Effect.gen(function*() {
     const signal = yield* DispatchSignal
@@ -159,8 +158,3 @@ export const make = (
 
     return { ingest: Effect.asVoid(ingest), poll, run, progress: Ref.get(progress) }
   })
-
-export const layer = (
-  policy: SnapshotPolicy,
-  earlier?: Progress
-): Layer.Layer<SnapshotIngest, never, DispatchSignal | Source | SyncStatus> => Layer.effect(SnapshotIngest, make(policy, earlier))

@@ -194,10 +194,10 @@ export const reduce = (state: State, event: StampedEvent): State => ({
   errors: addError(state.errors, failureOf(event))
 })
 
-export const layer: Layer.Layer<SyncStatus> = Layer.effect(
-  SyncStatus,
-  Effect.flatMap(DateTime.now, (now) => make(initial(now), eventCapacity))
-)
+/** The status of a worker that starts now. */
+export const makeInitial: Effect.Effect<SyncStatus["Type"]> = Effect.flatMap(DateTime.now, (now) => make(initial(now), eventCapacity))
+
+export const layer: Layer.Layer<SyncStatus> = Layer.effect(SyncStatus, makeInitial)
 
 /** Continues an earlier state. A subscriber loses events that are older than the last so many. */
 export const make = (earlier: State, capacity: number): Effect.Effect<SyncStatus["Type"]> =>

@@ -4,6 +4,7 @@
  * steps of a program that keeps many accounts and runs each of them only when it has work.
  */
 import type { Operations, Profiles, RateLimit, Store } from "@plaza/client"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -11,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
@@ -76,18 +77,34 @@ export const nothingCarried: Effect.Effect<Carried> = Effect.map(Effect.all([Dat
 
 type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | SyncStatus.SyncStatus | Store
 
+// Services instead of layers: a fleet makes them for every poll of an account.
 const services = ({ account, policy }: OnceOptions, { identity, source }: Pick<Carried, "identity" | "source"> = unknown) =>
-  Layer.mergeAll(AccountBinding.layer(account, identity), SnapshotIngest.layer(policy, source)).pipe(
-    Layer.provideMerge(Layer.mergeAll(AccountBreaker.layer, DispatchSignal.layer))
-  )
+  Effect.gen(function*() {
+    const shared = Context.make(AccountBreaker.AccountBreaker, yield* AccountBreaker.make).pipe(
+      Context.add(DispatchSignal.DispatchSignal, yield* DispatchSignal.make)
+    )
+    return shared.pipe(
+      Context.add(AccountBinding.AccountBinding, yield* Effect.provide(AccountBinding.make(account, identity), shared)),
+      Context.add(SnapshotIngest.SnapshotIngest, yield* Effect.provide(SnapshotIngest.make(policy, source), shared))
+    )
+  })
 
 const background = (
   { reassert, reconcile, sourceIncludesSales }: Pick<Options<never>, "reassert" | "reconcile" | "sourceIncludesSales">
-) => {
-  // Reconciliation finds the differences that reassertion would overwrite blindly, so only one of them uses the background requests.
-  const reassertion = sourceIncludesSales && reconcile === undefined ? Reassertion.layer(reassert.after) : Reassertion.layerDisabled
-  return Layer.provideMerge(reassertion, BackgroundPace.layer(reassert))
-}
+) =>
+  Effect.map(BackgroundPace.make(reassert), (pace) => {
+    // Reconciliation finds the differences that reassertion would overwrite blindly, so only one of them uses the background requests.
+    const reassertion = sourceIncludesSales && reconcile === undefined ? Reassertion.make(reassert.after, pace) : Reassertion.disabled
+    return Context.make(BackgroundPace.BackgroundPace, pace).pipe(Context.add(Reassertion.Reassertion, reassertion))
+  })
+
+/** Provides services that two effects make. */
+const withServices = <A, EA, RA, B, EB, RB>(
+  one: Effect.Effect<Context.Context<A>, EA, RA>,
+  other: Effect.Effect<Context.Context<B>, EB, RB>
+) =>
+<C, E, R>(work: Effect.Effect<C, E, R>): Effect.Effect<C, E | EA | EB, RA | RB | Exclude<R, A | B>> =>
+  Effect.flatMap(one, (first) => Effect.flatMap(other, (second) => Effect.provide(work, Context.merge(first, second))))
 
 /**
  * Runs until it is interrupted; then requests in flight get some time to finish. Fails only at the start: if the ledger can't be opened
@@ -118,7 +135,7 @@ export const run = <R>(
       Effect.flatMap(Effect.fork(Effect.interruptible(LedgerSession.forever(options.ledger, work))), (fiber) =>
         Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.zipRight(status.publish({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
     )
-  }).pipe(Effect.provide(Layer.merge(services(options), background(options))))
+  }).pipe(withServices(services(options), background(options)))
 
 interface QuietOptions extends Omit<Options<never>, "ledger"> {
   readonly carried: Ref.Ref<Carried>
@@ -209,8 +226,9 @@ export const untilQuiet = (
         saving(carried, changes)
       )
     })
-    const nextDue = yield* Effect.provide(work,
-      Layer.merge(services(options, earlier), background({ ...options, reassert: { ...reassert, notBefore: earlier.backgroundAt } })))
+    const nextDue = yield* work.pipe(
+      withServices(services(options, earlier), background({ ...options, reassert: { ...reassert, notBefore: earlier.backgroundAt } }))
+    )
     if (reconcile === undefined) return nextDue
     const wait = Math.max(0, (yield* Ref.get(reconcileAt)) - (yield* MonotonicClock.now))
     const reconciled = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
@@ -253,8 +271,6 @@ export const once = (
       Effect.catchTags({ SnapshotHeld: failed, SourceError: failed, SourceUnreachable: failed })
     )
     const { settled: unchanged } = yield* ledger.counts
-    // The products that an earlier run gave up are sent at once, whatever their delay.
-    yield* ledger.retryNow
     const ended = yield* Dispatcher.run(options, Dispatcher.untilIdle)
     return { ended, source, unchanged }
-  }).pipe(Effect.provide(Layer.merge(services(options), Reassertion.layerDisabled)))
+  }).pipe(withServices(services(options), Effect.succeed(Context.make(Reassertion.Reassertion, Reassertion.disabled))))

@@ -32,6 +32,8 @@ export interface Bar {
 }
 
 export class Progress extends Context.Tag("@plaza/cli-kit/Progress")<Progress, {
+  /** Whether a bar is visible. If not, a program need not find out what it would show. */
+  readonly isShown: boolean
   /** Shows a bar until the scope closes, then clears its line. One bar at a time. */
   readonly bar: (options: BarOptions) => Effect.Effect<Bar, never, Scope.Scope>
 }>() {}
@@ -44,7 +46,7 @@ const unseen: Bar = {
   beside: (writing) => writing
 }
 
-const silent: Progress["Type"] = { bar: () => Effect.succeed(unseen) }
+const silent: Progress["Type"] = { isShown: false, bar: () => Effect.succeed(unseen) }
 
 /** Shows nothing. */
 export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, silent)
@@ -88,6 +90,7 @@ export const make = (
     const { node } = stderr
     if (settings.json || settings.quiet || !stderr.isTerminal || node === undefined) return silent
     return {
+      isShown: true,
       bar: (options) =>
         Effect.acquireRelease(
           Effect.tap(Effect.promise(() => draw(options, node, stderr.columns)), (bar) => Effect.sync(() => bar.start(options.total, 0))),

@@ -1,13 +1,10 @@
 /** The ledger of one account of a fleet: the statements of a ledger of its own, each operation in a transaction that checks the epoch. */
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Row } from "@plaza/tabular/Stock"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as ApplySnapshot from "../../ledger/ApplySnapshot.js"
 import type { Ledger, LedgerOptions } from "../../ledger/Ledger.js"
 import * as LedgerConnection from "../../ledger/LedgerConnection.js"
@@ -16,8 +13,8 @@ import * as LedgerRows from "../../ledger/LedgerRows.js"
 import * as LedgerSql from "../../ledger/LedgerSql.js"
 import * as OutcomeQueries from "../../ledger/OutcomeQueries.js"
 import { codeOf, faultOf as postgresFaultOf } from "../../ledger/PostgresErrors.js"
-import type { SnapshotInput, SnapshotResult } from "../../ledger/Snapshot.js"
-import * as Staging from "../../ledger/Staging.js"
+import * as RowsAhead from "../../ledger/RowsAhead.js"
+import type { SnapshotResult } from "../../ledger/Snapshot.js"
 import { naming, schema } from "../FleetDatabase.js"
 import { AccountTakenOver } from "../FleetError.js"
 import * as AppliedDigest from "./AppliedDigest.js"
@@ -36,32 +33,6 @@ const faultOf = (path: string, { epoch, id }: AccountTarget) => (error: SqlError
     : `another runner has taken over the account ${id}, or it was removed: this runner stops working on it, and wrote nothing`
   return new LedgerFault({ path, message, cause: new AccountTakenOver({ id, epoch: epoch ?? 0, message }) })
 }
-
-/** Rows that are read before a snapshot needs its connection, so that a slow source of usual size does not keep one. */
-const rowsAhead = 10_000
-
-/** Reads the first rows of a source. The further ones are read while the first are staged. `all`: the rows, if there are no further ones. */
-const readAhead = <E, R>(input: SnapshotInput<E, R>) =>
-  Effect.gen(function*() {
-    const pull = yield* Stream.toPull(Stream.rechunk(input.rows, Staging.batchSize))
-    const ahead: Array<Chunk.Chunk<Chunk.Chunk.Infer<Effect.Effect.Success<typeof pull>>>> = []
-    const next = Effect.asSome(pull).pipe(
-      Effect.catchAll(Option.match({ onNone: () => Effect.succeedNone, onSome: (error) => Effect.fail(error) }))
-    )
-    let rows = 0
-    while (rows < rowsAhead) {
-      const chunk = yield* next
-      if (Option.isNone(chunk))
-        return {
-          input: { ...input, rows: Stream.fromChunks(...ahead) },
-          all: Option.some(ahead.flatMap(Chunk.toReadonlyArray))
-        }
-      ahead.push(chunk.value)
-      rows += chunk.value.length
-    }
-    const further = Stream.repeatEffectChunkOption(pull)
-    return { input: { ...input, rows: Stream.concat(Stream.fromChunks(...ahead), further) }, all: Option.none<ReadonlyArray<Row>>() }
-  })
 
 const estimate = LedgerRows.first(Schema.Struct({ rows: Schema.Number }))
 
@@ -105,7 +76,8 @@ export const open = (
     ...LedgerSql.make(connection, options, connection.run(Effect.void)),
     applySnapshot: (input, policy) =>
       Effect.scoped(Effect.gen(function*() {
-        const ahead = yield* readAhead(input)
+        // A slow source of usual size does not keep a connection.
+        const ahead = yield* RowsAhead.read(input)
         const digest = Option.map(ahead.all, (rows) => AppliedDigest.digestOf(input, rows, policy))
         const digestAssignments = AppliedDigest.record(connection.sql, Option.getOrNull(digest))
         const applied = yield* Option.match(Option.all({ digest, rows: ahead.all }), {
@@ -124,7 +96,7 @@ export const open = (
       })),
     previewSnapshot: (input, policy) =>
       Effect.scoped(
-        Effect.flatMap(readAhead(input), (ahead) => withSession((reserved) => ApplySnapshot.preview(reserved)(ahead.input, policy)))
+        Effect.flatMap(RowsAhead.read(input), (ahead) => withSession((reserved) => ApplySnapshot.preview(reserved)(ahead.input, policy)))
       )
   }
 }

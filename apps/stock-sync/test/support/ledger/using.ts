@@ -12,6 +12,7 @@ import type { Refusal } from "../../../src/ledger/Entry.js"
 import { type FailedSend, Ledger, type LedgerOptions, type Selection, type Send } from "../../../src/ledger/Ledger.js"
 import type { LedgerFault, LedgerInUse } from "../../../src/ledger/LedgerError.js"
 import { layer, layerReadOnly, layerTemporaryCopy, layerWithoutLock } from "../../../src/ledger/Open.js"
+import { RowsAhead } from "../../../src/ledger/RowsAhead.js"
 import type { SnapshotInput, SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
 import { utc } from "../utc.js"
 
@@ -67,7 +68,7 @@ const openers = { layer, layerWithoutLock, layerTemporaryCopy, layerReadOnly }
 
 /** How a ledger is opened that has no file or address of its own. */
 export interface OtherPlace {
-  readonly layer: (how: keyof typeof openers, options: LedgerOptions) => Layer.Layer<Ledger, LedgerFault>
+  readonly layer: (how: keyof typeof openers, options: LedgerOptions) => Layer.Layer<Ledger, LedgerFault | LedgerInUse>
   readonly inDatabase: <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) => Effect.Effect<A, unknown>
 }
 const otherPlaces = new Map<string, OtherPlace>()
@@ -108,6 +109,23 @@ export const inDatabase = <A, E>(place: string, use: (sql: SqlClient.SqlClient) 
     url.searchParams.set("options", `-c search_path=${schema}`)
     return yield* use(yield* PgClient.make({ url: Redacted.make(url.href), maxConnections: 1 }))
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+
+/** A file whose ledger stages every snapshot, as it otherwise does with one of many rows. */
+export const freshStagingFile: Fresh = Effect.map(freshFile, (file) => {
+  const place = `staging:${file}`
+  register(place, {
+    layer: (how, all) =>
+      Layer.effect(
+        Ledger,
+        Effect.map(Ledger, (ledger) => ({
+          ...ledger,
+          applySnapshot: (input, policy) => Effect.provideService(ledger.applySnapshot(input, policy), RowsAhead, 0)
+        }))
+      ).pipe(Layer.provide(opened(file, how, all))),
+    inDatabase: (use) => inDatabase(file, use)
+  })
+  return place
+})
 
 export const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) =>
   ledger.applySnapshot(intake(Stream.fromIterable(rows)), policy)
