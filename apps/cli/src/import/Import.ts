@@ -1,6 +1,7 @@
 /** Runs an import: validates the whole file, opens its journal, sends the rows and reports the result. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import * as Folder from "@plaza/cli-kit/Folder"
 import { Output } from "@plaza/cli-kit/Output"
 import { Progress } from "@plaza/cli-kit/Progress"
 import { Profiles, Settings } from "@plaza/client"
@@ -129,7 +130,7 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
   if (options.dryRun) return yield* dryRun(options, rows, options.again ? Journal.emptyHistory : yield* Journal.read(paths.journal))
 
   yield* Effect.mapError(
-    fs.makeDirectory(paths.folder, { recursive: true, mode: 0o700 }),
+    Folder.make(paths.folder, { mode: 0o700 }),
     (cause) => new Explained({ cause, explanation: "An import requires a folder for its journal: set XDG_STATE_HOME to another folder." })
   )
   const ImportLock = yield* Effect.promise(() => import("./ImportLock.js"))

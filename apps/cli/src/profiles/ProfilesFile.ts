@@ -5,6 +5,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Folder from "@plaza/cli-kit/Folder"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -100,7 +101,7 @@ const target = (path: string): Effect.Effect<string, PlatformError | UsageError,
 const makeFolder = (folder: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+    yield* Folder.make(folder, { mode: 0o700 })
     const { mode, uid } = yield* fs.stat(folder)
     if ((mode & othersMask) !== 0 && Option.contains(uid, ownId() ?? -1)) yield* fs.chmod(folder, 0o700)
   })

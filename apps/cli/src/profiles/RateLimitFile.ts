@@ -4,6 +4,7 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Folder from "@plaza/cli-kit/Folder"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -26,10 +27,9 @@ export const existing: RateLimitFile = Effect.flatMap(StateFolder.location, (fol
 
 /** The file, in a folder that exists. */
 export const created: RateLimitFile = Effect.gen(function*() {
-  const fs = yield* FileSystem.FileSystem
   const folder = yield* StateFolder.location
   yield* Effect.mapError(
-    fs.makeDirectory(folder, { recursive: true, mode: 0o700 }),
+    Folder.make(folder, { mode: 0o700 }),
     ({ message }) =>
       new UsageError({ message: `the folder of the shared rate limit can't be created: ${message}. Set XDG_STATE_HOME to another folder.` })
   )

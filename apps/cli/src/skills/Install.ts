@@ -2,6 +2,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Folder from "@plaza/cli-kit/Folder"
 import * as Effect from "effect/Effect"
 import * as Path from "node:path"
 import client from "./plaza-client/SKILL.md"
@@ -40,7 +41,7 @@ export const install = (
     return yield* Effect.forEach(planned, ({ before, file, skill, text }) =>
       before === text
         ? Effect.succeed({ skill, file, changed: false })
-        : fs.makeDirectory(Path.dirname(file), { recursive: true }).pipe(
+        : Folder.make(Path.dirname(file)).pipe(
           Effect.zipRight(fs.writeFileString(file, text)),
           Effect.as({ skill, file, changed: true })
         ))
