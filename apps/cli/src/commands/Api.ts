@@ -17,11 +17,10 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { STATUS_CODES } from "node:http"
-import * as Connection from "../profiles/Connection.js"
 import * as Fields from "./api/Fields.js"
 import * as Headers from "./api/Headers.js"
 import * as RawHttp from "./api/RawHttp.js"
-import { commonOptions, parseWholeNumber, text, withOutput } from "./CommonOptions.js"
+import { commonOptions, parseWholeNumber, text, withOutput, withServices } from "./CommonOptions.js"
 import * as Input from "./Input.js"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
@@ -102,7 +101,7 @@ export const api = Command.make("api", {
         } else if (Option.isSome(head)) yield* output.text(formatHead(head.value))
         const value = yield* response
         if (Option.isSome(head) ? value !== undefined && !flags.json : value !== undefined || flags.json) yield* output.value(value)
-      }).pipe(Effect.provide(Connection.layer(flags, { transform })))
+      }).pipe(withServices(flags, { transform }))
     }))).pipe(Command.withDescription(describe({
       summary: "Send any request and print the JSON of the response.",
       details: ["GET is retried after a fault of the service. Other methods are sent once if their outcome is unknown."],

@@ -15,6 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as Connection from "../profiles/Connection.js"
 import type { ConnectionFlags } from "../profiles/ConnectionSettings.js"
 import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.js"
+import * as WaitNote from "./WaitNote.js"
 
 export interface Flags extends Output.Settings, ConnectionFlags {}
 
@@ -99,7 +100,11 @@ export const withOutput = <A, E, R>(
     Effect.scoped
   )
 
-/** {@link withOutput}, with the services of the client. */
+/** Provides the services of the client. A person sees when the command waits for the rate limit. */
+export const withServices = (flags: ConnectionFlags, options?: Connection.Options) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  Effect.provide(WaitNote.during(command), Connection.layer(flags, options))
+
+/** {@link withOutput} and {@link withServices}. */
 export const withClient = <A, E, R>(
   flags: Flags,
   command: Effect.Effect<A, E, R>
@@ -108,4 +113,4 @@ export const withClient = <A, E, R>(
   E | UsageError | ConfigError.ConfigError,
   | Exclude<Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output>, Progress.Progress>, Scope.Scope>
   | Streams
-> => withOutput(flags, Effect.provide(command, Connection.layer(flags)))
+> => withOutput(flags, withServices(flags)(command))

@@ -6,7 +6,8 @@ import { describe } from "@plaza/cli-kit/Help"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { commonOptions, text, validated, wholeNumber, withClient } from "./CommonOptions.js"
+import * as Connection from "../profiles/Connection.js"
+import { commonOptions, text, validated, wholeNumber, withOutput } from "./CommonOptions.js"
 
 const formats = ["csv", "json", "ndjson"] as const
 
@@ -47,7 +48,8 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
     ),
     ...commonOptions
   }, ({ again, concurrency, delimiter, dryRun, file, format, report, ...flags }) =>
-    withClient(flags, Effect.gen(function*() {
+    // Without withClient: it shows its own progress, waits included.
+    withOutput(flags, Effect.gen(function*() {
       const Import = yield* Effect.promise(() => import("../import/Import.js"))
       yield* Import.run({
         kind: Import.kinds[kind],
@@ -59,7 +61,7 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
         format: Option.getOrUndefined(format),
         delimiter: Option.getOrUndefined(delimiter)
       })
-    }))).pipe(Command.withDescription(describe({
+    }).pipe(Effect.provide(Connection.layer(flags))))).pipe(Command.withDescription(describe({
       summary: kind === "stock" ? "Set the stock of every product in a file." : "Ship every order in a file.",
       details: [
         `The file has the columns ${columns}. It is validated first: if a row is invalid, nothing is sent.`,

@@ -4,8 +4,7 @@ import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import { Stories } from "@plaza/client"
 import * as Effect from "effect/Effect"
-import * as Connection from "../profiles/Connection.js"
-import { commonOptions, text, withOutput } from "./CommonOptions.js"
+import { commonOptions, text, withOutput, withServices } from "./CommonOptions.js"
 import * as Input from "./Input.js"
 
 const create = Command.make("create", {
@@ -14,7 +13,7 @@ const create = Command.make("create", {
 }, ({ input, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     const story = yield* Input.jsonObject(input)
-    const created = yield* Effect.provide(Effect.flatMap(Stories, (stories) => stories.create(story)), Connection.layer(flags))
+    const created = yield* withServices(flags)(Effect.flatMap(Stories, (stories) => stories.create(story)))
     const output = yield* Output
     yield* created === undefined ? output.done(null, "The story is created.") : output.value(created)
   }))).pipe(Command.withDescription(describe({

@@ -1,0 +1,70 @@
+/** The note of a command that waits for the rate limit. */
+import { describe, expect, it, layer } from "@effect/vitest"
+import { Output, Streams } from "@plaza/cli-kit"
+import { RateLimit } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import * as WaitNote from "../src/commands/WaitNote.js"
+import { run } from "./support/Plaza.js"
+
+/** What is written to standard error while a command waits for its second request for a minute. */
+const noted = (
+  settings: { readonly json: boolean; readonly quiet: boolean },
+  prepare: (rateLimit: RateLimit.RateLimit["Type"]) => Effect.Effect<void> = () => Effect.void
+) =>
+  Effect.gen(function*() {
+    const stderr: Array<string> = []
+    const command = Effect.gen(function*() {
+      const rateLimit = yield* RateLimit.RateLimit
+      yield* prepare(rateLimit)
+      yield* rateLimit.withSlot(Duration.minutes(5), Effect.void)
+      yield* rateLimit.withSlot(Duration.minutes(5), Effect.void)
+    })
+    const running = yield* Effect.fork(WaitNote.during(command).pipe(
+      Effect.provide(Layer.merge(
+        RateLimit.layerMemory({ limit: 1, window: "1 minute" }),
+        Layer.provide(Output.layer(settings), Streams.layerTest({ stdout: [], stderr }))
+      ))
+    ))
+    yield* TestClock.adjust("2 seconds")
+    const early = [...stderr]
+    yield* TestClock.adjust("4 minutes")
+    yield* Fiber.join(running)
+    return { early, all: stderr }
+  })
+
+describe("a command that waits for the rate limit", () => {
+  it.effect("says so once, after some seconds", () =>
+    Effect.map(noted({ json: false, quiet: false }), (result) =>
+      expect(result).toEqual({ early: [], all: ["Waiting for the rate limit: the key has no free request at the moment.\n"] })))
+  it.effect("names the end of a pause", () =>
+    Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.seconds(40))), ({ all }) =>
+      expect(all).toEqual(["Waiting for the rate limit: no request of the key is sent before 1970-01-01T00:00:40.000Z.\n"])))
+  for (const settings of [{ json: true, quiet: false }, { json: false, quiet: true }]) {
+    it.effect(`is silent with ${settings.json ? "--json" : "--quiet"}`, () =>
+      Effect.map(noted(settings), (result) => expect(result).toEqual({ early: [], all: [] })))
+  }
+})
+
+layer(Sandbox.layerServer({ fixtures: { generate: { posts: 150 } } }), { excludeTestServices: true })("the program", (it) => {
+  it.effect("notes the wait for the second page of a list on standard error", () =>
+    Effect.gen(function*() {
+      const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const env = {
+        PLAZA_API_KEY: Redacted.value(apiKey),
+        PLAZA_BASE_URL: baseUrl,
+        PLAZA_RATE_LIMIT: "1",
+        PLAZA_RATE_WINDOW: "5 seconds"
+      }
+      const [noted, silent] = yield* Effect.all([
+        run(["posts", "list", "--all"], { env }),
+        run(["posts", "list", "--all", "--quiet"], { env })
+      ], { concurrency: 2 })
+      expect(noted).toMatchObject({
+        code: 0,
+        stderr: "Waiting for the rate limit: the key has no free request at the moment.\n"
+      })
+      expect(silent).toMatchObject({ code: 0, stderr: "" })
+      expect(noted.stdout.split("\n").length).toBeGreaterThan(150)
+    }))
+})
