@@ -2,6 +2,8 @@
 import { Contrib, Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library"
 import { readdirSync, readFileSync } from "node:fs"
 import * as Path from "node:path"
+import { fileURLToPath } from "node:url"
+import { parse } from "yaml"
 import { locate, packageOf, readManifest } from "./manifest.mjs"
 
 /**
@@ -46,6 +48,22 @@ const componentBuilder = new Contrib.FromNodePackageJson.Builders.ComponentBuild
   licenseFactory
 )
 
+const lockfile = fileURLToPath(new URL("../pnpm-lock.yaml", import.meta.url))
+
+/**
+ * The SHA-512 of the tarball of each third-party package, in hexadecimal, by name and version.
+ * @type {ReadonlyMap<string, string>}
+ */
+const hashes = new Map(
+  // The cast is true for lockfiles of pnpm 9 and later.
+  Object.entries(
+    /** @type {{ readonly packages: Readonly<Record<string, { readonly resolution: { readonly integrity?: string } }>> }} */
+    (parse(readFileSync(lockfile, "utf8"))).packages
+  ).flatMap(([id, { resolution: { integrity } }]) =>
+    integrity?.startsWith("sha512-") === true ? [[id, Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex")]] : []
+  )
+)
+
 /**
  * @param {string} folder
  * @param {Enums.ComponentType} [type]
@@ -56,6 +74,11 @@ const componentOf = (folder, type) => {
   if (component === undefined) throw new Error(`the package.json in ${folder} has no name`)
   component.purl = `pkg:npm/${manifest.name.replace("@", "%40")}@${manifest.version}`
   component.bomRef.value = component.purl
+  if (isThirdParty(folder)) {
+    const hash = hashes.get(`${manifest.name}@${manifest.version}`)
+    if (hash === undefined) throw new Error(`the lockfile has no hash of ${manifest.name}@${manifest.version}`)
+    component.hashes.set(Enums.HashAlgorithm["SHA-512"], hash)
+  }
   return component
 }
 

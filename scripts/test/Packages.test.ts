@@ -131,8 +131,15 @@ describe.each(published)("the tarball of $name", ({ folder, name }) => {
     expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull()
     const bom = JSON.parse(text) as {
       readonly metadata: { readonly component: { readonly purl: string } }
-      readonly components: ReadonlyArray<{ readonly group?: string; readonly name: string }>
+      readonly components: ReadonlyArray<{
+        readonly group?: string
+        readonly name: string
+        readonly purl: string
+        readonly hashes?: ReadonlyArray<{ readonly alg: string; readonly content: string }>
+      }>
     }
+    const unhashed = bom.components.filter(({ hashes = [] }) => !hashes.some(({ alg }) => alg === "SHA-512")).map(({ purl }) => purl)
+    expect(unhashed.filter((purl) => !purl.startsWith("pkg:npm/%40plaza/"))).toEqual([])
     expect(bom.metadata.component.purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`)
     const names = bom.components.map((component) => [...component.group === undefined ? [] : [component.group], component.name].join("/"))
     // The real name of what is installed as better-sqlite3.
