@@ -1,0 +1,93 @@
+/** Installs the tarballs of the programs by npm, on any system, and runs them against a sandbox. */
+import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { rmSync, writeFileSync } from "node:fs"
+import { delimiter, dirname, join } from "node:path"
+import { createInterface } from "node:readline"
+
+const isWindows = process.platform === "win32"
+const quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+
+/** @param {unknown} holds @param {string} problem */
+const check = (holds, problem) => {
+  if (holds !== true) throw new Error(problem)
+}
+
+/** The version of a Node, and whether it contains all that the programs use of SQLite. @param {string} node */
+const versionOf = (node) => {
+  const [, exact = "", major, minor] = /^v((\d+)\.(\d+)\.\d+)/.exec(execFileSync(node, ["--version"], { encoding: "utf8" })) ?? []
+  return { exact, hasSqlite: Number(major) >= 24 || (Number(major) === 22 && Number(minor) >= 16) }
+}
+
+/**
+ * Ends a program and the shell that Windows starts it with.
+ * @param {import("node:child_process").ChildProcess} program
+ */
+const end = async (program) => {
+  const ended = once(program, "close")
+  if (isWindows) execFileSync("taskkill", ["/pid", String(program.pid), "/t", "/f"], { stdio: "ignore" })
+  else program.kill()
+  await ended
+}
+
+/**
+ * Throws if something does not work. Returns what was checked, in words.
+ * @param {object} options
+ * @param {string} options.folder an empty folder
+ * @param {string} options.node
+ * @param {readonly [command: string, worker: string]} options.tarballs
+ * @param {string} options.version that of the programs
+ */
+export const installAndRun = async ({ folder, node, tarballs, version }) => {
+  const { exact, hasSqlite } = versionOf(node)
+  const prefix = join(folder, "prefix")
+  const path = [isWindows ? prefix : join(prefix, "bin"), dirname(node), process.env["PATH"]].join(delimiter)
+  // A command of npm is a script for a shell on Windows.
+  const options = { cwd: folder, env: { ...process.env, PATH: path }, encoding: /** @type {const} */ ("utf8"), shell: isWindows }
+  execFileSync("npm", ["install", "--global", "--prefix", prefix, ...quiet, ...tarballs], {
+    ...options,
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  const removeLibsql = () => {
+    for (const name of ["cli", "stock-sync"]) {
+      rmSync(join(prefix, isWindows ? "node_modules" : "lib/node_modules", "@plaza", name, "node_modules"), { recursive: true })
+    }
+  }
+
+  /** @type {Record<string, string | undefined>} */
+  const env = { ...options.env, HOME: folder, USERPROFILE: folder }
+  const programs = { ...options, env }
+  /** @param {string} command @param {ReadonlyArray<string>} args */
+  const run = (command, ...args) => execFileSync(command, args, { ...programs, stdio: ["ignore", "pipe", "inherit"] })
+
+  check(run("plaza", "--version") === `${version}\n`, "plaza prints another version")
+  if (hasSqlite) removeLibsql()
+  writeFileSync(join(folder, "stock.csv"), "productId,stock\nMUG-BLUE-350,12\n")
+  const sandbox = spawn("plaza", ["sandbox", "start", "--port", "0", "--json", "--quiet"], {
+    ...programs,
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  try {
+    for await (const line of createInterface(sandbox.stdout)) {
+      // The cast is true: the checks below fail for anything else.
+      const { apiKey, baseUrl } = /** @type {Readonly<Record<string, string>>} */ (JSON.parse(line))
+      Object.assign(env, { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: apiKey })
+      break
+    }
+    check(run("plaza", "me", "--json").includes(`"corner-shop"`), "plaza me prints another account")
+    check(run("plaza-stock-sync", "once", "--source", "stock.csv").includes("confirmed\t1\n"), "plaza-stock-sync confirms nothing")
+    check(run("plaza-stock-sync", "once", "--source", "stock.csv").includes("unchanged\t1\n"), "plaza-stock-sync has no ledger")
+    const npx = execFileSync("npx", ["--yes", "--package", tarballs[0], "plaza", "--version"], options)
+    check(npx === `${version}\n`, "npx prints another version")
+  } finally {
+    await end(sandbox)
+  }
+  // Windows ends a process without a signal that it could handle.
+  check(isWindows || sandbox.exitCode === 0, "the sandbox does not stop with 0")
+  if (!hasSqlite) {
+    removeLibsql()
+    const { stderr } = spawnSync("plaza", ["me", "--sandbox"], programs)
+    check(stderr.startsWith(`plaza: SQLite is not available on Node ${exact} `), "a missing libsql is not explained")
+  }
+  return `Node ${exact} on ${process.platform}, SQLite of ${hasSqlite ? "Node" : "libsql"}: installed and run\n`
+}
