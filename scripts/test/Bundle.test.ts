@@ -24,7 +24,10 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 
 const bin = `
 declare const __PLAZA_VERSION__: string
-if (process.argv[2] === "database") import("./database.js").then(({ answer }) => answer).then((rows) => console.log(JSON.stringify(rows)))
+const print = () => import("./database.js").then(({ answer }) => answer).then((rows) => console.log(JSON.stringify(rows)))
+// As slow as a command on a busy machine: longer than the launcher defers work of V8.
+if (process.argv[2] === "slow") setTimeout(print, 2_500)
+else if (process.argv[2] === "database") print()
 else console.log("probe", __PLAZA_VERSION__)
 `
 const database = `
@@ -39,6 +42,15 @@ const page = { name: "probe", summary: "Probes.", details: [], args: [], options
 export const manual = { name: "probe", version: "9.8.7", page, sections: [] }
 export const manPage = ".TH PROBE 1\\n"
 `
+
+/** Whether V8 rejects the compiled code of each file that the program loads. */
+const rejectedIn = (folder: string) => {
+  const loader = Path.join(root, "packages/cli-kit/src/bootstrap/Loader.ts")
+  const script = `import(${JSON.stringify(loader)}).then(({ load }) =>
+    load(${JSON.stringify(folder)}, "program.cjs", (_, { cachedDataRejected }) => console.error(cachedDataRejected)))`
+  const { stderr } = spawnSync(process.execPath, ["--import", "tsx", "--eval", script], { encoding: "utf8", cwd: root })
+  return stderr.trim().split("\n").map((line): unknown => JSON.parse(line))
+}
 
 /** As Node resolves it from the program. */
 const libsql = Path.join(root, "apps/cli/node_modules/libsql")
@@ -59,7 +71,7 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
       type: "module",
       bin: { probe: "./dist/probe.cjs" },
       license: "MIT",
-      config: { warm: ["database"] },
+      config: { warm: ["slow"] },
       optionalDependencies: { libsql: "*" }
     }
     writeFileSync(Path.join(app, "package.json"), JSON.stringify(manifest))
@@ -150,7 +162,9 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
     const [tag = ""] = readdirSync(Path.join(moved, "compiled"))
     const compiled = Path.join(moved, "compiled", tag)
     expect(tag).toBe(`${process.version}-${process.platform}-${process.arch}`)
+    expect(rejectedIn(moved)).toEqual([false])
     for (const file of readdirSync(compiled)) writeFileSync(Path.join(compiled, file), "no code")
+    expect(rejectedIn(moved)).toEqual([true])
     expect(run("word")).toBe("probe 9.8.7")
     rmSync(Path.join(moved, "compiled"), { recursive: true })
     expect(run("word")).toBe("probe 9.8.7")

@@ -39,7 +39,29 @@ describe("a command that waits for the rate limit", () => {
       expect(result).toEqual({ early: [], all: ["Waiting for the rate limit: the key has no free request at the moment.\n"] })))
   it.effect("names the end of a pause", () =>
     Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.seconds(40))), ({ all }) =>
-      expect(all).toEqual(["Waiting for the rate limit: no request of the key is sent before 1970-01-01T00:00:40.000Z.\n"])))
+      expect(all).toEqual(["Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:00:40.000Z.\n"])))
+  it.effect("names the end of an operation's pause", () =>
+    Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.minutes(3), "createPost")), ({ all }) =>
+      expect(all).toEqual(["Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:03:00.000Z.\n"])))
+  it.effect("is silent about short waits, however many", () =>
+    Effect.gen(function*() {
+      const stderr: Array<string> = []
+      const request = Effect.gen(function*() {
+        const { withSlot } = yield* RateLimit.RateLimit
+        yield* withSlot(Duration.minutes(1), Effect.void)
+        yield* withSlot(Duration.minutes(1), Effect.void)
+        yield* Effect.sleep("1200 millis")
+      })
+      const running = yield* Effect.fork(WaitNote.during(Effect.repeatN(request, 20)).pipe(
+        Effect.provide(Layer.merge(
+          RateLimit.layerMemory({ limit: 1, window: "800 millis" }),
+          Layer.provide(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout: [], stderr }))
+        ))
+      ))
+      yield* TestClock.adjust("2 minutes")
+      yield* Fiber.join(running)
+      expect(stderr).toEqual([])
+    }))
   for (const settings of [{ json: true, quiet: false }, { json: false, quiet: true }]) {
     it.effect(`is silent with ${settings.json ? "--json" : "--quiet"}`, () =>
       Effect.map(noted(settings), (result) => expect(result).toEqual({ early: [], all: [] })))

@@ -134,9 +134,20 @@ describe("the statements", () => {
         expect(second.length).toBeLessThan(first.length)
         // A millisecond of CPU each in a program that has just started.
         expect(second.length).toBeLessThanOrEqual(20)
-        expect(second.some((text) => text.startsWith("INSERT INTO product") || text.startsWith("CREATE TABLE"))).toBe(false)
+        const creates = (text: string) => text.startsWith("CREATE TABLE") || text.includes("INSERT INTO product")
+        expect([first.some(creates), second.some(creates)]).toEqual([true, false])
       })
     ))
+
+  // Without it, 12,000 products that all change again within a day take ten times as long, and 100,000 some minutes.
+  it.effect("index the changed products of a staged snapshot before they are measured", () =>
+    Effect.gen(function*() {
+      const place = yield* freshStagingFile
+      const texts = yield* statementsOf(using(place, (ledger) => receive(ledger, ...rows)))
+      const index = texts.indexOf("CREATE INDEX changed_id ON changed (id)")
+      expect(index).toBeGreaterThan(texts.findIndex((text) => text.startsWith("CREATE TEMP TABLE changed")))
+      expect(texts.findIndex((text) => text.includes("AS counted"))).toBeGreaterThan(index)
+    }).pipe(Effect.scoped))
 
   it.effect("are synced to the disk from the first product on that is sent", () =>
     inFolder((path) =>

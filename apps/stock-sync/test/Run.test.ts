@@ -169,4 +169,21 @@ describe("run", () => {
         })
       ))
   }
+
+  for (
+    const [name, source, variables] of [
+      ["a proxy that is none", "stock.csv", { HTTP_PROXY: "lots" }],
+      ["a database without a query", "postgres://shop@127.0.0.1:1/shop", {}]
+    ] as const
+  ) {
+    it.live(`once leaves no ledger behind with ${name}`, () =>
+      inFolder((cwd) =>
+        Effect.gen(function*() {
+          const ended = yield* run(["once", "--source", source], { cwd, env: { ...yield* account, ...variables } })
+          expect(ended.status).not.toBe(0)
+          const files = yield* FileSystem.FileSystem
+          expect(yield* files.readDirectory(cwd)).toEqual([])
+        })
+      ))
+  }
 })

@@ -13,14 +13,16 @@ export const make = (
   options: { readonly mode?: number } = {}
 ): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => {
-    const create = (folder: string): Effect.Effect<void, PlatformError> =>
+    const create = (folder: string, isLast = false): Effect.Effect<void, PlatformError> =>
       Effect.catchTag(fs.makeDirectory(folder, options), "SystemError", (error) =>
         Effect.gen(function*() {
           const parent = Path.dirname(folder)
           if (error.reason === "AlreadyExists" && (yield* fs.stat(folder)).type === "Directory") return
-          if (error.reason !== "NotFound" || (yield* fs.exists(parent))) return yield* error
-          yield* create(parent)
-          yield* create(folder)
+          if (error.reason !== "NotFound" || parent === folder || isLast) return yield* error
+          const hasParent = yield* fs.exists(parent)
+          if (!hasParent) yield* create(parent)
+          // Another process may have created the parent in between: once more, but no further time.
+          yield* create(folder, hasParent)
         }))
     return create(Path.resolve(folder))
   })

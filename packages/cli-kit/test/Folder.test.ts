@@ -1,5 +1,5 @@
 /** Folders are created with those above them, and failures are reported instead of repeated. */
-import { FileSystem } from "@effect/platform"
+import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -30,6 +30,28 @@ describe("a folder", () => {
       Effect.gen(function*() {
         yield* Effect.all(Array.from({ length: 20 }, () => Folder.make(`${folder}/a/b/c`)), { concurrency: "unbounded" })
         expect(yield* fs.exists(`${folder}/a/b/c`)).toBe(true)
+      })
+    ))
+
+  it.effect("is created although another process creates those above it in between", () =>
+    inFolder((folder, fs) =>
+      Effect.gen(function*() {
+        // Exactly after the first call has failed.
+        const raced = FileSystem.FileSystem.of({
+          ...fs,
+          exists: (path) => Effect.zipRight(fs.makeDirectory(`${folder}/a`, { recursive: true }), fs.exists(path))
+        })
+        yield* Effect.provideService(Folder.make(`${folder}/a/b`), FileSystem.FileSystem, raced)
+        expect(yield* fs.exists(`${folder}/a/b`)).toBe(true)
+      })
+    ))
+
+  it.effect("fails on a drive that does not exist", () =>
+    inFolder((_, fs) =>
+      Effect.gen(function*() {
+        const missing = new PlatformError.SystemError({ module: "FileSystem", method: "makeDirectory", reason: "NotFound" })
+        const drive = FileSystem.FileSystem.of({ ...fs, makeDirectory: () => Effect.fail(missing), exists: () => Effect.succeed(false) })
+        expect(yield* Effect.flip(Effect.provideService(Folder.make("/a/b"), FileSystem.FileSystem, drive))).toBe(missing)
       })
     ))
 

@@ -104,13 +104,14 @@ export const withOutput = <A, E, R>(
 export const withServices = (flags: ConnectionFlags, options?: Connection.Options) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.provide(WaitNote.during(command), Connection.layer(flags, options))
 
-/** {@link withOutput} and {@link withServices}. */
+/** {@link withOutput} and {@link withServices}. `hasBar`: it shows a progress bar, and a note would be written across it. */
 export const withClient = <A, E, R>(
   flags: Flags,
-  command: Effect.Effect<A, E, R>
+  command: Effect.Effect<A, E, R>,
+  { hasBar = false } = {}
 ): Effect.Effect<
   A,
   E | UsageError | ConfigError.ConfigError,
   | Exclude<Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output>, Progress.Progress>, Scope.Scope>
   | Streams
-> => withOutput(flags, withServices(flags)(command))
+> => withOutput(flags, hasBar ? Effect.provide(command, Connection.layer(flags)) : withServices(flags)(command))

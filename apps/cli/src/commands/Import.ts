@@ -6,8 +6,7 @@ import { describe } from "@plaza/cli-kit/Help"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Connection from "../profiles/Connection.js"
-import { commonOptions, text, validated, wholeNumber, withOutput } from "./CommonOptions.js"
+import { commonOptions, text, validated, wholeNumber, withClient } from "./CommonOptions.js"
 
 const formats = ["csv", "json", "ndjson"] as const
 
@@ -48,8 +47,7 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
     ),
     ...commonOptions
   }, ({ again, concurrency, delimiter, dryRun, file, format, report, ...flags }) =>
-    // Without withClient: it shows its own progress, waits included.
-    withOutput(flags, Effect.gen(function*() {
+    withClient(flags, Effect.gen(function*() {
       const Import = yield* Effect.promise(() => import("../import/Import.js"))
       yield* Import.run({
         kind: Import.kinds[kind],
@@ -61,7 +59,7 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
         format: Option.getOrUndefined(format),
         delimiter: Option.getOrUndefined(delimiter)
       })
-    }).pipe(Effect.provide(Connection.layer(flags))))).pipe(Command.withDescription(describe({
+    }), { hasBar: true })).pipe(Command.withDescription(describe({
       summary: kind === "stock" ? "Set the stock of every product in a file." : "Ship every order in a file.",
       details: [
         `The file has the columns ${columns}. It is validated first: if a row is invalid, nothing is sent.`,

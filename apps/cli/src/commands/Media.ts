@@ -17,7 +17,7 @@ const upload = Command.make("upload", { files, ...commonOptions }, ({ files, ...
     yield* output.list(uploads.stream, [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file],
       uploads.bar.beside)
     yield* Option.match(uploads.failure(""), { onNone: () => Effect.void, onSome: Effect.fail })
-  }))).pipe(Command.withDescription(describe({
+  }), { hasBar: true })).pipe(Command.withDescription(describe({
     summary: "Upload files and print their ids.",
     details: ["All files are checked before the first one is sent. If one upload fails, the others continue."],
     examples: ["media upload front.jpg back.jpg"]

@@ -56,7 +56,7 @@ const create = Command.make("create", {
       ["media", mediaIds.length === 0 ? undefined : (post.mediaIds ?? mediaIds).join(", ")],
       ["text", post.text]
     ])
-  }))).pipe(Command.withDescription(describe({
+  }), { hasBar: files.length > 0 })).pipe(Command.withDescription(describe({
     summary: "Create a post.",
     details: [
       "Files are uploaded first. If an upload fails, no post is created.",

@@ -6,19 +6,26 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
-/** How often to look. A shorter wait needs no note. */
-const interval = Duration.seconds(3)
+const interval = Duration.seconds(1)
+/** How often in a row the command must be found waiting: a short wait needs no note. */
+const enough = 3
 
-const textOf = (pausedUntil: DateTime.Utc | undefined): string =>
-  pausedUntil === undefined
-    ? "Waiting for the rate limit: the key has no free request at the moment."
-    : `Waiting for the rate limit: no request of the key is sent before ${DateTime.formatIso(pausedUntil)}.`
+/** Why the command waits; undefined if it does not. */
+const reasonOf = ({ pausedOperations, pausedUntil, waiting }: RateLimit.Status): string | undefined => {
+  // A call of a paused operation does not wait for a slot yet.
+  const until = pausedUntil ?? pausedOperations[0]?.until
+  if (until !== undefined) return `the service accepts no such request before ${DateTime.formatIso(until)}`
+  return waiting > 0 ? "the key has no free request at the moment" : undefined
+}
 
 const watch = Effect.gen(function*() {
   const output = yield* Output
   const { status } = yield* RateLimit.RateLimit
-  const { pausedUntil } = yield* Effect.repeat(Effect.delay(status, interval), { until: ({ waiting }) => waiting > 0 })
-  yield* output.note(textOf(pausedUntil))
+  let reason: string | undefined
+  for (let times = 0; times < enough; times = reason === undefined ? 0 : times + 1) {
+    reason = reasonOf(yield* Effect.delay(status, interval))
+  }
+  yield* output.note(`Waiting for the rate limit: ${reason}.`)
 })
 
 /** Runs a command, and prints one note if it waits for some seconds. With `--json` and `--quiet` it prints none. */

@@ -29,9 +29,8 @@ export const layer = Layer.scopedContext(make)
 // Enough to tell keys apart, and too short to find the key.
 const fingerprintLength = 16
 
-/**
- * The account by its settings. Only the service knows its id. Loading `node:crypto` for one short text would take 3% of a run of `once`.
- */
+// Loading `node:crypto` for one short text would take 3% of a run of `once`.
+/** The account by its settings. Only the service knows its id. */
 export const accountOf = ({ apiKey, baseUrl }: Pick<ClientSettings.Settings["Type"], "apiKey" | "baseUrl">) => ({
   baseUrl,
   keyFingerprint: bytesToHex(sha256(utf8ToBytes(Redacted.value(apiKey)))).slice(0, fingerprintLength)

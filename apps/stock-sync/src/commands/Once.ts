@@ -26,18 +26,19 @@ export interface Options extends SourceOptions, SendSettings {
   readonly policy: SnapshotPolicy
 }
 
-/** Reads the client's settings first: a missing variable must not create a ledger. */
+/** Opens the ledger last: an invalid setting must not create one. */
 export const layer = (options: Options) =>
   // One effect, because each layer between these services would take as long as a hundredth of the command.
   Layer.scopedContext(Effect.gen(function*() {
     const settings = yield* ClientSettings.config
-    const ledger = yield* Layer.build(OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)))
     const current = Context.make(CurrentLedger.CurrentLedger, yield* CurrentLedger.make)
     const own = current.pipe(
       Context.add(Source, yield* WaitingSource.make(options)),
       Context.add(SyncStatus.SyncStatus, yield* SyncStatus.makeInitial)
     )
-    return Context.mergeAll(ledger, own, yield* Effect.provide(Client.make, current))
+    const client = yield* Effect.provide(Client.make, current)
+    const ledger = yield* Layer.build(OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)))
+    return Context.mergeAll(own, client, ledger)
   }))
 
 export const run = (options: Options) =>

@@ -270,8 +270,8 @@ const smallSnapshot = (
 }
 
 /**
- * Applies a small snapshot with few statements: in Postgres within a transaction. None: it needs the complete comparison, because it is
- * held or refused, or has several rows of a product, or rejected rows while missing products get a wanted stock of 0.
+ * Applies a small snapshot with few statements. In Postgres, the caller has begun a transaction. None: it needs the complete comparison,
+ * because it is held or refused, or has several rows of a product, or rejected rows while missing products get a wanted stock of 0.
  */
 export const applySmall = (
   connection: LedgerConnection.LedgerConnection,
@@ -303,7 +303,7 @@ export const applySmall = (
     }).pipe(Effect.ensuring(end))
   })
 
-/** As `apply`, with few statements for a snapshot of usual size. */
+/** As `apply`, with few statements for a snapshot of usual size. One that is held is compared twice. */
 export const applyAhead = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["applySnapshot"] => (input, policy) =>
   Effect.scoped(Effect.gen(function*() {
     const { all, input: ahead } = yield* RowsAhead.read(input)

@@ -28,7 +28,7 @@ export const read = <E, R>(input: SnapshotInput<E, R>): Effect.Effect<Ahead<E, R
       Effect.catchAll(Option.match({ onNone: () => Effect.succeedNone, onSome: (error) => Effect.fail(error) }))
     )
     let rows = 0
-    while (rows < most) {
+    while (rows <= most) {
       const chunk = yield* next
       if (Option.isNone(chunk)) {
         return { input: { ...input, rows: Stream.fromChunks(...ahead) }, all: Option.some(ahead.flatMap(Chunk.toReadonlyArray)) }

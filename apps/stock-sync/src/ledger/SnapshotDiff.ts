@@ -128,6 +128,10 @@ export const measure = (
     }
   })
 
+// `measure` looks up each product that changed within the window. Postgres joins by hashing.
+const indexChanged = (sql: SqlClient.SqlClient) =>
+  sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => sql`CREATE INDEX changed_id ON changed (id)` })
+
 /** Compares the staged rows, of which these counts are known. */
 export const compare = (
   sql: SqlClient.SqlClient,
@@ -139,5 +143,6 @@ export const compare = (
     const missingKept = policy.missing === "zero" && (yield* Staging.hasUnattributedRow(sql))
     const compared = Object.entries(relations(sql, windowStart, policy.missing === "zero" && !missingKept))
     yield* Effect.forEach(compared, ([name, query]) => sql`CREATE TEMP TABLE ${sql.literal(name)} AS ${query}`, { discard: true })
+    yield* indexChanged(sql)
     return yield* measure(sql, windowStart, { ...counts, missingKept })
   })

@@ -34,7 +34,8 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
     const lockPath = yield* SqliteLock.acquire(path)
     const connection = yield* connect(path, path)
     const { run, sql } = connection
-    // NORMAL until the first product is taken: a power cut may undo what the next opening or the next snapshot writes again.
+    // NORMAL until the first product is taken: until then, a power cut may undo the snapshot, which the source still has, and the counts of
+    // requests that concern no product.
     yield* run(Effect.all([sql`PRAGMA journal_mode = WAL`, sql`PRAGMA synchronous = NORMAL`], { discard: true }))
     const found = yield* SqliteFile.versionOf(connection)
     // The file alone, copied while no worker runs, is the whole ledger.

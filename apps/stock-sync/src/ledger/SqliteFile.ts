@@ -36,8 +36,8 @@ export const checkPath = (path: string) =>
   })
 
 /**
- * Opens a database file. `path` is the ledger's, for messages. A statement waits so long for the lock of another process, which locks the
- * file for a moment while it opens or closes it.
+ * Opens a database file. `path` is the ledger's, for messages. `busyMillis`: how long a statement waits for the lock of another process,
+ * which locks the file for a moment while it opens or closes it.
  */
 export const open = (
   path: string,

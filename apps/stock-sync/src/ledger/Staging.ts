@@ -134,7 +134,7 @@ const findDuplicates = (sql: SqlClient.SqlClient) =>
 const analyzeDuplicated = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
   sql.onDialectOrElse({ pg: () => sql`ANALYZE duplicated`, orElse: () => Effect.void })
 
-/** `duplicated` in Postgres for rows of different products. */
+/** `duplicated` for rows of different products. */
 export const noneDuplicated = (sql: SqlClient.SqlClient): Statement<unknown> =>
   sql`SELECT CAST(NULL AS TEXT) AS id, 0 AS times, CAST(NULL AS TEXT) AS lines WHERE false`
 

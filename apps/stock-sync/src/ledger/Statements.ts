@@ -9,7 +9,7 @@ export type Write = Statement<unknown>
 /** Queries by the name under which other statements read them. One may read those before it. */
 export type Relations = Readonly<Record<string, Fragment>>
 
-/** The clause in front of a statement of Postgres that reads these relations. */
+/** The clause in front of a statement that reads these relations. */
 export const withRelations = (sql: SqlClient.SqlClient, relations: Relations): Fragment =>
   sql`WITH ${sql.csv(Object.entries(relations).map(([name, query]) => sql`${sql.literal(name)} AS (${query})`))}`
 

@@ -74,7 +74,7 @@ const mark = (sql: SqlClient.SqlClient, now: number, where: Fragment) =>
       doubt_until = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_until END
     WHERE ${where} RETURNING attempts`
 
-/** From here on, a write of SQLite survives a power cut, as do the earlier ones: the request may take effect. Postgres always syncs. */
+/** From here on, a write of SQLite survives a power cut, as do the earlier ones: the request may take effect. Postgres syncs each commit by default. */
 const syncWrites = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
   sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => sql`PRAGMA synchronous = FULL` })
 

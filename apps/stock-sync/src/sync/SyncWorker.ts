@@ -77,7 +77,7 @@ export const nothingCarried: Effect.Effect<Carried> = Effect.map(Effect.all([Dat
 
 type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | SyncStatus.SyncStatus | Store
 
-// Services instead of layers: a fleet makes them for every poll of an account.
+// Services instead of layers: a fleet makes them each time an account has work.
 const services = ({ account, policy }: OnceOptions, { identity, source }: Pick<Carried, "identity" | "source"> = unknown) =>
   Effect.gen(function*() {
     const shared = Context.make(AccountBreaker.AccountBreaker, yield* AccountBreaker.make).pipe(
@@ -98,13 +98,8 @@ const background = (
     return Context.make(BackgroundPace.BackgroundPace, pace).pipe(Context.add(Reassertion.Reassertion, reassertion))
   })
 
-/** Provides services that two effects make. */
-const withServices = <A, EA, RA, B, EB, RB>(
-  one: Effect.Effect<Context.Context<A>, EA, RA>,
-  other: Effect.Effect<Context.Context<B>, EB, RB>
-) =>
-<C, E, R>(work: Effect.Effect<C, E, R>): Effect.Effect<C, E | EA | EB, RA | RB | Exclude<R, A | B>> =>
-  Effect.flatMap(one, (first) => Effect.flatMap(other, (second) => Effect.provide(work, Context.merge(first, second))))
+const withServices = <A, EA, RA>(made: Effect.Effect<Context.Context<A>, EA, RA>) => <B, E, R>(work: Effect.Effect<B, E, R>) =>
+  Effect.flatMap(made, (context) => Effect.provide(work, context))
 
 /**
  * Runs until it is interrupted; then requests in flight get some time to finish. Fails only at the start: if the ledger can't be opened
@@ -135,7 +130,7 @@ export const run = <R>(
       Effect.flatMap(Effect.fork(Effect.interruptible(LedgerSession.forever(options.ledger, work))), (fiber) =>
         Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.zipRight(status.publish({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
     )
-  }).pipe(withServices(services(options), background(options)))
+  }).pipe(withServices(Effect.zipWith(services(options), background(options), (one, other) => Context.merge(one, other))))
 
 interface QuietOptions extends Omit<Options<never>, "ledger"> {
   readonly carried: Ref.Ref<Carried>
@@ -227,7 +222,11 @@ export const untilQuiet = (
       )
     })
     const nextDue = yield* work.pipe(
-      withServices(services(options, earlier), background({ ...options, reassert: { ...reassert, notBefore: earlier.backgroundAt } }))
+      withServices(Effect.zipWith(
+        services(options, earlier),
+        background({ ...options, reassert: { ...reassert, notBefore: earlier.backgroundAt } }),
+        (one, other) => Context.merge(one, other)
+      ))
     )
     if (reconcile === undefined) return nextDue
     const wait = Math.max(0, (yield* Ref.get(reconcileAt)) - (yield* MonotonicClock.now))
@@ -273,4 +272,4 @@ export const once = (
     const { settled: unchanged } = yield* ledger.counts
     const ended = yield* Dispatcher.run(options, Dispatcher.untilIdle)
     return { ended, source, unchanged }
-  }).pipe(withServices(services(options), Effect.succeed(Context.make(Reassertion.Reassertion, Reassertion.disabled))))
+  }).pipe(withServices(Effect.map(services(options), Context.add(Reassertion.Reassertion, Reassertion.disabled))))

@@ -37,6 +37,11 @@ const deferWork = (): void => {
   if (Number.parseInt(process.versions.node) > 24) return
   setFlagsFromString("--wasm-tiering-budget=200000000")
   setFlagsFromString("--no-incremental-marking")
+}
+
+/** Not while compiled code is made: it is valid only with the flags that V8 has at the end of that run. */
+const resumeWork = (): void => {
+  if (Number.parseInt(process.versions.node) > 24) return
   setTimeout(() => setFlagsFromString("--incremental-marking"), startUp).unref()
 }
 
@@ -85,6 +90,7 @@ const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
 
 /** Loads the program with this entry file in the fastest way available. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
+  resumeWork()
   if (existsSync(cacheOf(folder, entry))) return load(folder, entry)
   deferWork()
   const home = cacheHome()

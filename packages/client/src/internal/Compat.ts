@@ -144,8 +144,8 @@ export const delays = (schedule: Schedule.Schedule<unknown>): Delays => {
 }
 
 /**
- * The delay after this many earlier ones, doubled from the first to the longest. A function instead of a `Schedule`, whose steps are
- * effects: each of them takes as long as a hundred such calls.
+ * The delay after `earlier` delays: doubles from `first`, at most `longest`. A function instead of a `Schedule`, because its callers
+ * count failures themselves, within a step that can't run effects: docs/decisions/036-program-modules.md.
  *
  * @since 0.1.0
  * @category schedules

@@ -86,7 +86,7 @@ export class BurstLimit {
       this.pausedAt = at
       this.pauses++
     }
-    return doubled(Duration.millis(this.interval), this.window, Math.max(1, this.pauses) - 1)
+    return doubled(Duration.millis(this.interval), this.window, Math.max(0, this.pauses - 1))
   }
 
   /**
