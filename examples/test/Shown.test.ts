@@ -81,6 +81,14 @@ describe("CatchCategory", () => {
       yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "43200" })
       expect(yield* postIfPossible("Hello again")).toEqual(Option.none())
     }).pipe(TestTime.advancing, Effect.provide(world())))
+
+  it.effect("gives none within seconds while the rate limit is used up", () =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(Profiles, ({ me }) => me)
+      const before = yield* Clock.currentTimeMillis
+      expect(yield* postIfPossible("Hello")).toEqual(Option.none())
+      expect((yield* Clock.currentTimeMillis) - before).toBeLessThanOrEqual(5_000)
+    }).pipe(TestTime.advancing, Effect.provide(world({ rateLimit: 1 }))))
 })
 
 describe("ReserveSlot", () => {
