@@ -120,10 +120,11 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
     for (const node of nodeWithSqlite === undefined ? [] : [nodeWithSqlite]) expect(ended(node, "database")).toEqual(opened)
     for (const node of nodeWithSqlite === process.execPath ? [] : [process.execPath]) {
       const missing = ended(node, "database")
-      expect(missing).toMatchObject({ status: 1, stdout: "" })
+      expect(missing).toMatchObject({ status: 2, stdout: "" })
       expect(missing.stderr).toBe(
         `probe: SQLite is not available on Node ${process.versions.node} (Cannot find module 'libsql'): use Node 22.16 or later, which ` +
-          `contains it, or install the program again with its optional dependency libsql\n`
+          `contains it, or install libsql: again with the program, whose optional dependency it is, or by npm install --prefix FOLDER ` +
+          `libsql, FOLDER being that of the program\n`
       )
       expect(JSON.parse(ended(node, "database", "--json").stderr)).toEqual({
         error: { tag: "SqliteMissing", code: null, status: null, message: missing.stderr.slice("probe: ".length, -1), details: {} }

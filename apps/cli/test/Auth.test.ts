@@ -137,7 +137,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect(yield* plaza(["me"])).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: no profile is selected: use --profile or plaza auth use with one of shop\n"
+        stderr: "plaza: no profile is selected: use --profile or plaza auth use with one of these: \"shop\"\n"
       })
       expect(yield* me(["--profile", "shop"])).toBe("1001")
       expect(out.stderr).toBe("There is no default profile now. Select one with plaza auth use.\n")

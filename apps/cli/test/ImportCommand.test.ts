@@ -73,7 +73,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         code: 3,
         stdout: "2 of 3 rows sent, 1 failed.\n",
         stderr:
-          `plaza: 1 row of 3 failed\n  The failed rows and their reasons are in ${state}/failed.csv. Correct and import that file, or run the same command again to retry them.\n`
+          `plaza: 1 row of 3 failed: line 3: there is no order \"gone\", or this account can't see it\n  The failed rows and their reasons are in ${state}/failed.csv. Correct and import that file, or run the same command again to retry them.\n`
       })
       const json = yield* plazaWith(["orders", "import", file, "--json"], { env })
       expect(json.code).toBe(3)
@@ -119,7 +119,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       yield* terminal.shows(/^Importing stock █*░+ \d+ of 301 · \d+ per minute · \d s left · 1 failed$/m)
       const { code, screen } = yield* terminal.ended
       expect(code).toBe(3)
-      expect(screen).toMatch(/^300 of 301 rows sent, 1 failed\.\nplaza: 1 row of 301 failed\n/)
+      expect(screen).toMatch(/^300 of 301 rows sent, 1 failed\.\nplaza: 1 row of 301 failed: line 2: /)
     }))
 
   it.scoped("of files shows one bar for all of them beside the results, and tells what failed at the end", () =>

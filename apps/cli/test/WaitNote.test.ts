@@ -43,6 +43,16 @@ describe("a command that waits for the rate limit", () => {
   it.effect("names the end of an operation's pause", () =>
     Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.minutes(3), "createPost")), ({ all }) =>
       expect(all).toEqual(["Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:03:00.000Z.\n"])))
+  it.effect("names a later end when the service has moved it", () =>
+    Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) =>
+      Effect.zipRight(
+        pauseFor(Duration.seconds(20)),
+        Effect.asVoid(Effect.forkDaemon(Effect.delay(pauseFor(Duration.minutes(1)), "10 seconds")))
+      )), ({ all }) =>
+      expect(all).toEqual([
+        "Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:00:20.000Z.\n",
+        "Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:01:10.000Z.\n"
+      ])))
   it.effect("is silent about short waits, however many", () =>
     Effect.gen(function*() {
       const stderr: Array<string> = []

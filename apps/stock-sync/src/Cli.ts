@@ -23,6 +23,7 @@ import * as SyncSettings from "./config/SyncSettings.js"
 import { variableOf } from "./config/Wording.js"
 import { exitCodes } from "./ExitCodes.js"
 import * as AccountOptionNames from "./fleet/AccountOptionNames.js"
+import * as LedgerCommands from "./ledger/LedgerCommands.js"
 import * as OpenLedger from "./ledger/Open.js"
 import { name, version } from "./version.js"
 
@@ -474,11 +475,14 @@ const isName = (name: string): name is keyof typeof commands => Object.hasOwn(co
 
 export const options: Help.Program = { name, version }
 
-/** Runs the words behind the program's name. */
-export const run = CommandLine.run({
+const runCommand = CommandLine.run({
   ...options,
   load: (name) => Effect.sync(() => name !== undefined && isName(name) ? rootOf([commands[name]]) : root)
 })
+
+/** Runs the words behind the program's name. Commands that it advises select the same ledger. */
+export const run = (argv: ReadonlyArray<string>) =>
+  Effect.provideService(runCommand(argv), LedgerCommands.LedgerCommands, LedgerCommands.ofStore(argv))
 
 /** How the program reports a failure. */
 export const reporting = (argv: ReadonlyArray<string>): Program.Options => ({

@@ -308,6 +308,11 @@ describe.concurrent("wrong input", () => {
         const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
         expect(status).toBe(6)
         expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
+        // Most products of the source have vanished: the hold would otherwise be met only after the quota.
+        yield* write(`${cwd}/stock.csv`, csv({ "007": 12 }))
+        const again = yield* run(["once", "--source", "stock.csv", "--guard-count", "2"], { cwd, env: yield* account })
+        expect(again.status).toBe(6)
+        expect(again.stderr).toContain("Besides, the source is held as snapshot 1")
       })
     ))
 

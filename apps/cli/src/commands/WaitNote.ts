@@ -10,25 +10,38 @@ const interval = Duration.seconds(1)
 /** How often in a row the command must be found waiting: a short wait needs no note. */
 const enough = 3
 
+const usedUp = "the key has no free request at the moment"
+
 /** Why the command waits; undefined if it does not. */
 const reasonOf = ({ pausedOperations, pausedUntil, waiting }: RateLimit.Status): string | undefined => {
   // A call of a paused operation does not wait for a slot yet.
   const until = pausedUntil ?? pausedOperations[0]?.until
   if (until !== undefined) return `the service accepts no such request before ${DateTime.formatIso(until)}`
-  return waiting > 0 ? "the key has no free request at the moment" : undefined
+  return waiting > 0 ? usedUp : undefined
 }
+
+/** A service may name a new time again and again. */
+const betweenNotes = Duration.seconds(30)
 
 const watch = Effect.gen(function*() {
   const output = yield* Output
   const { status } = yield* RateLimit.RateLimit
-  let reason: string | undefined
-  for (let times = 0; times < enough; times = reason === undefined ? 0 : times + 1) {
-    reason = reasonOf(yield* Effect.delay(status, interval))
+  let noted: string | undefined
+  while (true) {
+    let reason: string | undefined
+    for (let times = 0; times < enough; times = reason === undefined ? 0 : times + 1) {
+      reason = reasonOf(yield* Effect.delay(status, interval))
+    }
+    // Further notes only correct the time.
+    if (noted === undefined || (reason !== usedUp && reason !== noted)) {
+      yield* output.note(`Waiting for the rate limit: ${reason}.`)
+      noted = reason
+    }
+    yield* Effect.sleep(betweenNotes)
   }
-  yield* output.note(`Waiting for the rate limit: ${reason}.`)
 })
 
-/** Runs a command, and prints one note if it waits for some seconds. With `--json` and `--quiet` it prints none. */
+/** Runs a command, and prints a note if it waits for some seconds. With `--json` and `--quiet` it prints none. */
 export const during = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output | RateLimit.RateLimit> =>
   Effect.gen(function*() {
     const { json, quiet } = yield* Output

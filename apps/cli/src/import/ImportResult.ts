@@ -72,6 +72,16 @@ export const howToContinue = ({ alreadyShipped, failed, inPlace, report, rows, s
   } are in place. Run the same command again to continue.` +
   (report === null ? "" : ` The failed rows (${formatRows(failed)}) are in ${report}.`)
 
+// The report has all of them.
+const shownReasons = 3
+
+/** Why the first rows failed. */
+const reasonsOf = (failed: ImportCounts["failed"]): string =>
+  [
+    ...failed.slice(0, shownReasons).map(({ failure, row }) => `line ${row.line}: ${failure.message}`),
+    ...(failed.length > shownReasons ? ["…"] : [])
+  ].join("; ")
+
 /** The failure of a run that did not confirm every row. */
 export const failureOf = (result: ImportResult, { failed, stop }: ImportCounts): Explained | undefined => {
   if (stop !== undefined) return new Explained({ cause: stop, explanation: howToContinue(result), details: { ...result } })
@@ -79,7 +89,7 @@ export const failureOf = (result: ImportResult, { failed, stop }: ImportCounts):
   const cause = new RowsFailed({
     failed: failed.length,
     failures: failed.map(({ failure }) => failure),
-    message: `${formatRows(failed.length)} of ${formatCount(result.rows)} failed`
+    message: `${formatRows(failed.length)} of ${formatCount(result.rows)} failed: ${reasonsOf(failed)}`
   })
   return new Explained({
     cause,

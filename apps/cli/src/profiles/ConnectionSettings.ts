@@ -55,7 +55,9 @@ const fromProfile = (named: Option.Option<string>) =>
       return Profiles.names(all).length === 0
         ? undefined
         : yield* new UsageError({
-          message: `no profile is selected: use --profile or plaza auth use with one of ${Profiles.names(all).join(", ")}`
+          message: `no profile is selected: use --profile or plaza auth use with one of these: ${
+            Profiles.names(all).map((name) => `"${name}"`).join(", ")
+          }`
         })
     }
     return { name: name.value, profile: yield* Profiles.get(all, name.value) }

@@ -79,14 +79,16 @@ export const verdict = ({ counts, ended, source }: Report) =>
       : `${Format.count(left, "product")} ${left === 1 ? "is" : "are"} not confirmed`
     if (ended._tag === "Open") {
       const { failure, reason } = ended.state
+      const besides = source !== undefined && Either.isLeft(source) ? `. Besides, ${source.left.message}` : ""
       if (reason === "ServiceFault") {
         return yield* new ServiceUnavailable({
-          message: `the service failed several times in a row, the last time with: ${failure.message}; ${rest}: run it again later`
+          message:
+            `the service failed several times in a row, the last time with: ${failure.message}; ${rest}: run it again later${besides}`
         })
       }
       return yield* new Explained({
         cause: failure,
-        explanation: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
+        explanation: `The run has ended, and ${rest}${besides}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
       })
     }
     if (source !== undefined && Either.isLeft(source)) return yield* source.left

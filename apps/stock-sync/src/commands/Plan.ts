@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
 import { Ledger } from "../ledger/Ledger.js"
+import { LedgerCommands } from "../ledger/LedgerCommands.js"
 import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import { Source } from "../source/Source.js"
 import * as Reason from "../sync/Reason.js"
@@ -84,7 +85,9 @@ export const run = (policy: SnapshotPolicy) =>
       yield* output.note(
         heldNumber === undefined
           ? "nothing of this source would be sent while it is held; `once` or `run` then shows the number to confirm"
-          : `nothing of this source is sent while it is held. If these changes are right, run \`plaza-stock-sync confirm ${heldNumber}\``
+          : `nothing of this source is sent while it is held. If these changes are right, run \`${
+            (yield* LedgerCommands).confirm(heldNumber)
+          }\``
       )
       yield* Format.heldTable(changes)
     }

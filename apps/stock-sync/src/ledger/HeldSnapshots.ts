@@ -115,11 +115,16 @@ export const confirm = (
     Option.flatMap(LedgerRows.toHeld)
   )
 
-/** No snapshot with this number is held, but perhaps another one. */
-export const notHeld = (number: number, current: Option.Option<HeldSnapshot>, commands: LedgerCommands["Type"]): NotHeld =>
+/** No snapshot with this number is held in the ledger at a path, but perhaps another one. */
+export const notHeld = (
+  number: number,
+  current: Option.Option<HeldSnapshot>,
+  path: string,
+  commands: LedgerCommands["Type"]
+): NotHeld =>
   new NotHeld({
     message: Option.match(current, {
-      onNone: () => "no snapshot is held: there is nothing to confirm",
+      onNone: () => `no snapshot is held in the ledger ${path}: there is nothing to confirm in it`,
       onSome: (held) =>
         `snapshot ${number} is not held (any longer); snapshot ${held.number} is: look at it with \`${commands.status}\`, then run ` +
         `\`${commands.confirm(held.number)}\``

@@ -15,20 +15,6 @@ interface Commands {
   readonly separate: string
 }
 
-/** For the ledger of one store. */
-export const ofStore: Commands = {
-  status: "plaza-stock-sync status",
-  statusJson: "plaza-stock-sync status --json",
-  retry: "plaza-stock-sync retry",
-  confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}`,
-  adopt: "run `plaza-stock-sync adopt`",
-  separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
-}
-
-export class LedgerCommands extends Context.Reference<LedgerCommands>()("@plaza/stock-sync/ledger/LedgerCommands", {
-  defaultValue: () => ofStore
-}) {}
-
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** An argument as a shell reads it. Characters that would change how the command looks are escaped. */
@@ -38,6 +24,32 @@ const argument = (text: string): string =>
     : text.search(hidden) < 0
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${text.replace(/[\\']/g, "\\$&").replace(hidden, (character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`)}'`
+
+// The address of a database may contain a password.
+const selecting = /^--(?:config|ledger)(?:=|$)/
+const isSecret = (value: string): boolean => /postgres(?:ql)?:/i.test(value)
+
+/** For the ledger of one store, with the options of a command line that select the ledger. */
+export const ofStore = (argv: ReadonlyArray<string> = []): Commands => {
+  const words = argv.flatMap((word, index) => {
+    if (!selecting.test(word)) return []
+    const given = word.includes("=") ? [word] : [word, ...argv.slice(index + 1, index + 2)]
+    return given.some(isSecret) ? [] : given
+  })
+  const options = words.map((word) => ` ${argument(word)}`).join("")
+  return {
+    status: `plaza-stock-sync status${options}`,
+    statusJson: `plaza-stock-sync status --json${options}`,
+    retry: `plaza-stock-sync retry${options}`,
+    confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}${options}`,
+    adopt: `run \`plaza-stock-sync adopt${options}\``,
+    separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
+  }
+}
+
+export class LedgerCommands extends Context.Reference<LedgerCommands>()("@plaza/stock-sync/ledger/LedgerCommands", {
+  defaultValue: () => ofStore()
+}) {}
 
 const idOf = (account: string): string => `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
 

@@ -29,7 +29,7 @@ export const make = (
         const confirmed = yield* run(HeldSnapshots.confirm(sql, number))
         return Option.isSome(confirmed)
           ? confirmed.value
-          : yield* HeldSnapshots.notHeld(number, (yield* snapshot).held, yield* LedgerCommands)
+          : yield* HeldSnapshots.notHeld(number, (yield* snapshot).held, path, yield* LedgerCommands)
       }),
     ...ReadQueries.make(connection),
     ...DispatchQueries.make(connection, options)

@@ -39,7 +39,7 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
     yield* run(Effect.all([sql`PRAGMA journal_mode = WAL`, sql`PRAGMA synchronous = NORMAL`], { discard: true }))
     const found = yield* SqliteFile.versionOf(connection)
     // The file alone, copied while no worker runs, is the whole ledger.
-    yield* Effect.addFinalizer(() => Effect.ignore(sql`PRAGMA wal_checkpoint(TRUNCATE)`))
+    yield* Effect.addFinalizer(() => Effect.ignore(run(sql`PRAGMA wal_checkpoint(TRUNCATE)`)))
     yield* run(Migrations.migrate(sql, Dialect.sqlite, found, [`PRAGMA application_id = ${SqliteFile.applicationId}`]))
     const isOwner = yield* run(LockOwner.record(sql))
     yield* run(OutcomeQueries.markInterrupted(sql, options))

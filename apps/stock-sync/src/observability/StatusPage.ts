@@ -20,13 +20,13 @@ export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions):
       refresh: Page.paths.page
     },
     main: html`${Sections.status(snapshot)}
-${Sections.held(held, ledger, ofStore)}
+${Sections.held(held, ledger, ofStore())}
 <div class="columns">${Sections.waiting(ledger?.backlog, ledger && Sections.longestWait(ledger.backlog), now)}${
       Sections.overview(snapshot, options)
     }</div>
 ${Sections.lastHour(snapshot)}
-${Sections.quarantined(ledger, ofStore)}
-${Sections.rowIssues(ledger, ofStore)}
+${Sections.quarantined(ledger, ofStore())}
+${Sections.rowIssues(ledger, ofStore())}
 ${Sections.errors(snapshot)}`,
     about: html`, started ${Sections.time(startedAt)}`
   })

@@ -32,12 +32,14 @@ const endWithout = (cause: unknown): never => {
   const [reason = ""] = String(cause instanceof Error ? cause.message : cause).split("\n")
   const name = Path.parse(process.argv[1] ?? "").name
   const message = `SQLite is not available on Node ${process.versions.node} (${reason}): use Node 22.16 or later, which contains it, ` +
-    `or install the program again with its optional dependency libsql`
+    `or install libsql: again with the program, whose optional dependency it is, or by npm install --prefix FOLDER libsql, FOLDER being that of ` +
+    `the program`
   const text = process.argv.includes("--json")
     ? JSON.stringify({ error: { tag: "SqliteMissing", code: null, status: null, message, details: {} } })
     : `${name}: ${message}`
   writeSync(process.stderr.fd, `${text}\n`)
-  process.exit(1)
+  // As for a setting that has to be changed. 1 can mean that a few rows were rejected.
+  process.exit(2)
 }
 
 /**
