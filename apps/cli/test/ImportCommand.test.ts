@@ -73,7 +73,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         code: 3,
         stdout: "2 of 3 rows sent, 1 failed.\n",
         stderr:
-          `plaza: 1 row of 3 failed: line 3: there is no order \"gone\", or this account can't see it\n  The failed rows and their reasons are in ${state}/failed.csv. Correct and import that file, or run the same command again to retry them.\n`
+          `plaza: 1 row of 3 failed: line 3: there is no order "gone", or this account can't see it\n  The failed rows and their reasons are in ${state}/failed.csv. Correct and import that file, or run the same command again to retry them.\n`
       })
       const json = yield* plazaWith(["orders", "import", file, "--json"], { env })
       expect(json.code).toBe(3)
