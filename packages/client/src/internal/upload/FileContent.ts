@@ -14,8 +14,8 @@ import * as Stream from "effect/Stream"
 import * as BufferPool from "./BufferPool.js"
 
 const minLength = 64 * 1024
-// For reused buffers. Longer buffers take more memory and are not faster.
-const maxReusedLength = 1024 * 1024
+// For reused buffers: each piece takes the same CPU, whatever its length. Longer ones take more memory than an upload may.
+const maxReusedLength = 4 * 1024 * 1024
 // For buffers that are used once. Longer buffers make V8 mark the heap more often.
 const maxFreshLength = 256 * 1024
 
