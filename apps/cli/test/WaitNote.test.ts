@@ -28,7 +28,7 @@ const noted = (
     ))
     yield* TestClock.adjust("2 seconds")
     const early = [...stderr]
-    yield* TestClock.adjust("4 minutes")
+    yield* TestClock.adjust("10 minutes")
     yield* Fiber.join(running)
     return { early, all: stderr }
   })
@@ -40,9 +40,35 @@ describe("a command that waits for the rate limit", () => {
   it.effect("names the end of a pause", () =>
     Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.seconds(40))), ({ all }) =>
       expect(all).toEqual(["Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:00:40.000Z.\n"])))
-  it.effect("names the end of an operation's pause", () =>
-    Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.minutes(3), "createPost")), ({ all }) =>
-      expect(all).toEqual(["Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:03:00.000Z.\n"])))
+  it.effect("names the end of the pause of its operation", () =>
+    Effect.map(noted({ json: false, quiet: false }, ({ pauseFor, withSlot }) =>
+      Effect.zipRight(
+        pauseFor(Duration.minutes(3), "createPost"),
+        Effect.orDie(withSlot(Duration.minutes(5), Effect.void, { operation: "createPost" }))
+      )), ({ all }) =>
+      expect(all[0]).toBe("Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:03:00.000Z.\n")))
+  it.effect("is silent while it does not wait, although another operation or the key is paused", () =>
+    Effect.gen(function*() {
+      const stderr: Array<string> = []
+      const command = Effect.gen(function*() {
+        const { pauseFor } = yield* RateLimit.RateLimit
+        yield* pauseFor(Duration.minutes(3), "createPost")
+        yield* pauseFor(Duration.seconds(30))
+        yield* Effect.sleep("1 minute")
+      })
+      const running = yield* Effect.fork(WaitNote.during(command).pipe(
+        Effect.provide(Layer.merge(
+          RateLimit.layerMemory(),
+          Layer.provide(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout: [], stderr }))
+        ))
+      ))
+      yield* TestClock.adjust("2 minutes")
+      yield* Fiber.join(running)
+      expect(stderr).toEqual([])
+    }))
+  it.effect("does not name the pause of another operation while it waits for a slot", () =>
+    Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) => pauseFor(Duration.hours(12), "createPost")), ({ all }) =>
+      expect(all).toEqual(["Waiting for the rate limit: the key has no free request at the moment.\n"])))
   it.effect("names a later end when the service has moved it", () =>
     Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) =>
       Effect.zipRight(

@@ -100,7 +100,7 @@ export interface Status {
   readonly free: number
   /** The number of requests without a response, in all processes that share the allowance. */
   readonly inFlight: number
-  /** The number of requests of this process that wait for a slot. */
+  /** The number of requests of this process that wait for a slot, or for the end of their operation's pause. */
   readonly waiting: number
   /** The end of the key's pause; undefined if the key is not paused. */
   readonly pausedUntil: DateTime.Utc | undefined

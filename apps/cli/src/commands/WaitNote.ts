@@ -13,11 +13,11 @@ const enough = 3
 const usedUp = "the key has no free request at the moment"
 
 /** Why the command waits; undefined if it does not. */
-const reasonOf = ({ pausedOperations, pausedUntil, waiting }: RateLimit.Status): string | undefined => {
-  // A call of a paused operation does not wait for a slot yet.
-  const until = pausedUntil ?? pausedOperations[0]?.until
-  if (until !== undefined) return `the service accepts no such request before ${DateTime.formatIso(until)}`
-  return waiting > 0 ? usedUp : undefined
+const reasonOf = ({ free, pausedOperations, pausedUntil, waiting }: RateLimit.Status): string | undefined => {
+  if (waiting === 0) return undefined
+  // With a free slot, the command waits for its operation. If several are paused, it is unknown which of them is its own.
+  const until = pausedUntil ?? (free > 0 && pausedOperations.length === 1 ? pausedOperations[0]?.until : undefined)
+  return until === undefined ? usedUp : `the service accepts no such request before ${DateTime.formatIso(until)}`
 }
 
 /** A service may name a new time again and again. */

@@ -77,7 +77,7 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
     const ended = options.shutdown === undefined
       ? shutdown.failed
       : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
-    return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
+    return Effect.andThen(pauses.during(restore(Effect.raceFirst(sleepUntil(until), ended))), acquireBy(deadline, options, restore))
   }
 
   const acquireBy = (

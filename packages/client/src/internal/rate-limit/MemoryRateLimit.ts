@@ -187,7 +187,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
         Effect.map(Effect.zip(DateTime.now, pauses.list(now)), ([wallNow, pausedOperations]) => ({
           free: accounting.free(now),
           inFlight: accounting.inFlight,
-          waiting: queue.length,
+          waiting: queue.length + pauses.waiting,
           pausedUntil: accounting.pausedUntil > now
             ? DateTime.add(wallNow, { millis: Math.ceil(accounting.pausedUntil - now) })
             : undefined,

@@ -20,6 +20,21 @@ const seconds = (now: MonotonicMillis, until: MonotonicMillis): number => Math.c
 export class Pauses {
   private readonly operations = new Map<string, MonotonicMillis>()
   private waitLoggedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
+  private waiters = 0
+
+  /** The number of requests of this process that wait for the end of an operation's pause. */
+  get waiting(): number {
+    return this.waiters
+  }
+
+  /** Counts a request as waiting while it waits for the end of a pause. */
+  during<A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    const add = (count: number) =>
+      Effect.sync(() => {
+        this.waiters += count
+      })
+    return Effect.acquireUseRelease(add(1), () => wait, () => add(-1))
+  }
 
   /** The end of the operation's pause; undefined if it is not paused. */
   until(operation: string | undefined, now: MonotonicMillis): MonotonicMillis | undefined {

@@ -301,7 +301,7 @@ export const make = (
             onNone: () => leases.sent,
             onSome: ({ busy }) => busy.filter(({ state }) => state !== "cooling").length
           }),
-          waiting: queue.length,
+          waiting: queue.length + pauses.waiting,
           pausedUntil: isPaused
             ? DateTime.add(wallNow, { millis: Math.ceil(availability.pausedUntil - at) })
             : undefined,
