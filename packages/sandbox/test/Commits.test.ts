@@ -19,21 +19,16 @@ const readPage = Schema.decodeUnknownSync(Schema.Struct({
 const idsOf = (page: { readonly data: ReadonlyArray<{ readonly id: string }> }) => page.data.map(({ id }) => id)
 const numbered = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => `commit_${first + index}`)
 
-/** Adds commits with a payload and a parameter of so many characters. */
-const filled = (count: number, payload: string, param: string) =>
+const write = { requestId: "req_1", operation: "createComment", accountId: "1001", createdId: null, isLate: false }
+
+/** Adds commits with a text as the payload and a parameter. */
+const filled = (count: number, text: string, param: string) =>
   Effect.gen(function*() {
     const commits = yield* Commits.Commits
-    const write = {
-      requestId: "req_1",
-      operation: "createComment",
-      accountId: "1001",
-      params: { id: param },
-      payload: { text: payload },
-      createdId: null,
-      isLate: false
-    }
+    const payload = { text }
+    const added = { ...write, params: { id: param }, payload, payloadBytes: Buffer.byteLength(JSON.stringify(payload)) }
     for (let index = 0; index < count; index++) {
-      yield* commits.add(write)
+      yield* commits.add(added)
     }
     return commits
   })
@@ -64,6 +59,19 @@ describe("the record of commits", () => {
         assert.deepStrictEqual(ids, numbered(1, 700))
       }).pipe(Effect.provide(commitsLayer)))
   }
+
+  it.effect("has pages of at most 4 MiB if numbers take more room than they did as they were sent", () =>
+    Effect.gen(function*() {
+      const commits = yield* Commits.Commits
+      const payload = { stock: 1, others: Array.from({ length: 20_000 }, () => 1e20) }
+      yield* Effect.replicateEffect(
+        commits.add({ ...write, params: {}, payload, payloadBytes: 20_000 * "1e20,".length }),
+        30
+      )
+      const page = yield* commits.read({})
+      assert.isAtMost(Buffer.byteLength(JSON.stringify(page)), 4 * 1024 * 1024)
+      assert.isAbove(page.data.length, 5)
+    }).pipe(Effect.provide(commitsLayer)))
 
   it.effect("has pages of at most 1,000, by default the newest", () =>
     Effect.gen(function*() {

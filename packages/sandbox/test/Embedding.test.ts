@@ -21,7 +21,6 @@ import {
   Option,
   Redacted,
   Schedule,
-  Schema,
   Scope,
   Tracer
 } from "effect"
@@ -29,7 +28,7 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import * as Envelope from "../src/http/Envelope.js"
 import * as Failures from "../src/http/Failures.js"
-import { responseBody } from "../src/http/ServedEndpoint.js"
+import { encoder } from "../src/http/ServedEndpoint.js"
 import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.js"
 
 describe("in process", () => {
@@ -197,8 +196,10 @@ describe("a defect", () => {
 
   it.effect("is the result of a handler that breaks the contract", () =>
     Effect.gen(function*() {
-      const write = Schema.encode(responseBody(Schema.encodedSchema(Page(Post)), "preserve"))
-      const exit = yield* Effect.exit(Effect.suspend(() => write({ data: [{ id: "1", createdAt: 5 }], next_cursor: null })))
+      const encode = encoder(Page(Post), "preserve")
+      const exit = yield* Effect.exit(
+        Effect.map(Effect.succeed({ data: [{ id: "1", createdAt: 5 }], next_cursor: null }), encode)
+      )
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
     }))
 })

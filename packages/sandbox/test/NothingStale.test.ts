@@ -1,6 +1,6 @@
 /**
  * A change takes effect with the next request, however it was made, although
- * callers are cached.
+ * callers and the number of the next post are cached.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -138,6 +138,48 @@ layer(layerInProcess({ assumptions }))("a repeated read", (it) => {
             const fresh = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
             assert.deepStrictEqual([repeated.status, repeated.text], [fresh.status, fresh.text], `${steps.join()}, ${path}`)
           }
+        }
+      }
+    }))
+})
+
+const beforeFirst = 9_007_199_254_740_992n
+const numberOf = ({ json }: Response): number =>
+  Number(BigInt(Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String }))(json).id) - beforeFirst)
+
+const create = Effect.map(call("POST", "/posts", { json: { text: "new" } }), numberOf)
+const seed = (fixtures: object) => Effect.map(control("POST", "/fixtures", { json: fixtures }), ({ status }) => status)
+
+/** Each step changes what the last number is: by how many posts it adds, or to that of the initial state or of the snapshot. */
+const steps = {
+  one: () => Effect.as(create, 1),
+  five: () => Effect.as(Effect.all(Array.from({ length: 5 }, () => create), { concurrency: "unbounded" }), 5),
+  seed: () => Effect.map(seed({ posts: [{ text: "a" }, { text: "b" }] }), (status) => status === 204 ? 2 : Number.NaN),
+  rolledBack: () =>
+    Effect.map(seed({ posts: [{ text: "a" }, { text: "b", mediaIds: ["unknown"] }] }), (status) => status === 400 ? 0 : Number.NaN),
+  generate: () => Effect.map(seed({ generate: { posts: 3 } }), (status) => status === 204 ? 3 : Number.NaN),
+  remove: (last: number) => Effect.as(call("DELETE", `/posts/${beforeFirst + BigInt(last)}`), 0),
+  restore: () => Effect.as(control("POST", "/snapshots/saved/restore"), "saved" as const),
+  reset: () => Effect.as(control("POST", "/reset"), "initial" as const)
+}
+
+layer(layerInProcess({ assumptions }))("the number of a new post", (it) => {
+  it.effect("follows the last one, after seeds, rolled back seeds, deletions, snapshots and resets in any order", () =>
+    Effect.gen(function*() {
+      const last = { initial: (yield* create) - 1, saved: 0, now: 0 }
+      last.saved = yield* create
+      yield* control("POST", "/snapshots", { json: { name: "saved" } })
+      last.now = last.saved
+      // True because `Object.keys` returns the names of these properties.
+      const names = FastCheck.array(FastCheck.constantFrom(...Object.keys(steps) as Array<keyof typeof steps>), {
+        minLength: 20,
+        maxLength: 40
+      })
+      for (const drawn of FastCheck.sample(names, { numRuns: 10, seed: 7 })) {
+        for (const step of drawn) {
+          const change = yield* steps[step](last.now)
+          last.now = typeof change === "number" ? last.now + change : last[change]
+          assert.strictEqual(yield* create, ++last.now, `after ${step}`)
         }
       }
     }))

@@ -26,6 +26,33 @@ const ids = (sql: Sql.Client) =>
   )
 const add = (sql: Sql.Client, id: string) => sql`INSERT INTO things ${sql.insert({ id, n: 1, other: null })}`
 
+describe("the number of writes", () => {
+  it.scoped("grows with each statement that writes to the tables, and with each rollback", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      let before = sql.writes("things")
+      const grows = (effect: Effect.Effect<unknown, unknown>, isExpected: boolean, what: string) =>
+        Effect.map(Effect.exit(effect), () => {
+          const after = sql.writes("things")
+          assert.strictEqual(after > before, isExpected, what)
+          before = after
+        })
+      yield* grows(add(sql, "a"), true, "an insert")
+      yield* grows(Effect.sync(() => sql.unsafe`UPDATE things SET n = ${2}`), true, "an update")
+      yield* grows(ids(sql), false, "a read")
+      yield* grows(sql`INSERT INTO others VALUES (${"a"})`, false, "another table")
+      yield* grows(sql.withTransaction(sql`INSERT INTO others VALUES (${"b"})`), false, "a transaction without a write")
+      const during = Effect.sync(() => {
+        before = sql.writes("things")
+      })
+      yield* grows(
+        sql.withTransaction(Effect.zipRight(add(sql, "c"), Effect.zipRight(during, Effect.fail("no")))),
+        true,
+        "a rollback after its writes"
+      )
+    }))
+})
+
 describe("a transaction", () => {
   it.scoped("is rolled back completely when it fails or dies", () =>
     Effect.gen(function*() {

@@ -111,9 +111,15 @@ export const make = (
       const { withTransaction } = yield* Sql
       const repo = yield* KeysRepo
       const accounts = yield* AccountsRepo
-      const callers = yield* Callers.make
       const assumed = yield* CurrentAssumptions
       const latitude = yield* CurrentLatitude
+      /** Keys are stored with the default prefix; any prefix in use is valid. */
+      const hashOfAnyPrefix = (value: string): string | undefined => {
+        const secret = value.slice(-keySecretLength)
+        return latitude.keyPrefixes.has(value.slice(0, -keySecretLength)) ? hashOf(prefix + secret) : undefined
+      }
+
+      const callers = yield* Callers.make(hashOfAnyPrefix)
       const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 
       const check = (name: string, scopes: ReadonlyArray<string>) =>
@@ -125,18 +131,8 @@ export const make = (
               : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
         )
 
-      /** Keys are stored with the default prefix; any prefix in use is valid. */
-      const hashOfAnyPrefix = (value: string): string | undefined => {
-        const secret = value.slice(-keySecretLength)
-        return latitude.keyPrefixes.has(value.slice(0, -keySecretLength)) ? hashOf(prefix + secret) : undefined
-      }
-
       return {
-        // Looked up by hash, so the duration reveals nothing of other keys.
-        find: (value) => {
-          const hash = hashOfAnyPrefix(value)
-          return hash === undefined ? Effect.succeed(undefined) : callers.find(hash)
-        },
+        find: callers.find,
 
         create: (accountId, options = {}) =>
           Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /**
- * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
+ * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked when a commit is read; see `KeyMask`.
  *
  * @since 0.1.0
  */
@@ -48,7 +48,7 @@ export interface Commit extends Schema.Schema.Type<typeof Commit> {}
 export const capacity = 100_000
 
 /**
- * Maximum bytes of all kept payloads and parameters together, as JSON. The oldest commits are dropped first.
+ * Maximum bytes of all kept payloads, as they were sent, and parameters together. The oldest commits are dropped first.
  *
  * @since 0.1.0
  * @category constants
@@ -93,7 +93,10 @@ export interface CommitPage extends Schema.Schema.Type<typeof CommitPage> {}
  * @since 0.1.0
  * @category models
  */
-export type Write = Omit<Commit, "id" | "at">
+export interface Write extends Omit<Commit, "id" | "at"> {
+  /** The size of the payload as it was sent. */
+  readonly payloadBytes: number
+}
 
 /** @since 0.1.0 @category services */
 export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
@@ -108,14 +111,14 @@ export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
 
 interface StoredCommit extends Omit<Commit, "at"> {
   readonly at: number
-  /** Bytes of its payload and parameters. */
+  /** Bytes of its payload, which is not masked, and of its parameters. */
   readonly size: number
 }
 
 /** Upper bound of the bytes of a commit without payload and parameters. */
 const overhead = 400
 
-const toCommit = ({ at, size: _, ...commit }: StoredCommit): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
@@ -123,6 +126,11 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
   let kept: Array<StoredCommit> = []
   let size = 0
   let added = 0
+  const toCommit = ({ at, payload, size: _, ...commit }: StoredCommit): Commit => ({
+    ...commit,
+    at: DateTime.unsafeMake(at),
+    payload: mask.json(payload)
+  })
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
   const trim = () => {
     while (kept.length > capacity || size > maxBytes && kept.length > 1) {
@@ -131,15 +139,13 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
     }
   }
   return {
-    add: (write) =>
+    add: ({ payloadBytes, ...write }) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
-        const payload = mask.json(write.payload)
-        const commit: StoredCommit = {
+        const commit = {
           ...write,
           id: `commit_${++added}`,
           at,
-          payload,
-          size: Buffer.byteLength(JSON.stringify([write.params, payload]))
+          size: payloadBytes + jsonBytes(write.params)
         }
         kept.push(commit)
         size += commit.size
@@ -151,7 +157,7 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
         const { data, last } = Page.read(
           operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
           { after: after === undefined ? undefined : Page.numberOf(after), limit },
-          { newest: added, bytesOf: (commit) => commit.size + overhead }
+          { newest: added, bytesOf: ({ params, payload }) => jsonBytes([params, payload]) + overhead }
         )
         return { data: data.map(toCommit), next: last?.id ?? null }
       }),

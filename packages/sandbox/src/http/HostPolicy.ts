@@ -8,8 +8,15 @@ import type { ServerRequest } from "./ServerRequest.js"
 
 const isLoopbackAddress = (address: string): boolean => address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
 
+/** The usual forms of a `Host` header, whose names need no normalization. */
+const usual = /^(localhost|127\.0\.0\.1)(?::\d{1,5})?$/
+
 /** The host name of a `Host` header, in lower case and without its port; undefined if it is invalid. */
 const nameOf = (host: string): string | undefined => {
+  const name = usual.exec(host)?.[1]
+  if (name !== undefined) {
+    return name
+  }
   const written = /^(\[[0-9a-f:.]+\]|[^\s/?#@:[\]]+)(?::\d*)?$/i.exec(host)?.[1]
   return written !== undefined && URL.canParse(`http://${written}`) ? new URL(`http://${written}`).hostname : undefined
 }

@@ -100,7 +100,7 @@ const sourceOf = (request: HttpClientRequest.HttpClientRequest, url: URL): Sourc
     read: (maxBytes) =>
       bytes instanceof Uint8Array
         ? Effect.succeed(bytes.length > maxBytes ? Option.none() : Option.some(bytes))
-        : collect(bytes, maxBytes),
+        : Effect.interruptible(collect(bytes, maxBytes)),
     get stream() {
       return bytes instanceof Uint8Array ? Stream.make(bytes) : bytes
     }

@@ -69,26 +69,29 @@ const gatewayFault = ({ gatewayStatus, gatewayStatusWhen }: Latitude): ResponseF
 /** Shared by all requests that no fault hits. */
 const noFaults: Messages.Original["faults"] = []
 
-const idOf = (response: HttpServerResponse): string | null => {
-  const body = Envelope.jsonOf(response)
+/** The id of the resource in the body of a response. */
+const idOf = (body: unknown): string | null => {
   const id = Predicate.isReadonlyRecord(body) ? body["id"] ?? body["mediaId"] : undefined
   return typeof id === "string" ? id : null
 }
 
-/** The body of a request as it is recorded; of an upload its description without the bytes. */
-const payloadOf = ({ file, received }: Exchange): unknown =>
-  file === undefined
-    ? Option.getOrNull(received)
-    : { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 }
+/** The body of a request as it is recorded, with its size; of an upload its description without the bytes. */
+const payloadOf = ({ bytes, file, received }: Exchange): Pick<Write, "payload" | "payloadBytes"> => {
+  if (file === undefined) {
+    return { payload: Option.getOrNull(received), payloadBytes: bytes?.length ?? 0 }
+  }
+  const payload = { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 }
+  return { payload, payloadBytes: Buffer.byteLength(JSON.stringify(payload)) }
+}
 
-const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }: Caller, response: HttpServerResponse): Write => ({
+const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }: Caller): Write => ({
   requestId: exchange.entry.id,
   operation: name,
   accountId,
   params: exchange.entry.params,
-  payload: payloadOf(exchange),
-  createdId: action === "create" || action === "upload" ? idOf(response) : null,
-  isLate: exchange.isLate
+  createdId: action === "create" || action === "upload" ? idOf(exchange.result) : null,
+  isLate: exchange.isLate,
+  ...payloadOf(exchange)
 })
 
 /**
@@ -136,7 +139,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       entry.status = shaped.status
       return operation.method === "GET"
         ? Effect.succeed(shaped)
-        : Effect.as(commits.add(writeOf(exchange, operation, caller, response)), shaped)
+        : Effect.as(commits.add(writeOf(exchange, operation, caller)), shaped)
     }
 
     const fail = (exchange: Exchange, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse, RequestError | NotHandled> => {
@@ -242,29 +245,32 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
     const respond = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | ConnectionReset> => {
       const { entry } = exchange
       return perform(exchange).pipe(
-        Effect.onError(() =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            entry.delivered = "abandoned"
-            close(exchange, now, { latitude: latitude.value })
-          })
-        ),
-        Effect.flatMap(({ delivered, response, streamed }) => {
-          entry.delivered = delivered
-          return Effect.matchEffect(response, {
-            onFailure: (error) =>
-              Effect.flatMap(Clock.currentTimeMillis, (now) => {
-                close(exchange, now, { latitude: latitude.value })
-                return Effect.fail(error)
-              }),
-            onSuccess: (response) => {
-              entry.deliveredStatus = response.status
-              return Effect.map(Clock.currentTimeMillis, (now) => {
-                const sent = Responses.withHeaders(latitude.value, response, { now, id: entry.id })
-                close(exchange, now, { response: sent, streamed, latitude: latitude.value })
-                return sent
-              })
-            }
-          })
+        // Also after an interruption, because the region is uninterruptible.
+        Effect.matchCauseEffect({
+          onFailure: (cause) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              entry.delivered = "abandoned"
+              close(exchange, now, { latitude: latitude.value })
+              return Effect.failCause(cause)
+            }),
+          onSuccess: ({ delivered, response, streamed }) => {
+            entry.delivered = delivered
+            return Effect.matchEffect(response, {
+              onFailure: (error) =>
+                Effect.flatMap(Clock.currentTimeMillis, (now) => {
+                  close(exchange, now, { latitude: latitude.value })
+                  return Effect.fail(error)
+                }),
+              onSuccess: (response) => {
+                entry.deliveredStatus = response.status
+                return Effect.map(Clock.currentTimeMillis, (now) => {
+                  const sent = Responses.withHeaders(latitude.value, response, { now, id: entry.id })
+                  close(exchange, now, { response: sent, streamed, latitude: latitude.value })
+                  return sent
+                })
+              }
+            })
+          }
         }),
         Effect.catchAllCause((cause) => Cause.isDie(cause) ? recover(exchange, cause) : Effect.failCause(cause))
       )

@@ -22,7 +22,9 @@ const discard = (message: IncomingMessage): void => {
  * response.
  */
 const read = (message: IncomingMessage) => (maxBytes: number): Effect.Effect<Option.Option<Uint8Array>, unknown> =>
-  Effect.suspend(() => message.readableLength <= maxBytes && hasArrived(message) ? readArrived(message) : readArriving(message, maxBytes))
+  Effect.suspend(() =>
+    message.readableLength <= maxBytes && hasArrived(message) ? readArrived(message) : Effect.interruptible(readArriving(message, maxBytes))
+  )
 
 /** Most bodies arrive together with the head, so nothing has to wait for them. */
 const hasArrived = (message: IncomingMessage): boolean =>

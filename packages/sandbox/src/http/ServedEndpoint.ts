@@ -5,10 +5,10 @@
  */
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { constUndefined } from "effect/Function"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { jsonType } from "./Envelope.js"
+import { onFirstUse } from "../OnFirstUse.js"
 import { bodySchema } from "./Operation.js"
 
 /**
@@ -20,42 +20,38 @@ import { bodySchema } from "./Operation.js"
 export type FurtherFields = "preserve" | "ignore"
 
 /**
- * The schema of a response body. A value that does not match the contract is a defect: the platform would treat the encode
- * error as a decode error of the request and respond with 400.
+ * Encodes the results of a handler as JSON by the success schema of its endpoint; a result without a body stays undefined. A result that does not match
+ * the contract throws.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const responseBody = <A, I>(schema: Schema.Schema<A, I>, furtherFields: FurtherFields): Schema.Schema<unknown, unknown> => {
+export const encoder = (
+  success: Schema.Schema.All,
+  furtherFields: FurtherFields
+): (result: unknown) => unknown => {
   // Compiled on first use, because all schemas together take 10 ms or more.
-  let encode: ((value: unknown) => unknown) | undefined
-  return Schema.transformOrFail(Schema.Unknown, Schema.declare((value: unknown): value is unknown => value !== undefined), {
-    strict: true,
-    decode: (value, _, ast) => ParseResult.fail(new ParseResult.Forbidden(ast, value, "a response is never decoded")),
-    encode: (value) => ParseResult.succeed((encode ??= Schema.encodeUnknownSync(schema, { onExcessProperty: furtherFields }))(value))
-  }).pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType: jsonType }))
+  const encode = onFirstUse((): (result: unknown) => unknown =>
+    Option.match(bodySchema(success), {
+      onNone: () => constUndefined,
+      onSome: (schema) => Schema.encodeUnknownSync(schema, { onExcessProperty: furtherFields })
+    })
+  )
+  return (result) => result === undefined ? undefined : encode(result)
 }
 
 /**
- * The same endpoint at another path, with a success schema of {@link responseBody}. It has no error schema,
- * because `Failures` encodes the errors.
+ * The same endpoint at another path. It has neither the schema of its success nor those of its errors, because `Endpoints` and
+ * `Failures` encode these.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const served = (
   endpoint: HttpApiEndpoint.HttpApiEndpoint.AnyWithProps,
-  path: `/${string}`,
-  furtherFields: FurtherFields
+  path: `/${string}`
 ): HttpApiEndpoint.HttpApiEndpoint.AnyWithProps => {
-  const fields = {
-    path,
-    errorSchema: Schema.Never,
-    successSchema: Option.match(bodySchema(endpoint.successSchema), {
-      onNone: () => HttpApiSchema.NoContent,
-      onSome: (schema) => Schema.Union(responseBody(schema, furtherFields), HttpApiSchema.NoContent)
-    })
-  }
+  const fields = { path, errorSchema: Schema.Never, successSchema: HttpApiSchema.NoContent }
   // The platform copies its endpoints in the same way. True because the copy gets the prototype and all properties.
   return Object.assign(Object.create(Reflect.getPrototypeOf(endpoint)) as typeof endpoint, endpoint, fields)
 }

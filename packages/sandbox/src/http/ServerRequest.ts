@@ -39,7 +39,10 @@ export interface Source {
   readonly remoteAddress: Option.Option<string>
   /** Whether the headers announce a body, which may be empty. */
   readonly hasBody: boolean
-  /** Reads the body; none if it has more than `maxBytes`. */
+  /**
+   * Reads the body; none if it has more than `maxBytes`. Interruptible while it waits, also in an uninterruptible region: a request
+   * whose body did not arrive completely has no effect.
+   */
   readonly read: (maxBytes: number) => Effect.Effect<Option.Option<Uint8Array>, unknown>
   /** The body as a stream, for uploads. A body can be consumed once, by `read` or by `stream`. */
   readonly stream: Stream.Stream<Uint8Array, unknown>
@@ -113,6 +116,8 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   bytes: Uint8Array | undefined
   /** The result of {@link readJson}. */
   received: Option.Option<unknown> = Option.none()
+  /** The body of the response as JSON, once the handler has succeeded; undefined without a body. */
+  result: unknown
 
   constructor(source: Source, url: string = source.url, handlers: Handlers = new Map()) {
     super()
@@ -158,8 +163,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
     return this.declaredLength > maxBytes
       ? Effect.fail(tooLarge())
       : Effect.matchEffect(
-        // A request whose body did not arrive completely has no effect.
-        Effect.interruptible(this.source.read(maxBytes)),
+        this.source.read(maxBytes),
         {
           onFailure: (cause) => Effect.fail(this.failure(cause)),
           onSuccess: Option.match({

@@ -39,16 +39,15 @@ export const make: Effect.Effect<
       Effect.gen(function*() {
         const author = yield* getAccount(accountId)
         yield* checkFields({ text, mediaIds }, accountId)
-        const seq = yield* posts.nextSeq()
-        const id = PostId.make(Stored.id(latitude.value, "post", seq, Posts.idOf(seq)))
-        yield* posts.insert({
+        const now = yield* DateTime.now
+        const { id } = yield* posts.create((seq) => ({
           seq,
-          id,
+          id: PostId.make(Stored.id(latitude.value, "post", seq, Posts.idOf(seq))),
           authorId: author.id,
           text,
           mediaIds: mediaIds.map((mediaId) => MediaId.make(mediaId)),
-          createdAt: createdAt ?? (yield* DateTime.now)
-        })
+          createdAt: createdAt ?? now
+        }))
         return id
       }).pipe(sql.withTransaction),
 

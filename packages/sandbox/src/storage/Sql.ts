@@ -44,6 +44,8 @@ export interface Client {
   (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<unknown>>
   /** Runs a statement and returns its first row; undefined if there is none. For one row, cheaper than reading all rows. */
   readonly first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<unknown>
+  /** Runs a statement at once and returns its rows, for statements of one `Effect.sync` that no other fiber may come between. */
+  readonly unsafe: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => ReadonlyArray<unknown>
   /** The part of an INSERT after the table: the columns of the first row, and the values of all rows. */
   readonly insert: (rows: Row | ReadonlyArray<Row>) => Fragment
   /** Text that is inserted into the statement verbatim. */
@@ -53,7 +55,7 @@ export interface Client {
    * it ends. An effect that suspends dies, is rolled back and is interrupted.
    */
   readonly withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The number of statements that have written to some tables, rolled back ones included. Cached rows are valid while the number is unchanged. */
+  /** A number that grows with each statement that writes to one of these tables, and with each rollback. Cached rows are valid while it is unchanged. */
   readonly writes: (...tables: ReadonlyArray<string>) => number
 }
 
@@ -63,6 +65,8 @@ export class Sql extends Context.Tag("@plaza/sandbox/Sql")<Sql, Client>() {}
 interface Prepared {
   readonly text: string
   readonly statement: Sqlite.Statement<[ReadonlyArray<Value>]>
+  /** Whether it returns rows. */
+  readonly isReader: boolean
   /** The table that it writes to. */
   readonly target: string | undefined
 }
@@ -124,6 +128,7 @@ export const make = (database: Sqlite.Database): Client => {
   // A template without fragments always has the same text.
   const byTemplate = new WeakMap<TemplateStringsArray, Prepared>()
   const written = new Map<string, number>()
+  let rollbacks = 0
   let depth = 0
 
   const prepare = (text: string): Prepared => {
@@ -132,7 +137,7 @@ export const make = (database: Sqlite.Database): Client => {
       return found
     }
     const statement = database.prepare<[ReadonlyArray<Value>]>(text)
-    const prepared = { text, statement, target: targetOf(text) }
+    const prepared = { text, statement, isReader: statement.reader, target: targetOf(text) }
     byText.set(text, prepared)
     return prepared
   }
@@ -170,8 +175,8 @@ export const make = (database: Sqlite.Database): Client => {
     }
   }
 
-  const all = ({ statement }: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
-    if (statement.reader) {
+  const all = ({ isReader, statement }: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
+    if (isReader) {
       return statement.all(values)
     }
     statement.run(values)
@@ -188,7 +193,12 @@ export const make = (database: Sqlite.Database): Client => {
       // Prepared once: a compilation costs as much as the statement.
       const execute = (text: string) => prepare(text).statement.run([])
       // SQLite itself rolls back after some failures, such as a full disk.
-      const undo = () => database.inTransaction ? database.exec(rollback) : undefined
+      const undo = () => {
+        rollbacks++
+        if (database.inTransaction) {
+          database.exec(rollback)
+        }
+      }
       execute(begin)
       depth++
       try {
@@ -211,10 +221,11 @@ export const make = (database: Sqlite.Database): Client => {
     (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, all)),
     {
       first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, first)),
+      unsafe: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => run(text, parts, all),
       insert,
       literal: (text: string) => new Fragment(text),
       withTransaction,
-      writes: (...tables: ReadonlyArray<string>) => tables.reduce((sum, table) => sum + (written.get(table) ?? 0), 0)
+      writes: (...tables: ReadonlyArray<string>) => tables.reduce((sum, table) => sum + (written.get(table) ?? 0), rollbacks)
     }
   )
 }

@@ -50,18 +50,18 @@ export const group = Endpoints.group(servedInterface, PostsGroup, (handlers) =>
             return yield* Envelope.invalidField("text", "is missing: a post without mediaIds requires it")
           }
           yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
-          const seq = yield* repo.nextSeq()
-          const post: Post = {
+          const createdAt = yield* DateTime.now
+          // One statement, so it needs no transaction.
+          const post = yield* repo.create((seq) => ({
             seq,
             id: PostId.make(Stored.id(latitude.value, "post", seq, idOf(seq))),
             authorId: caller.accountId,
             text: Stored.text(latitude.value, text),
             mediaIds: Stored.mediaIds(latitude.value, mediaIds),
-            createdAt: yield* DateTime.now
-          }
-          yield* repo.insert(post)
+            createdAt
+          }))
           return toPost(post)
-        }).pipe(withTransaction))
+        }))
       .handle("listPosts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
