@@ -109,9 +109,11 @@ export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
   readonly clear: Effect.Effect<void>
 }>() {}
 
-interface StoredCommit extends Omit<Commit, "at"> {
+interface StoredCommit {
+  readonly id: string
   readonly at: number
-  /** Bytes of its payload, which is not masked, and of its parameters. */
+  readonly write: Write
+  /** Bytes of its payload and parameters. */
   readonly size: number
 }
 
@@ -126,8 +128,9 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
   let kept: Array<StoredCommit> = []
   let size = 0
   let added = 0
-  const toCommit = ({ at, payload, size: _, ...commit }: StoredCommit): Commit => ({
-    ...commit,
+  const toCommit = ({ at, id, write: { payload, payloadBytes: _, ...write } }: StoredCommit): Commit => ({
+    ...write,
+    id,
     at: DateTime.unsafeMake(at),
     payload: mask.json(payload)
   })
@@ -139,14 +142,9 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
     }
   }
   return {
-    add: ({ payloadBytes, ...write }) =>
+    add: (write) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
-        const commit = {
-          ...write,
-          id: `commit_${++added}`,
-          at,
-          size: payloadBytes + jsonBytes(write.params)
-        }
+        const commit = { id: `commit_${++added}`, at, write, size: write.payloadBytes + jsonBytes(write.params) }
         kept.push(commit)
         size += commit.size
         trim()
@@ -155,9 +153,9 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
     read: ({ after, limit, operation }) =>
       Effect.sync(() => {
         const { data, last } = Page.read(
-          operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
+          operation === undefined ? kept : kept.filter(({ write }) => write.operation === operation),
           { after: after === undefined ? undefined : Page.numberOf(after), limit },
-          { newest: added, bytesOf: ({ params, payload }) => jsonBytes([params, payload]) + overhead }
+          { newest: added, bytesOf: ({ write: { params, payload } }) => jsonBytes([params, payload]) + overhead }
         )
         return { data: data.map(toCommit), next: last?.id ?? null }
       }),

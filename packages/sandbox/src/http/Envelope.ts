@@ -32,7 +32,9 @@ export const empty = (status: number, headers: Readonly<Record<string, string>> 
 export const raw = (status: number, body: string, contentType: string): HttpServerResponse.HttpServerResponse =>
   body === "" || status === 204
     ? empty(status, { "content-type": contentType })
-    // Not `HttpServerResponse.text`, which replaces an empty type by text/plain.
+    : contentType !== ""
+    ? HttpServerResponse.text(body, { status, contentType })
+    // `HttpServerResponse.text` replaces an empty type by text/plain.
     : HttpServerResponse.setBody(empty(status, { "content-type": contentType }), HttpBody.text(body, contentType))
 
 /** @since 0.1.0 @category constructors */

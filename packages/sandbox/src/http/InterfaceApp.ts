@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Caller } from "../access/Callers.js"
+import type { UploadedFile } from "../areas/media/Upload.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import { defaults as simplest, type Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
@@ -75,23 +76,24 @@ const idOf = (body: unknown): string | null => {
   return typeof id === "string" ? id : null
 }
 
-/** The body of a request as it is recorded, with its size; of an upload its description without the bytes. */
-const payloadOf = ({ bytes, file, received }: Exchange): Pick<Write, "payload" | "payloadBytes"> => {
-  if (file === undefined) {
-    return { payload: Option.getOrNull(received), payloadBytes: bytes?.length ?? 0 }
-  }
-  const payload = { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 }
-  return { payload, payloadBytes: Buffer.byteLength(JSON.stringify(payload)) }
-}
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }: Caller): Write => ({
-  requestId: exchange.entry.id,
+/** What a commit has of an upload: the description of its file. */
+const describe = ({ contentType, name, sha256, size }: UploadedFile) => ({ name, contentType, size, sha256 })
+
+const writeOf = (
+  { bytes, entry, file, isLate, received, result }: Exchange,
+  { action, name }: Operation,
+  { accountId }: Caller
+): Write => ({
+  requestId: entry.id,
   operation: name,
   accountId,
-  params: exchange.entry.params,
-  createdId: action === "create" || action === "upload" ? idOf(exchange.result) : null,
-  isLate: exchange.isLate,
-  ...payloadOf(exchange)
+  params: entry.params,
+  payload: file === undefined ? Option.getOrNull(received) : describe(file),
+  payloadBytes: file === undefined ? bytes?.length ?? 0 : jsonBytes(describe(file)),
+  createdId: action === "create" || action === "upload" ? idOf(result) : null,
+  isLate
 })
 
 /**

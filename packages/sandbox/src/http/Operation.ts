@@ -8,6 +8,7 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import type * as HttpRouter from "@effect/platform/HttpRouter"
+import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
@@ -118,6 +119,7 @@ export const byRoute = (
   operations: ReadonlyArray<Operation>,
   prefix = ""
 ): (route: HttpRouter.Route<unknown, unknown>) => Operation | undefined => {
-  const byKey = new Map(operations.map((operation) => [`${operation.method} ${prefix}${operation.path}`, operation]))
-  return ({ method, path }) => byKey.get(`${method} ${path}`)
+  // By the path alone, because every request does this, and a joined text would have to be hashed each time.
+  const byPath = new Map(Object.entries(Arr.groupBy(operations, ({ path }) => `${prefix}${path}`)))
+  return ({ method, path }) => byPath.get(path)?.find((operation) => operation.method === method)
 }

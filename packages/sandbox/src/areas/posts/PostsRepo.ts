@@ -60,15 +60,16 @@ export const idOf = (seq: number): string => String(firstPostId + BigInt(seq - 1
  */
 const makeCreate = (sql: Client, nextSeq: () => number) => {
   const writes = () => sql.writes("posts", "sqlite_sequence")
+  const insert = ({ authorId, createdAt, id, mediaIds, seq, text }: Post) =>
+    sql.unsafe`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
+      VALUES (${seq}, ${id}, ${authorId}, ${text}, ${encodeMediaIds(mediaIds)}, ${DateTime.toEpochMillis(createdAt)})`
   let next = 0
   let validAt: number | undefined
   return (toPost: (seq: number) => Post): Effect.Effect<Post> =>
     Effect.sync(() => {
       const post = toPost(writes() === validAt ? next : nextSeq())
-      const { authorId, createdAt, id, mediaIds, seq, text } = post
-      sql.unsafe`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
-        VALUES (${seq}, ${id}, ${authorId}, ${text}, ${encodeMediaIds(mediaIds)}, ${DateTime.toEpochMillis(createdAt)})`
-      next = seq + 1
+      insert(post)
+      next = post.seq + 1
       validAt = writes()
       return post
     })
