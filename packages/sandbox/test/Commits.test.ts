@@ -73,6 +73,14 @@ describe("the record of commits", () => {
       assert.isAbove(page.data.length, 5)
     }).pipe(Effect.provide(commitsLayer)))
 
+  it.effect("has room for any number of writes with a body that the operation ignores", () =>
+    Effect.gen(function*() {
+      const text = JSON.stringify("x".repeat(1_000_000))
+      const likes = yield* Effect.replicateEffect(call("POST", "/posts/9007199254740993/like", { text }), 70)
+      assert.deepStrictEqual(new Set(likes.map(({ status }) => status)), new Set([204]))
+      assert.lengthOf(readPage((yield* control("GET", "/commits?operation=likePost")).json).data, 70)
+    }).pipe(Effect.provide(layerInProcess())))
+
   it.effect("has pages of at most 1,000, by default the newest", () =>
     Effect.gen(function*() {
       const commits = yield* filled(2_500, "a", "b")

@@ -38,7 +38,7 @@ describe("the number of writes", () => {
           before = after
         })
       yield* grows(add(sql, "a"), true, "an insert")
-      yield* grows(Effect.sync(() => sql.unsafe`UPDATE things SET n = ${2}`), true, "an update")
+      yield* grows(Effect.sync(() => sql.unsafeRun`UPDATE things SET n = ${2}`), true, "an update")
       yield* grows(ids(sql), false, "a read")
       yield* grows(sql`INSERT INTO others VALUES (${"a"})`, false, "another table")
       yield* grows(sql.withTransaction(sql`INSERT INTO others VALUES (${"b"})`), false, "a transaction without a write")

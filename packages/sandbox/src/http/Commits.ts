@@ -1,5 +1,5 @@
 /**
- * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked when a commit is read; see `KeyMask`.
+ * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked: in parameters by the request log, in payloads when a commit is first read; see `KeyMask`.
  *
  * @since 0.1.0
  */
@@ -94,8 +94,8 @@ export interface CommitPage extends Schema.Schema.Type<typeof CommitPage> {}
  * @category models
  */
 export interface Write extends Omit<Commit, "id" | "at"> {
-  /** The size of the payload as it was sent. */
-  readonly payloadBytes: number
+  /** The size of the payload as it was sent; undefined if only its JSON is known. */
+  readonly payloadBytes?: number | undefined
 }
 
 /** @since 0.1.0 @category services */
@@ -112,7 +112,9 @@ export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
 interface StoredCommit {
   readonly id: string
   readonly at: number
-  readonly write: Write
+  write: Write
+  /** Whether keys in its payload are masked. */
+  isMasked: boolean
   /** Bytes of its payload and parameters. */
   readonly size: number
 }
@@ -126,27 +128,30 @@ const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(v
 export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
   const mask = KeyMask.make(keyPrefixes)
   let kept: Array<StoredCommit> = []
-  let size = 0
+  let total = 0
   let added = 0
-  const toCommit = ({ at, id, write: { payload, payloadBytes: _, ...write } }: StoredCommit): Commit => ({
-    ...write,
-    id,
-    at: DateTime.unsafeMake(at),
-    payload: mask.json(payload)
-  })
+  const toCommit = (stored: StoredCommit): Commit => {
+    if (!stored.isMasked) {
+      stored.write = { ...stored.write, payload: mask.json(stored.write.payload) }
+      stored.isMasked = true
+    }
+    const { payloadBytes: _, ...write } = stored.write
+    return { ...write, id: stored.id, at: DateTime.unsafeMake(stored.at) }
+  }
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
   const trim = () => {
-    while (kept.length > capacity || size > maxBytes && kept.length > 1) {
+    while (kept.length > capacity || total > maxBytes && kept.length > 1) {
       kept = kept.slice(Math.ceil(kept.length / 2))
-      size = kept.reduce((sum, commit) => sum + commit.size, 0)
+      total = kept.reduce((sum, { size }) => sum + size, 0)
     }
   }
   return {
     add: (write) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
-        const commit = { id: `commit_${++added}`, at, write, size: write.payloadBytes + jsonBytes(write.params) }
+        const size = (write.payloadBytes ?? jsonBytes(write.payload)) + jsonBytes(write.params)
+        const commit = { id: `commit_${++added}`, at, write, isMasked: false, size }
         kept.push(commit)
-        size += commit.size
+        total += commit.size
         trim()
       }),
     all: Effect.sync(() => kept.map(toCommit)),
@@ -161,7 +166,7 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
       }),
     clear: Effect.sync(() => {
       kept = []
-      size = 0
+      total = 0
     })
   }
 })

@@ -66,8 +66,11 @@ interface Collector {
  */
 const handle = (name: string, encode: (result: unknown) => unknown): Handler => (input) => {
   const { request } = input
-  const handler = request instanceof ServerRequest ? request.handlers.get(name) : undefined
-  return handler === undefined || !(request instanceof ServerRequest)
+  if (!(request instanceof ServerRequest)) {
+    return Effect.dieMessage("the request is not a ServerRequest")
+  }
+  const handler = request.handlers.get(name)
+  return handler === undefined
     ? Effect.dieMessage(`the sandbox of this request has no handler ${name}`)
     : Effect.map(handler(input), (result) => {
       request.result = encode(result)

@@ -11,13 +11,8 @@ import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Errors from "@plaza/domain/Errors"
 import * as Duration from "effect/Duration"
 
-/**
- * The content type of every JSON body.
- *
- * @since 0.1.0
- * @category constants
- */
-export const jsonType = "application/json; charset=utf-8"
+/** The content type of every JSON body. */
+const jsonType = "application/json; charset=utf-8"
 
 /**
  * A response without a body. It sets `content-length`, because Node would otherwise send an empty chunked body.

@@ -13,7 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Caller } from "../access/Callers.js"
-import type { UploadedFile } from "../areas/media/Upload.js"
 import { CurrentAssumptions } from "../Assumptions.js"
 import { defaults as simplest, type Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
@@ -76,24 +75,23 @@ const idOf = (body: unknown): string | null => {
   return typeof id === "string" ? id : null
 }
 
-const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+/** The body as a commit has it, with its size if it is known; of an upload the description of the file. */
+const payloadOf = ({ bytes, file, received }: Exchange): Pick<Write, "payload" | "payloadBytes"> =>
+  file !== undefined
+    ? { payload: { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 } }
+    // A body that the operation ignores is no payload.
+    : Option.isSome(received)
+    ? { payload: received.value, payloadBytes: bytes?.length }
+    : { payload: null }
 
-/** What a commit has of an upload: the description of its file. */
-const describe = ({ contentType, name, sha256, size }: UploadedFile) => ({ name, contentType, size, sha256 })
-
-const writeOf = (
-  { bytes, entry, file, isLate, received, result }: Exchange,
-  { action, name }: Operation,
-  { accountId }: Caller
-): Write => ({
-  requestId: entry.id,
+const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }: Caller): Write => ({
+  requestId: exchange.entry.id,
   operation: name,
   accountId,
-  params: entry.params,
-  payload: file === undefined ? Option.getOrNull(received) : describe(file),
-  payloadBytes: file === undefined ? bytes?.length ?? 0 : jsonBytes(describe(file)),
-  createdId: action === "create" || action === "upload" ? idOf(result) : null,
-  isLate
+  params: exchange.entry.params,
+  createdId: action === "create" || action === "upload" ? idOf(exchange.result) : null,
+  isLate: exchange.isLate,
+  ...payloadOf(exchange)
 })
 
 /**

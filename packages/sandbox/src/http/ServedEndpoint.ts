@@ -1,5 +1,5 @@
 /**
- * An endpoint as the sandbox serves it: responses may have fields that the contract doesn't have.
+ * An endpoint as the sandbox serves it, and the encoding of its results, which may have fields that the contract doesn't have.
  *
  * @since 0.1.0
  */
@@ -20,8 +20,8 @@ import { bodySchema } from "./Operation.js"
 export type FurtherFields = "preserve" | "ignore"
 
 /**
- * Encodes the results of a handler as JSON by the success schema of its endpoint; a result without a body stays undefined. A result that does not match
- * the contract throws.
+ * Encodes the results of a handler as JSON by the success schema of its endpoint; a result without a body stays undefined. The
+ * encoder throws if a result does not match the contract.
  *
  * @since 0.1.0
  * @category schemas

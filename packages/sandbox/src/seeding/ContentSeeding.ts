@@ -39,8 +39,7 @@ export const make: Effect.Effect<
       Effect.gen(function*() {
         const author = yield* getAccount(accountId)
         yield* checkFields({ text, mediaIds }, accountId)
-        const now = yield* DateTime.now
-        const { id } = yield* posts.create((seq) => ({
+        const { id } = yield* posts.create((seq, now) => ({
           seq,
           id: PostId.make(Stored.id(latitude.value, "post", seq, Posts.idOf(seq))),
           authorId: author.id,

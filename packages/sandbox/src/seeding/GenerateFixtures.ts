@@ -112,7 +112,7 @@ export const make: Effect.Effect<
 
       // Older than all existing posts, so that the newest one stays the newest.
       const oldest = yield* oldestPost(now)
-      const postSeq = yield* postsRepo.nextSeq
+      const postSeq = yield* postsRepo.nextSeq()
       yield* insert("posts", posts, (index) =>
         Effect.zipWith(pick(SampleText.texts), below(Math.max(people, 1)), (text, author) => ({
           seq: postSeq + index,

@@ -45,7 +45,7 @@ export interface Client {
   /** Runs a statement and returns its first row; undefined if there is none. For one row, cheaper than reading all rows. */
   readonly first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<unknown>
   /** Runs a statement at once and returns its rows, for statements of one `Effect.sync` that no other fiber may come between. */
-  readonly unsafe: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => ReadonlyArray<unknown>
+  readonly unsafeRun: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => ReadonlyArray<unknown>
   /** The part of an INSERT after the table: the columns of the first row, and the values of all rows. */
   readonly insert: (rows: Row | ReadonlyArray<Row>) => Fragment
   /** Text that is inserted into the statement verbatim. */
@@ -55,7 +55,10 @@ export interface Client {
    * it ends. An effect that suspends dies, is rolled back and is interrupted.
    */
   readonly withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A number that grows with each statement that writes to one of these tables, and with each rollback. Cached rows are valid while it is unchanged. */
+  /**
+   * A number that grows with each statement that writes to one of these tables, and with each rollback, whatever it undoes.
+   * Cached rows are valid while it is unchanged.
+   */
   readonly writes: (...tables: ReadonlyArray<string>) => number
 }
 
@@ -221,7 +224,7 @@ export const make = (database: Sqlite.Database): Client => {
     (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, all)),
     {
       first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, first)),
-      unsafe: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => run(text, parts, all),
+      unsafeRun: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => run(text, parts, all),
       insert,
       literal: (text: string) => new Fragment(text),
       withTransaction,

@@ -42,26 +42,27 @@ export const group = Endpoints.group(servedInterface, PostsGroup, (handlers) =>
     const { maxTextLength } = yield* CurrentAssumptions
 
     return handlers
-      .handle("createPost", ({ payload: { mediaIds = [], text: given } }) =>
-        Effect.gen(function*() {
+      .handle("createPost", ({ payload: { mediaIds = [], text: given } }) => {
+        const create = Effect.gen(function*() {
           const caller = yield* CurrentCaller
           const text = given ?? ""
           if (given === undefined && mediaIds.length === 0) {
             return yield* Envelope.invalidField("text", "is missing: a post without mediaIds requires it")
           }
           yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
-          const createdAt = yield* DateTime.now
-          // One statement, so it needs no transaction.
-          const post = yield* repo.create((seq) => ({
+          const post = yield* repo.create((seq, now) => ({
             seq,
             id: PostId.make(Stored.id(latitude.value, "post", seq, idOf(seq))),
             authorId: caller.accountId,
             text: Stored.text(latitude.value, text),
             mediaIds: Stored.mediaIds(latitude.value, mediaIds),
-            createdAt
+            createdAt: now
           }))
           return toPost(post)
-        }))
+        })
+        // Without media a post is one statement.
+        return mediaIds.length === 0 ? create : withTransaction(create)
+      })
       .handle("listPosts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({

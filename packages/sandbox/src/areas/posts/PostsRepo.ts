@@ -56,29 +56,31 @@ export const idOf = (seq: number): string => String(firstPostId + BigInt(seq - 1
 
 /**
  * Adds posts. Each gets the next sequence number, which is remembered as long as nothing else changes it, and is added in the
- * same step, so that no two requests get one number.
+ * same step, so that no two requests get one number, and later posts are not older.
  */
 const makeCreate = (sql: Client, nextSeq: () => number) => {
   const writes = () => sql.writes("posts", "sqlite_sequence")
   const insert = ({ authorId, createdAt, id, mediaIds, seq, text }: Post) =>
-    sql.unsafe`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
+    sql.unsafeRun`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
       VALUES (${seq}, ${id}, ${authorId}, ${text}, ${encodeMediaIds(mediaIds)}, ${DateTime.toEpochMillis(createdAt)})`
   let next = 0
   let validAt: number | undefined
-  return (toPost: (seq: number) => Post): Effect.Effect<Post> =>
-    Effect.sync(() => {
-      const post = toPost(writes() === validAt ? next : nextSeq())
-      insert(post)
-      next = post.seq + 1
-      validAt = writes()
-      return post
-    })
+  return (toPost: (seq: number, now: DateTime.Utc) => Post): Effect.Effect<Post> =>
+    Effect.clockWith((clock) =>
+      Effect.sync(() => {
+        const post = toPost(writes() === validAt ? next : nextSeq(), DateTime.unsafeMake(clock.unsafeCurrentTimeMillis()))
+        insert(post)
+        next = post.seq + 1
+        validAt = writes()
+        return post
+      })
+    )
 }
 
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => {
   const decodeSeq = onFirstUse(() => Schema.decodeUnknownSync(SqlSchema.Seq))
-  const nextSeq = () => decodeSeq(sql.unsafe`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'posts'), 0) + 1 AS seq`[0])
+  const nextSeq = () => decodeSeq(sql.unsafeRun`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'posts'), 0) + 1 AS seq`[0])
   return {
     find: SqlSchema.findOne({
       Result: Post,
@@ -101,8 +103,8 @@ export const make = Effect.map(Sql, (sql) => {
         FROM posts ORDER BY seq`
     }),
     /** The sequence number of the next post. Deleted posts count: no id is given twice. */
-    nextSeq: Effect.sync(nextSeq),
-    /** Adds the post with the next sequence number. */
+    nextSeq: () => Effect.sync(nextSeq),
+    /** Adds the post with the next sequence number at the current time. */
     create: makeCreate(sql, nextSeq),
     update: ({ mediaIds, seq, text }: Post) =>
       Effect.asVoid(sql`UPDATE posts SET text = ${text}, media_ids = ${encodeMediaIds(mediaIds)} WHERE seq = ${seq}`),
