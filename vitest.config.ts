@@ -1,6 +1,7 @@
 /**
  * Runs all tests of the repository from the sources, in one run. Only the tests that start a program require its bundle.
  */
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
 // "@plaza/source" selects the sources. The others are Vite's defaults for Node, which this list replaces, without "module": vitest passes
@@ -39,7 +40,8 @@ export default defineConfig({
       // Vitest starts new processes for each project.
       ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file] } }))
     ],
-    setupFiles: ["./scripts/TestSetup.ts"],
+    // Absolute, because Vitest finds a relative one in an outer clone first.
+    setupFiles: [fileURLToPath(new URL("scripts/TestSetup.ts", import.meta.url))],
     pool: "forks",
     poolOptions: { forks: { isolate: false, minForks: 1, maxForks: 2 } },
     allowOnly: false,
