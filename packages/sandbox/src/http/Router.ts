@@ -44,8 +44,7 @@ const isWellFormed = (path: string): boolean => {
  * @since 0.1.0
  * @category routing
  */
-export const urlOf = (path: string, query: string): string =>
-  `${/[;#]/.test(path) ? path.replace(/[;#]/g, encodeURIComponent) : path}?${query}`
+export const urlOf = (path: string, query: string): string => `${path.replace(/[;#]/g, encodeURIComponent)}?${query}`
 
 const unknown = (method: string, path: string, question: string) =>
   new Unroutable({ error: new NotFound({ message: `there is no endpoint ${method} ${path}${question}` }) })

@@ -60,7 +60,7 @@ export const group = Endpoints.group(servedInterface, PostsGroup, (handlers) =>
           }))
           return toPost(post)
         })
-        // Without media a post is one statement.
+        // Without media nothing is checked against stored rows, and the post is added in one step.
         return mediaIds.length === 0 ? create : withTransaction(create)
       })
       .handle("listPosts", ({ urlParams }) =>

@@ -54,89 +54,90 @@ const firstPostId = 9_007_199_254_740_993n
  */
 export const idOf = (seq: number): string => String(firstPostId + BigInt(seq - 1))
 
-/**
- * Adds posts. Each gets the next sequence number, which is remembered as long as nothing else changes it, and is added in the
- * same step, so that no two requests get one number, and later posts are not older.
- */
-const makeCreate = (sql: Client, nextSeq: () => number) => {
-  const writes = () => sql.writes("posts", "sqlite_sequence")
+/** Numbers posts. Deleted ones count: no id is given twice. */
+const makeNumbered = (sql: Client) => {
+  const decodeSeq = onFirstUse(() => Schema.decodeUnknownSync(SqlSchema.Seq))
+  const readNext = () => decodeSeq(sql.unsafeRun`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'posts'), 0) + 1 AS seq`[0])
   const insert = ({ authorId, createdAt, id, mediaIds, seq, text }: Post) =>
     sql.unsafeRun`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
       VALUES (${seq}, ${id}, ${authorId}, ${text}, ${encodeMediaIds(mediaIds)}, ${DateTime.toEpochMillis(createdAt)})`
+  const writes = () => sql.writes("posts", "sqlite_sequence")
+  // Remembered as long as nothing else writes to these tables.
   let next = 0
   let validAt: number | undefined
-  return (toPost: (seq: number, now: DateTime.Utc) => Post): Effect.Effect<Post> =>
-    Effect.clockWith((clock) =>
-      Effect.sync(() => {
-        const post = toPost(writes() === validAt ? next : nextSeq(), DateTime.unsafeMake(clock.unsafeCurrentTimeMillis()))
-        insert(post)
-        next = post.seq + 1
-        validAt = writes()
-        return post
-      })
-    )
+  return {
+    /** The sequence number of the next post. */
+    nextSeq: () => Effect.sync(readNext),
+    /**
+     * Adds a post with the next sequence number at the current time, in one step: no two requests get one number, and the
+     * time is read in the order of the numbers.
+     */
+    create: (toPost: (seq: number, now: DateTime.Utc) => Post): Effect.Effect<Post> =>
+      Effect.clockWith((clock) =>
+        Effect.sync(() => {
+          const post = toPost(writes() === validAt ? next : readNext(), DateTime.unsafeMake(clock.unsafeCurrentTimeMillis()))
+          insert(post)
+          next = post.seq + 1
+          validAt = writes()
+          return post
+        })
+      )
+  }
 }
 
 /** @since 0.1.0 @category constructors */
-export const make = Effect.map(Sql, (sql) => {
-  const decodeSeq = onFirstUse(() => Schema.decodeUnknownSync(SqlSchema.Seq))
-  const nextSeq = () => decodeSeq(sql.unsafeRun`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'posts'), 0) + 1 AS seq`[0])
-  return {
-    find: SqlSchema.findOne({
-      Result: Post,
-      execute: (id: string) =>
-        sql.first`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt
+export const make = Effect.map(Sql, (sql) => ({
+  find: SqlSchema.findOne({
+    Result: Post,
+    execute: (id: string) =>
+      sql.first`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt
         FROM posts WHERE id = ${id}`
-    }),
-    /** The posts of an author before a position (milliseconds since 1970, sequence number), newest first. */
-    findOlder: SqlSchema.findAll({
-      Result: Post,
-      execute: (authorId: string, [createdAt, seq]: readonly [createdAt: number, seq: number], limit: number) =>
-        sql`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt FROM posts
+  }),
+  /** The posts of an author before a position (milliseconds since 1970, sequence number), newest first. */
+  findOlder: SqlSchema.findAll({
+    Result: Post,
+    execute: (authorId: string, [createdAt, seq]: readonly [createdAt: number, seq: number], limit: number) =>
+      sql`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt FROM posts
         WHERE account_id = ${authorId} AND (created_at, sort_seq) < (${createdAt}, ${seq})
         ORDER BY created_at DESC, sort_seq DESC LIMIT ${limit}`
-    }),
-    all: SqlSchema.findAll({
-      Result: Post,
-      execute: () =>
-        sql`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt
+  }),
+  all: SqlSchema.findAll({
+    Result: Post,
+    execute: () =>
+      sql`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt
         FROM posts ORDER BY seq`
-    }),
-    /** The sequence number of the next post. Deleted posts count: no id is given twice. */
-    nextSeq: () => Effect.sync(nextSeq),
-    /** Adds the post with the next sequence number at the current time. */
-    create: makeCreate(sql, nextSeq),
-    update: ({ mediaIds, seq, text }: Post) =>
-      Effect.asVoid(sql`UPDATE posts SET text = ${text}, media_ids = ${encodeMediaIds(mediaIds)} WHERE seq = ${seq}`),
-    /** Deletes a post with its comments and likes. */
-    delete: ({ id, seq }: Post) =>
-      Effect.all([
-        sql`DELETE FROM comments WHERE post_id = ${id}`,
-        sql`DELETE FROM likes WHERE post_id = ${id}`,
-        sql`DELETE FROM posts WHERE seq = ${seq}`
-      ], { discard: true }),
+  }),
+  ...makeNumbered(sql),
+  update: ({ mediaIds, seq, text }: Post) =>
+    Effect.asVoid(sql`UPDATE posts SET text = ${text}, media_ids = ${encodeMediaIds(mediaIds)} WHERE seq = ${seq}`),
+  /** Deletes a post with its comments and likes. */
+  delete: ({ id, seq }: Post) =>
+    Effect.all([
+      sql`DELETE FROM comments WHERE post_id = ${id}`,
+      sql`DELETE FROM likes WHERE post_id = ${id}`,
+      sql`DELETE FROM posts WHERE seq = ${seq}`
+    ], { discard: true }),
 
-    /** Adds a comment and returns its sequence number. */
-    insertComment: SqlSchema.single({
-      Result: SqlSchema.Seq,
-      execute: ({ authorId, createdAt, postId, text }: Omit<Comment, "seq">) =>
-        sql.first`INSERT INTO comments (post_id, account_id, text, created_at)
+  /** Adds a comment and returns its sequence number. */
+  insertComment: SqlSchema.single({
+    Result: SqlSchema.Seq,
+    execute: ({ authorId, createdAt, postId, text }: Omit<Comment, "seq">) =>
+      sql.first`INSERT INTO comments (post_id, account_id, text, created_at)
         VALUES (${postId}, ${authorId}, ${text}, ${DateTime.toEpochMillis(createdAt)}) RETURNING seq`
-    }),
-    allComments: SqlSchema.findAll({
-      Result: Comment,
-      execute: () => sql`SELECT seq, post_id AS postId, account_id AS authorId, text, created_at AS createdAt FROM comments ORDER BY seq`
-    }),
+  }),
+  allComments: SqlSchema.findAll({
+    Result: Comment,
+    execute: () => sql`SELECT seq, post_id AS postId, account_id AS authorId, text, created_at AS createdAt FROM comments ORDER BY seq`
+  }),
 
-    /** Adds a like; an account likes a post once. */
-    insertLike: ({ accountId, postId }: Like) =>
-      Effect.asVoid(sql`INSERT OR IGNORE INTO likes (post_id, account_id) VALUES (${postId}, ${accountId})`),
-    allLikes: SqlSchema.findAll({
-      Result: Like,
-      execute: () => sql`SELECT post_id AS postId, account_id AS accountId FROM likes ORDER BY post_id, account_id`
-    })
-  }
-})
+  /** Adds a like; an account likes a post once. */
+  insertLike: ({ accountId, postId }: Like) =>
+    Effect.asVoid(sql`INSERT OR IGNORE INTO likes (post_id, account_id) VALUES (${postId}, ${accountId})`),
+  allLikes: SqlSchema.findAll({
+    Result: Like,
+    execute: () => sql`SELECT post_id AS postId, account_id AS accountId FROM likes ORDER BY post_id, account_id`
+  })
+}))
 
 /** @since 0.1.0 @category services */
 export class PostsRepo extends Context.Tag("@plaza/sandbox/PostsRepo")<PostsRepo, Effect.Effect.Success<typeof make>>() {}
