@@ -146,7 +146,8 @@ const status = Command.make("status", common, (options) =>
     examples: ["status", "status --json"]
   }))
 
-const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated, Args.withDescription("Quarantined products (default: all of them)."))
+const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated,
+  Args.withDescription("Quarantined or uncertain products (default: all quarantined products)."))
 
 const retry = Command.make("retry", { products, ...common }, (options) =>
   load(() => import("./commands/Retry.js")).pipe(
@@ -154,8 +155,11 @@ const retry = Command.make("retry", { products, ...common }, (options) =>
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
   )).pipe(described({
-    summary: "Releases quarantined products.",
-    details: ["A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker."],
+    summary: "Sends quarantined products again, and uncertain ones that are named.",
+    details: [
+      "An uncertain product is sent only if it is named: sending it puts pieces on sale again that the store has sold meanwhile.",
+      "A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker."
+    ],
     examples: ["retry", "retry MUG-BLUE-350 \"CAP/RED L\""]
   }))
 
@@ -400,7 +404,7 @@ const retryProducts = Command.make("retry", { id: accountId, products, ...withou
       Effect.flatMap((command) => Effect.provide(command.retry(options.id, options.products), command.layerWithLedgers)),
       printingFleet(options)
     )).pipe(described({
-      summary: "Releases quarantined products of an account.",
+      summary: "Sends quarantined products of an account again, and uncertain ones that are named.",
       details: ["Its runner sends them within seconds."],
       examples: ["fleet accounts retry shop-1", "fleet accounts retry shop-1 MUG-BLUE-350"]
     }))

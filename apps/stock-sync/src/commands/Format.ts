@@ -47,6 +47,13 @@ export const quarantineTable = (entries: ReadonlyArray<Entry>) =>
     entries.map(({ dueAt, productId, refusal, wanted }) => [productId, wanted, shortTime(dueAt), refusalText(refusal)])
   )
 
+export const uncertainTable = (entries: ReadonlyArray<Entry>) =>
+  titled(
+    "Uncertain products: the store may have another stock",
+    [{ head: "product" }, { head: "wanted", align: "right" }, { head: "retried at" }, { head: "response", overflow: "wrap" }],
+    entries.map(({ dueAt, productId, refusal, wanted }) => [productId, wanted, shortTime(dueAt) ?? "-", refusalText(refusal)])
+  )
+
 /** Why a change of a held snapshot is implausible. */
 export const changeTexts: Readonly<Record<HeldChange["kind"], string>> = {
   soldOut: "sells out",
@@ -92,7 +99,7 @@ export const entryJson = (entry: Entry) => ({
   confirmed: entry.confirmed ?? null,
   confirmedAt: isoTime(entry.confirmedAt),
   sent: entry.sent ?? null,
-  mayStillArrive: entry.doubt === undefined ? null : { ...entry.doubt, until: isoTime(entry.doubt.until) },
+  mayStillArrive: entry.doubt?.until === undefined ? null : { ...entry.doubt, until: isoTime(entry.doubt.until) },
   attempts: entry.attempts,
   dueAt: isoTime(entry.dueAt),
   row: entry.line,

@@ -5,6 +5,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type Counts, Ledger } from "../ledger/Ledger.js"
+import { LedgerCommands } from "../ledger/LedgerCommands.js"
 import type * as SyncWorker from "../sync/SyncWorker.js"
 import * as Format from "./Format.js"
 
@@ -35,6 +36,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
     const ledger = yield* Ledger
     const issues = counts.rejectedRows + counts.negativeRows > 0 ? yield* Format.collect(ledger.rowIssues, output.json) : []
     const quarantined = counts.quarantined > 0 ? yield* Format.collect(ledger.quarantined, output.json) : []
+    const uncertain = counts.uncertain > 0 ? yield* Format.collect(ledger.uncertain, output.json) : []
     const doubtful = doubtfulOf(counts)
     const confirmed = counts.settled - unchanged
     yield* output.one(
@@ -44,13 +46,15 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
         rejectedRows: counts.rejectedRows,
         negativeRows: counts.negativeRows,
         quarantined: counts.quarantined,
+        uncertain: counts.uncertain,
         doubtful,
         pending: counts.pending,
         complete: source !== undefined && Either.isRight(source) &&
-          counts.rejectedRows + counts.quarantined + doubtful + counts.pending === 0,
+          counts.rejectedRows + counts.quarantined + counts.uncertain + doubtful + counts.pending === 0,
         missing: counts.missing,
         rowIssues: issues.map(Format.issueJson),
         quarantinedProducts: quarantined.map(Format.entryJson),
+        uncertainProducts: uncertain.map(Format.entryJson),
         stopped: ended._tag === "Idle"
           ? null
           : { reason: ended.state.reason, tag: ended.state.failure._tag, message: ended.state.failure.message }
@@ -61,6 +65,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
         ["rows rejected", counts.rejectedRows],
         ...(counts.negativeRows > 0 ? [["negative, accepted as 0", counts.negativeRows] as const] : []),
         ["quarantined", counts.quarantined],
+        ...(counts.uncertain > 0 ? [["uncertain", counts.uncertain] as const] : []),
         ["doubtful", doubtful],
         ["pending", counts.pending]
       ]
@@ -68,6 +73,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
     if (output.json) return
     if (issues.length > 0) yield* Format.issueTable(issues, (yield* ledger.snapshot).unit)
     yield* Format.quarantineTable(quarantined)
+    yield* Format.uncertainTable(uncertain)
   })
 
 /** Succeeds only if the service confirmed every row of the source. */
@@ -97,7 +103,16 @@ export const verdict = ({ counts, ended, source }: Report) =>
       ...(counts.rejectedRows > 0 ? [`${Format.count(counts.rejectedRows, "row")} of the source rejected`] : []),
       ...(counts.quarantined > 0 ? [`${Format.count(counts.quarantined, "product")} refused by the service`] : [])
     ]
-    if (rejected.length === 0) return
-    const them = counts.rejectedRows + counts.quarantined === 1 ? "it" : "them"
-    return yield* new Incomplete({ message: `${rejected.join(", ")}: correct ${them}, and run it again`, retryable: false })
+    const corrections = rejected.length === 0
+      ? []
+      : [`${rejected.join(", ")}: correct ${counts.rejectedRows + counts.quarantined === 1 ? "it" : "them"}, and run it again`]
+    const { retry } = yield* LedgerCommands
+    const uncertain = counts.uncertain === 0 ? [] : [
+      `${Format.count(counts.uncertain, "product")} ${counts.uncertain === 1 ? "is" : "are"} uncertain: compare ${
+        counts.uncertain === 1 ? "it" : "them"
+      } with the store, and run \`${retry} PRODUCT\` to send a stock again`
+    ]
+    const problems = [...corrections, ...uncertain]
+    if (problems.length === 0) return
+    return yield* new Incomplete({ message: problems.join(". "), retryable: false })
   })

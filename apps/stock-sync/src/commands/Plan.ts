@@ -52,6 +52,7 @@ const json = ({ changes, counts, due, held, heldNumber, issues, missingKept, ste
   rejectedRows: counts.rejectedRows,
   negativeRows: counts.negativeRows,
   quarantined: counts.quarantined,
+  uncertain: counts.uncertain,
   missing: counts.missing,
   goneSpared: missingKept,
   held: held === undefined ? null : { ...Format.heldJson(held, changes), snapshot: heldNumber ?? null },
@@ -65,6 +66,7 @@ const summary = ({ counts, due, held, heldNumber }: Preview) => [
   ["rows rejected", counts.rejectedRows] as const,
   ...(counts.negativeRows > 0 ? [["negative, accepted as 0", counts.negativeRows] as const] : []),
   ...(counts.quarantined > 0 ? [["quarantined", counts.quarantined] as const] : []),
+  ...(counts.uncertain > 0 ? [["uncertain", counts.uncertain] as const] : []),
   ...(held === undefined ? [] : [
     heldNumber === undefined
       ? ["would be held", HeldSnapshots.describe(held.figures)] as const

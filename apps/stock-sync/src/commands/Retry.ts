@@ -1,4 +1,4 @@
-/** `retry`: makes quarantined products due at once. Sends nothing itself, and works beside a running worker. */
+/** `retry`: makes quarantined products, or named uncertain ones, due at once. Sends nothing itself, and works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import { quoted } from "@plaza/tabular/Quoted"
 import * as Data from "effect/Data"
@@ -6,13 +6,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Ledger } from "../ledger/Ledger.js"
 
-/** Some of the named products are not quarantined, or the ledger does not contain them. */
+/** Some of the named products are neither quarantined nor uncertain, or the ledger does not contain them. */
 export class NotQuarantined extends Data.TaggedError("NotQuarantined")<{
   readonly products: ReadonlyArray<string>
   readonly message: string
 }> {}
 
-/** Releases the named products; all if none is named. */
+/** Releases the named products; all quarantined ones if none is named. */
 export const run = (products: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -24,7 +24,9 @@ export const run = (products: ReadonlyArray<string>) =>
     if (missing.length > 0) {
       return yield* new NotQuarantined({
         products: missing,
-        message: `${missing.map(quoted).join(", ")} ${missing.length === 1 ? "is" : "are"} not quarantined; \`status\` lists those that are`
+        message: `${missing.map(quoted).join(", ")} ${
+          missing.length === 1 ? "is" : "are"
+        } neither quarantined nor uncertain; \`status\` lists those that are`
       })
     }
   })

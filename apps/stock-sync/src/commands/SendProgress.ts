@@ -3,9 +3,12 @@ import { Progress } from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { Ledger } from "../ledger/Ledger.js"
-import { type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
+import { type Outcome, type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
 
 const isRead = ({ _tag }: StampedEvent) => _tag === "SnapshotAccepted" || _tag === "SnapshotHeld" || _tag === "SourceFailed"
+
+/** Whether nothing more is expected of a product. */
+const hasEnded = (outcome: Outcome): boolean => outcome !== "doubtful" && outcome !== "pending"
 
 const follow = (events: Queue.Dequeue<StampedEvent>) =>
   Effect.gen(function*() {
@@ -19,8 +22,7 @@ const follow = (events: Queue.Dequeue<StampedEvent>) =>
     const ended = new Set<string>()
     return yield* Effect.forever(Effect.flatMap(Queue.take(events), (event) =>
       Effect.suspend(() => {
-        if (event._tag !== "Sent" || (event.outcome !== "confirmed" && event.outcome !== "quarantined") || ended.has(event.productId))
-          return Effect.void
+        if (event._tag !== "Sent" || !hasEnded(event.outcome) || ended.has(event.productId)) return Effect.void
         ended.add(event.productId)
         return shown.tick()
       })))

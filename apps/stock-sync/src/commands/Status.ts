@@ -8,7 +8,7 @@ import { LedgerCommands } from "../ledger/LedgerCommands.js"
 import * as Format from "./Format.js"
 
 // States that need attention come first.
-const order: ReadonlyArray<EntryState> = ["quarantined", "doubtful", "sending", "pending", "settled"]
+const order: ReadonlyArray<EntryState> = ["uncertain", "quarantined", "doubtful", "sending", "pending", "settled"]
 
 /** Reads what the status of a ledger shows. */
 export const report = Effect.gen(function*() {
@@ -52,6 +52,7 @@ export const summary = ({ account, backlog, counts, held, snapshot: { rows, take
   ["pending", counts.pending] as const,
   ["sending", counts.sending] as const,
   ["doubtful", counts.doubtful] as const,
+  ["uncertain", counts.uncertain] as const,
   ["quarantined", counts.quarantined] as const,
   ["missing in the source", counts.missing] as const,
   ["rows rejected", counts.rejectedRows] as const,
@@ -91,7 +92,7 @@ export const tables = (found: Report) =>
         entry.wanted,
         entry.confirmed ?? "?",
         entry.attempts,
-        entry.dueAt === undefined ? "now" : Format.shortTime(entry.dueAt),
+        entry.dueAt === undefined ? entry.state === "uncertain" ? "-" : "now" : Format.shortTime(entry.dueAt),
         Format.refusalText(entry.refusal)
       ])
     )

@@ -43,7 +43,8 @@ export const options = {
     "Format of the log on standard error, one line per event"),
   level: Setting.withDefault("log-level", level, "info", "Least level of logged events. debug adds an event for each request"),
   webhook: Setting.optional("webhook", Setting.trimmed("URL", Option.some<string>, Setting.text.complaint), {
-    about: "Address to POST an event to when a product is quarantined, a snapshot is held or the account is paused, and when that ends. " +
+    about:
+      "Address to POST an event to when a product is quarantined or uncertain, a snapshot is held or the account is paused, and when that ends. " +
       "Signed with STOCK_SYNC_WEBHOOK_SECRET or STOCK_SYNC_WEBHOOK_SECRET_FILE",
     absent: "none"
   })

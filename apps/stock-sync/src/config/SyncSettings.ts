@@ -54,11 +54,14 @@ export const resolve = (given: Setting.Parsed<typeof options>): Setting.Value<Sy
 export const sendOptions = {
   retryRefusedAfter: Setting.withDefault("retry-refused-after", Setting.duration, "1 minute",
     "First pause before a quarantined product is sent again. It doubles with each refusal, up to 6 hours"),
+  shownStock: Setting.withDefault("shown-stock", Setting.oneOf("check", "ignore"), "check",
+    "Responses that show another stock than the one sent: check does not confirm it, ignore does. Set ignore if the service shows another quantity, such as stock less reserved units"),
   stopWithin: Setting.withDefault("stop-within", Setting.duration, "10 seconds", "How long a stop waits for requests in flight"),
   concurrency: Setting.withDefault("concurrency", Setting.integer(1, 100), "8", "Requests in flight at the same time, 1 to 100")
 }
 
 export interface SendSettings {
+  readonly shownStock: "check" | "ignore"
   readonly retryRefusedAfter: Duration.Duration
   readonly stopWithin: Duration.Duration
   readonly concurrency: number

@@ -51,6 +51,7 @@ const isCertain = (now: number) =>
 // The last request was the confirmed one: only an earlier one may still overwrite it.
 const confirmedLast = "product.confirmed = excluded.wanted AND product.sent = product.confirmed AND product.sent_at <= product.confirmed_at"
 const stillRefused = "(product.state = 'quarantined' AND product.refused = excluded.wanted)"
+const stillUncertain = "(product.state = 'uncertain' AND product.wanted = excluded.wanted)"
 
 // Inserted in the order of ids, so that the indexes grow at their ends only.
 const insertInto = (sql: SqlClient.SqlClient, condition: string, { now }: GuardWindow) =>
@@ -75,22 +76,23 @@ const updateKnown = ({ isShared, sql }: LedgerConnection.LedgerConnection, windo
       base = CASE WHEN product.wanted = excluded.wanted OR product.base_at > ${start} THEN product.base ELSE product.wanted END,
       base_at = CASE WHEN product.wanted = excluded.wanted OR product.base_at > ${start} THEN product.base_at ELSE ${now} END,
       attempts = CASE WHEN product.wanted = excluded.wanted THEN product.attempts ELSE 0 END,
+      mismatches = CASE WHEN product.wanted = excluded.wanted THEN product.mismatches ELSE 0 END,
       updated_at = CASE WHEN product.wanted = excluded.wanted THEN product.updated_at ELSE excluded.updated_at END,
       doubt_low = CASE WHEN ${doubtExpired(now)} THEN NULL ELSE product.doubt_low END,
       doubt_high = CASE WHEN ${doubtExpired(now)} THEN NULL ELSE product.doubt_high END,
       doubt_until = CASE WHEN ${doubtExpired(now)} THEN NULL ELSE product.doubt_until END,
       state = CASE
-        WHEN product.state = 'sending' OR ${stillRefused} THEN product.state
+        WHEN product.state = 'sending' OR ${stillRefused} OR ${stillUncertain} THEN product.state
         WHEN ${isCertain(now)} THEN 'settled'
         WHEN product.doubt_until IS NOT NULL AND NOT ${doubtExpired(now)} THEN 'doubtful'
         ELSE 'pending'
       END,
       due_at = CASE
-        WHEN ${stillRefused} OR (product.wanted = excluded.wanted AND NOT (${isCertain(now)})) THEN product.due_at
+        WHEN ${stillRefused} OR ${stillUncertain} OR (product.wanted = excluded.wanted AND NOT (${isCertain(now)})) THEN product.due_at
         WHEN ${confirmedLast} AND NOT (${isCertain(now)}) AND product.state <> 'sending' THEN product.doubt_until
       END,
       since = CASE
-        WHEN ${stillRefused} THEN product.since
+        WHEN ${stillRefused} OR ${stillUncertain} THEN product.since
         WHEN product.state <> 'sending' AND ${isCertain(now)} THEN coalesce(product.confirmed_at, excluded.since)
         WHEN product.state IN ('pending', 'doubtful') THEN product.since
         ELSE excluded.since

@@ -22,18 +22,25 @@ const releasedProducts = LedgerRows.all(Schema.Struct({ id: ProductId }))
 const release = (sql: SqlClient.SqlClient, products: Option.Option<ReadonlyArray<string>>) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const selected = Option.match(products, { onNone: () => sql`1 = 1`, onSome: (ids) => sql`id IN (${idRows(sql, ids)})` })
+    const selected = Option.match(products, {
+      // A sold piece would be on sale again, so only a person sends an uncertain product again.
+      onNone: () => sql`state = 'quarantined'`,
+      onSome: (ids) => sql`state IN ('quarantined', 'uncertain') AND id IN (${idRows(sql, ids)})`
+    })
     const released = yield* releasedProducts(sql`
       UPDATE product SET state = ${
       sql.literal(OutcomeQueries.unconfirmedState)
-    }, attempts = 0, due_at = NULL, since = ${now}, updated_at = ${now}
-      WHERE ${sql.literal(Tables.exceptional)} AND state = 'quarantined' AND ${selected} RETURNING id`)
+    }, attempts = 0, mismatches = 0, due_at = NULL, since = ${now}, updated_at = ${now}
+      WHERE ${sql.literal(Tables.exceptional)} AND ${selected} RETURNING id`)
     return released.map(({ id }) => id)
   })
 
 const retryNow = (sql: SqlClient.SqlClient) =>
-  sql`UPDATE product SET due_at = NULL, attempts = 0
-    WHERE ${sql.literal(Tables.delayed)} AND NOT coalesce(${sql.literal(OutcomeQueries.awaitsLateWrites)}, false)`
+  OutcomeQueries.endDelays(
+    sql,
+    sql`${sql.literal(Tables.delayed)} AND NOT coalesce(${sql.literal(OutcomeQueries.awaitsLateWrites)}, false)`,
+    sql`attempts = 0`
+  )
 
 // The index starts with the priority, so the query names every one.
 const everyPriority = StockPriority.priorities.map(Tables.priorityIndex).join(", ")
@@ -79,7 +86,7 @@ const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
     yield* sql`UPDATE request SET at = ${now} WHERE at > ${now} AND at < ${OutcomeQueries.inFlight}`
   })
 
-const confirmedProducts = LedgerRows.all(Schema.Struct({ id: ProductId, confirmed: Schema.NullOr(Schema.Int) }))
+const comparableProducts = LedgerRows.all(Schema.Struct({ id: ProductId, state: LedgerRows.EntryState, wanted: Schema.Int }))
 
 const observe = (
   sql: SqlClient.SqlClient,
@@ -90,20 +97,24 @@ const observe = (
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const stocks = new Map(observed.map(({ productId, stock }) => [productId, stock]))
-    const comparable = yield* confirmedProducts(sql`
-      SELECT id, confirmed FROM product
-      WHERE id IN (${idRows(sql, stocks.keys())}) AND state = 'settled' AND part IN ('named', 'zeroed') AND updated_at < ${startedAt}`)
-    const differing = comparable.filter(({ confirmed, id }) => confirmed !== stocks.get(id))
-    const equal = comparable.filter(({ confirmed, id }) => confirmed === stocks.get(id)).map(({ id }) => id)
+    // A settled product has its wanted stock confirmed.
+    const comparable = yield* comparableProducts(sql`
+      SELECT id, state, wanted FROM product
+      WHERE id IN (${idRows(sql, stocks.keys())}) AND ${
+      sql.literal(Tables.resting)
+    } AND part IN ('named', 'zeroed') AND updated_at < ${startedAt}`)
+    const settled = comparable.filter(({ state }) => state === "settled")
+    const differing = comparable.filter(({ id, wanted }) => wanted !== stocks.get(id))
+    const equal = settled.filter(({ id, wanted }) => wanted === stocks.get(id)).map(({ id }) => id)
     yield* sql`UPDATE product SET confirmed_at = ${startedAt}, since = ${startedAt} WHERE id IN (${idRows(sql, equal)})`
     if (resend) {
-      yield* Effect.forEach(differing, ({ id }) =>
-        sql`UPDATE product SET state = 'pending', confirmed = ${
-          OutcomeQueries.confirmedStock(stocks.get(id))
-        }, since = ${now}, attempts = 0, updated_at = ${now}
-          WHERE id = ${id}`, { discard: true })
+      // The list may be out of date, so it does not confirm what it shows.
+      yield* Effect.forEach(differing, ({ id, wanted }) =>
+        sql`UPDATE product SET state = 'pending', confirmed = NULL, confirmed_at = NULL, ${
+          OutcomeQueries.widenDoubt(sql, wanted, stocks.get(id) ?? wanted)
+        }, since = ${now}, attempts = 0, mismatches = 0, updated_at = ${now} WHERE id = ${id}`, { discard: true })
     }
-    return differing.length
+    return settled.length - equal.length
   })
 
 const requestTimes = LedgerRows.all(Schema.Struct({ at: Schema.Int }))

@@ -52,6 +52,8 @@ export interface Send {
   /** Requests for this value since the last confirmation, including this one. */
   readonly attempts: number
   readonly wasQuarantined: boolean
+  /** Accepted requests for this value whose responses showed another one. */
+  readonly mismatches: number
   /** The last failure, if it concerned the same value. */
   readonly refusal: Refusal | undefined
 }
@@ -74,13 +76,17 @@ export interface FailedSend {
   /**
    * - `doubtful`: it may have taken effect, or still may.
    * - `pending`: it did not take effect.
+   * - `uncertain`: the service accepted it and shows another stock, or a proxy refused it and may have let it through.
    * - `quarantined`: it did not take effect, and a retry has the same outcome until something changes.
    */
-  readonly state: "doubtful" | "pending" | "quarantined"
+  readonly state: "doubtful" | "pending" | "quarantined" | "uncertain"
   readonly refusal: Refusal
-  /** When the product is due again. */
-  readonly retryIn: Duration.Duration
-  /** What the response shows of the product: its stock, or that the product does not exist; undefined: nothing. */
+  /** When the product is due again; undefined: not before another stock is wanted. */
+  readonly retryIn: Duration.Duration | undefined
+  /**
+   * What the response shows of the product: another stock than the one sent, or that the product does not exist; undefined: nothing. A
+   * shown stock is not confirmed.
+   */
   readonly observed?: "absent" | number | undefined
 }
 
@@ -145,6 +151,7 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
   /** The backlog in the order of sending: due products, then delayed ones by their time. */
   readonly queue: Stream.Stream<Entry & { readonly priority: Waiting }, LedgerFault>
   readonly quarantined: Stream.Stream<Entry, LedgerFault>
+  readonly uncertain: Stream.Stream<Entry, LedgerFault>
   /** Issues of the last snapshot, by line. */
   readonly rowIssues: Stream.Stream<RowIssue, LedgerFault>
   /** Every product, by id. */
@@ -163,11 +170,14 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
    * can no longer take effect.
    */
   readonly retryNow: Effect.Effect<void, LedgerFault>
-  /** When the next delayed product is due. Ignores quarantined products, and products with this many attempts or more. */
+  /** When the next delayed product is due. Ignores refused products, and products with this many attempts or more. */
   readonly nextDue: (maxAttempts: Option.Option<number>) => Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault>
-  /** When the next delayed or quarantined product is due. */
+  /** When the next delayed or refused product is due. */
   readonly nextDelayed: Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault>
-  /** Releases quarantined products: these, or all. Returns the released ones. Works beside a running worker. */
+  /**
+   * Makes the named quarantined and uncertain products due, or else all quarantined ones. Returns the released ones. Works beside a
+   * running worker.
+   */
   readonly release: (products: Option.Option<ReadonlyArray<string>>) => Effect.Effect<ReadonlyArray<ProductId>, LedgerFault>
   /**
    * Shifts the times of delayed products after the wall clock was set by so many milliseconds (signed, which a Duration is not), and

@@ -89,9 +89,9 @@ export const toEntry = (row: typeof Product.Type): Entry => ({
   confirmed: row.confirmed ?? undefined,
   confirmedAt: row.confirmed_at ?? undefined,
   sent: row.sent ?? undefined,
-  doubt: row.doubt_low === null || row.doubt_high === null || row.doubt_until === null
+  doubt: row.doubt_low === null || row.doubt_high === null
     ? undefined
-    : { lowest: row.doubt_low, highest: row.doubt_high, until: row.doubt_until },
+    : { lowest: row.doubt_low, highest: row.doubt_high, until: row.doubt_until ?? undefined },
   attempts: row.attempts,
   state: row.state,
   dueAt: row.due_at === null ? undefined : toInstant(row.due_at),
@@ -141,7 +141,7 @@ export const HistoryRow = Schema.Struct({
   priority: Priority,
   sent_at: Instant,
   ended_at: Instant,
-  outcome: Schema.Literal("confirmed", "doubtful", "pending", "quarantined"),
+  outcome: Schema.Literal("confirmed", "doubtful", "pending", "uncertain", "quarantined"),
   code: optionalText,
   message: optionalText
 })

@@ -1,6 +1,6 @@
 /**
  * The version of a ledger's tables, and its migrations by the platform's `Migrator`. Locks, reading without migration and the refusal
- * of later versions are not the Migrator's: docs/decisions/032-ledger-migrations.md.
+ * of other versions are not the Migrator's: docs/decisions/032-ledger-migrations.md.
  */
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
@@ -17,23 +17,10 @@ import * as Tables from "./Tables.js"
 export const table = "ledger_migrations"
 
 /** The version of the tables that this program reads and writes. */
-export const current = 3
+export const current = 1
 
-/** The version of a ledger's tables; 0 for an empty database. */
-export interface Version {
-  readonly number: number
-  /** Whether the ledger has a record of its migrations. */
-  readonly isRecorded: boolean
-}
-
-export const none: Version = { number: 0, isRecorded: false }
-
-/** The recorded version, or that which was found without a record. */
-export const versionOf = (recorded: Option.Option<number>, unrecorded: number): Version =>
-  Option.match(recorded, {
-    onNone: () => ({ number: unrecorded, isRecorded: false }),
-    onSome: (number) => ({ number, isRecorded: true })
-  })
+/** What is wrong with a ledger of another version, and what to do. */
+export const ofOtherVersion = "was written by another version of plaza-stock-sync: install that version"
 
 export const inOrder = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>): Effect.Effect<void, SqlError> =>
   Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
@@ -47,24 +34,16 @@ export const recordedVersion = (sql: SqlClient.SqlClient): Effect.Effect<Option.
     Option.flatMapNullable(({ version }) => version)
   )
 
-// Versions 1 to 3 existed before there was a record, so the first migration creates version 3 or migrates what it finds to it.
-const baseline = (dialect: Dialect.Dialect, found: number): ReadonlyArray<string> => {
-  if (found === 0) return Tables.create(dialect)
-  return found === 1 || found === 2 ? Tables.upgrade(dialect, found) : []
-}
-
-/** Migrates a ledger of this version to the current one. `onCreate` runs with the creation of the tables, in one transaction. */
+/** Creates the tables of a ledger without any. `onCreate` runs with their creation, in one transaction. */
 export const migrate = (
   sql: SqlClient.SqlClient,
   dialect: Dialect.Dialect,
-  { isRecorded, number: found }: Version,
+  found: Option.Option<number>,
   onCreate: ReadonlyArray<string> = []
 ): Effect.Effect<void, SqlError | ParseError> =>
-  isRecorded && found === current ? Effect.void : Migrator.make({})({
+  Option.contains(found, current) ? Effect.void : Migrator.make({})({
     table,
-    loader: Effect.succeed([
-      [3, "baseline", Effect.succeed(inOrder(sql, [...baseline(dialect, found), ...(found === 0 ? onCreate : [])]))]
-    ])
+    loader: Effect.succeed([[current, "ledger", Effect.succeed(inOrder(sql, [...Tables.create(dialect), ...onCreate]))]])
   }).pipe(
     Effect.provideService(SqlClient.SqlClient, sql),
     // The Migrator dies with the failure of a migration.

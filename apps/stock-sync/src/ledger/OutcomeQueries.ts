@@ -1,6 +1,7 @@
 /** Records the outcome of a request, in the product and in the history, one short transaction each. */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -70,7 +71,7 @@ export const confirm = (sql: SqlClient.SqlClient, options: LedgerOptions, send: 
           doubt_low = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_low END,
           doubt_high = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_high END,
           doubt_until = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_until END,
-          refusal_tag = NULL, refusal_code = NULL, refusal_message = NULL, refused = NULL
+          refusal_tag = NULL, refusal_code = NULL, refusal_message = NULL, refused = NULL, mismatches = 0
         WHERE id = `)
       }${productId}`
     ])
@@ -79,9 +80,24 @@ export const confirm = (sql: SqlClient.SqlClient, options: LedgerOptions, send: 
 /** The state of an unconfirmed product. */
 export const unconfirmedState = "CASE WHEN doubt_until IS NULL THEN 'pending' ELSE 'doubtful' END"
 
-/** A response may show any number. One that is no stock confirms nothing. */
-export const confirmedStock = (shown: number | undefined): number | null =>
-  shown !== undefined && Number.isSafeInteger(shown) ? shown : null
+/** Makes delayed products due. An uncertain one is no longer uncertain, but waits to be sent. */
+export const endDelays = (sql: SqlClient.SqlClient, condition: Fragment, ...further: ReadonlyArray<Fragment>) =>
+  sql`UPDATE product SET due_at = NULL, state = CASE WHEN state = 'uncertain' THEN ${sql.literal(unconfirmedState)} ELSE state END${
+    sql.join("", false)(further.map((assignment) => sql`, ${assignment}`))
+  } WHERE ${condition}`
+
+/** The lowest and the highest of the stocks that the store may have, as whole numbers that the ledger stores. */
+const rangeOf = (...stocks: ReadonlyArray<number>): readonly [low: number, high: number] => {
+  const storable = stocks.map((stock) => Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, stock)))
+  return [Math.floor(Math.min(...storable)), Math.ceil(Math.max(...storable))]
+}
+
+/** Widens the range of the stocks that the store may have. */
+export const widenDoubt = (sql: SqlClient.SqlClient, ...stocks: ReadonlyArray<number>) => {
+  const [low, high] = rangeOf(...stocks)
+  return sql.literal(`doubt_low = CASE WHEN doubt_low < ${low} THEN doubt_low ELSE ${low} END,
+    doubt_high = CASE WHEN doubt_high > ${high} THEN doubt_high ELSE ${high} END`)
+}
 
 const storable = (refusal: Refusal): Refusal => ({
   ...refusal,
@@ -94,25 +110,28 @@ export const fail = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Sen
     const { productId, value } = send
     const { observed, state } = failed
     const refusal = storable(failed.refusal)
-    const retryAt = now + wholeMillis(failed.retryIn)
-    const doubt = state === "doubtful"
-      ? sql`doubt_low = CASE WHEN doubt_low < ${value} THEN doubt_low ELSE ${value} END,
-        doubt_high = CASE WHEN doubt_high > ${value} THEN doubt_high ELSE ${value} END, doubt_until = ${
-        now + wholeMillis(options.lateWrites)
-      },`
+    const retryAt = failed.retryIn === undefined ? now : now + wholeMillis(failed.retryIn)
+    const isDelayed = state === "uncertain" ? failed.retryIn !== undefined : retryAt > now
+    const dueAt = sql.literal(`CAST(${isDelayed ? retryAt : "NULL"} AS BIGINT)`)
+    const mayTakeEffect = state === "doubtful" || (state === "uncertain" && observed === undefined)
+    const doubt = mayTakeEffect
+      ? sql`${widenDoubt(sql, value)}, doubt_until = ${now + wholeMillis(options.lateWrites)},`
       : observed === "absent"
       ? sql`doubt_low = NULL, doubt_high = NULL, doubt_until = NULL,`
-      : sql``
-    const confirmed = observed === "absent"
-      ? sql`confirmed = NULL, confirmed_at = NULL,`
       : observed === undefined
       ? sql``
-      : sql`confirmed = ${confirmedStock(observed)}, confirmed_at = ${now},`
-    const otherwise = sql.literal(state === "doubtful" ? "'doubtful'" : observed === "absent" ? "'pending'" : unconfirmedState)
-    // A refusal holds for the stock that was refused, and another one may be wanted by now.
-    const outcome = state === "quarantined"
-      ? sql`state = CASE WHEN wanted = ${value} THEN 'quarantined' ELSE ${otherwise} END, due_at = CASE WHEN wanted = ${value} THEN CAST(${retryAt} AS BIGINT) END,`
-      : sql`state = ${otherwise}, due_at = ${retryAt > now ? retryAt : null},`
+      : sql`${widenDoubt(sql, value, observed)}, doubt_until = CASE WHEN ${sql.literal(doubtEnded)} THEN NULL ELSE doubt_until END,
+        mismatches = CASE WHEN wanted = ${value} THEN mismatches + 1 ELSE 0 END,`
+    // What the response shows may be out of date, and the request took effect all the same: neither value is confirmed.
+    const confirmed = observed === undefined ? sql`` : sql`confirmed = NULL, confirmed_at = NULL,`
+    const otherwise = sql.literal(mayTakeEffect ? "'doubtful'" : observed === "absent" ? "'pending'" : unconfirmedState)
+    // An outcome holds for the stock that was sent, and another one may be wanted by now.
+    const outcome = state === "quarantined" || state === "uncertain"
+      ? sql`state = CASE WHEN wanted = ${value} THEN ${sql.literal(`'${state}'`)} ELSE ${otherwise} END,
+        due_at = CASE WHEN wanted = ${value} THEN ${dueAt} END, ${
+        sql.literal(state === "uncertain" ? `since = CASE WHEN wanted = ${value} THEN ${now} ELSE since END,` : "")
+      }`
+      : sql`state = ${otherwise}, due_at = ${dueAt},`
     return together(sql, [
       ...recordHistory(sql, options, send, state, refusal, now),
       sql`UPDATE product SET ${outcome} ${doubt} ${confirmed} refusal_tag = ${refusal.tag}, refusal_code = ${refusal.code ?? null},

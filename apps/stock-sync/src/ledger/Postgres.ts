@@ -24,7 +24,7 @@ import { faultOf } from "./PostgresErrors.js"
 import * as Tables from "./Tables.js"
 
 /**
- * Opens the ledger for the worker, and creates or migrates it. Holds its lock until the scope of the layer closes: a second process
+ * Opens the ledger for the worker, and creates it. Holds its lock until the scope of the layer closes: a second process
  * gets `LedgerInUse`. Requests that an earlier process did not finish become doubtful.
  */
 export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault | LedgerInUse> =>
@@ -60,14 +60,13 @@ export const layerReadOnly = (address: string, options: LedgerOptions): Layer.La
 
 /** A temporary copy of the ledger, empty if the ledger does not exist. */
 export const layerTemporaryCopy = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
-  open(address, ({ path, schema }, connection) =>
+  open(address, ({ schema }, connection) =>
     Effect.gen(function*() {
       const { run, sql } = connection
       const found = yield* versionOf(connection, schema)
-      if (found.number !== 0 && found.number < Migrations.current) yield* outdated(path)
       yield* run(
         Migrations.inOrder(sql, [
-          ...Tables.createTemporaryCopy(Dialect.postgres, found.number === 0 ? undefined : schema),
+          ...Tables.createTemporaryCopy(Dialect.postgres, Option.isNone(found) ? undefined : schema),
           "ANALYZE product"
         ])
       )
@@ -130,40 +129,25 @@ const acquireLock = ({ path, run, sql }: LedgerConnection.LedgerConnection, sche
     if (!Option.exists(row, ({ acquired }) => acquired)) return yield* yield* LockOwner.inUse(path, Effect.succeed(sql))
   })
 
-const versionRow = LedgerRows.first(Schema.Struct({ version: Schema.Int }))
-
-/** The version of the ledger. Fails for that of a later program. */
+/** The version of the ledger; none if there is none. Fails for another version. */
 const versionOf = ({ path, run, sql }: LedgerConnection.LedgerConnection, schema: string) =>
   Effect.gen(function*() {
     const hasTable = (table: string) => exists(sql`SELECT to_regclass(${`${schema}.${table}`}) IS NOT NULL AS "exists"`)
     const recorded = (yield* hasTable(Migrations.table)) ? yield* Migrations.recordedVersion(sql) : Option.none()
-    // Ledgers of version 2 and 3 had a table of their own for it.
-    const row = Option.isNone(recorded) && (yield* hasTable("version"))
-      ? yield* versionRow(sql`SELECT version FROM version`)
-      : Option.none()
-    return Migrations.versionOf(recorded, Option.match(row, { onNone: () => 0, onSome: ({ version }) => version }))
+    return { recorded, exists: Option.isSome(recorded) || (yield* hasTable("product")) }
   }).pipe(
     run,
-    Effect.filterOrFail(
-      ({ number }) => number === 0 || number === 2 || number === Migrations.current,
-      ({ number }) =>
-        new LedgerFault({
-          path,
-          message: `the ledger ${path} was written by ${
-            number > Migrations.current ? "a later" : "an unknown"
-          } version of plaza-stock-sync: install that version`
-        })
+    Effect.flatMap(({ exists, recorded }) =>
+      exists === Option.contains(recorded, Migrations.current)
+        ? Effect.succeed(recorded)
+        : new LedgerFault({ path, message: `the ledger ${path} ${Migrations.ofOtherVersion}` })
     )
   )
 
-const outdated = (path: string) =>
-  new LedgerFault({ path, message: `the ledger ${path} was written by an earlier version: \`plaza-stock-sync once\` brings it up to date` })
-
 const requireCurrent = (connection: LedgerConnection.LedgerConnection, schema: string) =>
-  Effect.flatMap(versionOf(connection, schema), ({ number }) => {
+  Effect.flatMap(versionOf(connection, schema), (found) => {
     const { path } = connection
-    if (number === Migrations.current) return Effect.void
-    return number !== 0 ? outdated(path) : new LedgerFault({
+    return Option.isSome(found) ? Effect.void : new LedgerFault({
       path,
       message:
         `the ledger ${path} does not exist yet: \`plaza-stock-sync once\` creates it, or name another one with --ledger or STOCK_SYNC_LEDGER`

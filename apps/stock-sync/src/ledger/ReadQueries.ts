@@ -43,6 +43,7 @@ const countsRow = LedgerRows.first(Schema.Struct({
   unsettled: Schema.Int,
   sending: Schema.Int,
   doubtful: Schema.Int,
+  uncertain: Schema.Int,
   quarantined: Schema.Int,
   missing: Schema.Int,
   rejected: Schema.Int,
@@ -55,14 +56,19 @@ const countRows = (sql: SqlClient.SqlClient) => {
     sql`(SELECT count(*) FROM product WHERE ${sql.literal(`${Tables.exceptional} AND state = '${state}'`)})`
   const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${sql.literal(`kind = '${kind}'`)})`
   return sql`SELECT (SELECT count(*) FROM product) AS total, (SELECT count(*) FROM product WHERE state <> 'settled') AS unsettled,
-    ${inState("sending")} AS sending, ${inState("doubtful")} AS doubtful, ${inState("quarantined")} AS quarantined,
+    ${inState("sending")} AS sending, ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${
+    inState("quarantined")
+  } AS quarantined,
     (SELECT count(*) FROM product WHERE left_at IS NOT NULL) AS missing,
     ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative`
 }
 
 export const make = (
   { run, sql }: LedgerConnection
-): Pick<Ledger["Type"], "all" | "counts" | "heldChanges" | "history" | "quarantined" | "queue" | "rowIssues" | "unsettled"> => {
+): Pick<
+  Ledger["Type"],
+  "all" | "counts" | "heldChanges" | "history" | "quarantined" | "queue" | "rowIssues" | "uncertain" | "unsettled"
+> => {
   const productsWhere = (condition: string) =>
     Stream.map(
       paginate(
@@ -74,7 +80,7 @@ export const make = (
       LedgerRows.toEntry
     )
 
-  const isWaiting = sql.literal(`priority < ${Tables.priorityIndex("assertion")} AND state <> 'quarantined'`)
+  const isWaiting = sql.literal(`priority < ${Tables.priorityIndex("assertion")} AND NOT ${Tables.refused}`)
   const due = paginate(
     { priority: -1, since: 0, id: "" },
     ({ id, priority, since }) =>
@@ -93,6 +99,7 @@ export const make = (
   return {
     unsettled: productsWhere("state <> 'settled'"),
     quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`),
+    uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`),
     all: productsWhere("1 = 1"),
     queue: Stream.mapConcat(Stream.concat(due, delayed),
       (row) => LedgerRows.isWaiting(row.priority) ? [{ ...LedgerRows.toEntry(row), priority: row.priority }] : []),
@@ -128,12 +135,13 @@ export const make = (
         LedgerRows.toHistoryEntry
       ),
     counts: Effect.map(run(countsRow(countRows(sql))), (found) => {
-      const { doubtful, missing, negative, quarantined, rejected, sending, total, unsettled } = Option.getOrThrow(found)
+      const { doubtful, missing, negative, quarantined, rejected, sending, total, uncertain, unsettled } = Option.getOrThrow(found)
       return {
         settled: total - unsettled,
-        pending: unsettled - sending - doubtful - quarantined,
+        pending: unsettled - sending - doubtful - uncertain - quarantined,
         sending,
         doubtful,
+        uncertain,
         quarantined,
         missing,
         rejectedRows: rejected,

@@ -25,7 +25,7 @@ import * as Tables from "./Tables.js"
 type Files = FileSystem.FileSystem | Path.Path
 
 /**
- * Opens the ledger for the worker, and creates or migrates it. Holds its lock until the scope of the layer closes: a second process
+ * Opens the ledger for the worker, and creates it. Holds its lock until the scope of the layer closes: a second process
  * gets `LedgerInUse`. Requests that an earlier process did not finish become doubtful.
  */
 export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault | LedgerInUse, Files> =>
@@ -87,10 +87,7 @@ const find = (path: string) =>
     if (!exists) return Option.none()
     const connection = yield* connect(path, path)
     const found = yield* SqliteFile.versionOf(connection)
-    if (found.number === 0) return Option.none()
-    return found.number === Migrations.current
-      ? Option.some(connection)
-      : yield* SqliteFile.fault(path, "was written by an earlier version: `plaza-stock-sync once` brings it up to date")
+    return Option.as(found, connection)
   })
 
 const existing = (path: string) =>

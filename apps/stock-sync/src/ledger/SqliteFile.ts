@@ -55,26 +55,20 @@ export const open = (
     Effect.tap((sql) => Effect.mapError(sql`PRAGMA busy_timeout = ${sql.literal(String(busyMillis))}`, faultOf(path)))
   )
 
-const header = LedgerRows.first(
-  Schema.Struct({ application_id: Schema.Int, user_version: Schema.Int, tables: Schema.Int, migration_tables: Schema.Int })
-)
+const header = LedgerRows.first(Schema.Struct({ application_id: Schema.Int, tables: Schema.Int, migration_tables: Schema.Int }))
 
-/** The version of the ledger. Fails if the file is no ledger, or that of a later program. */
-export const versionOf = ({ path, run, sql }: LedgerConnection): Effect.Effect<Migrations.Version, LedgerFault> =>
+/** The version of the ledger; none if the file is empty. Fails if it is no ledger, or that of another version. */
+export const versionOf = ({ path, run, sql }: LedgerConnection): Effect.Effect<Option.Option<number>, LedgerFault> =>
   Effect.gen(function*() {
     const found = yield* run(header(
-      sql`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master WHERE name <> ${Migrations.table}) AS tables,
+      sql`SELECT application_id, (SELECT count(*) FROM sqlite_master WHERE name <> ${Migrations.table}) AS tables,
         (SELECT count(*) FROM sqlite_master WHERE name = ${Migrations.table}) AS migration_tables
-      FROM pragma_application_id, pragma_user_version`
+      FROM pragma_application_id`
     ))
     // The table of migrations is created first: alone, it is what a crash at the first start leaves.
-    if (!Option.exists(found, ({ tables }) => tables > 0)) return Migrations.none
-    const { application_id, migration_tables, user_version } = Option.getOrThrow(found)
+    if (!Option.exists(found, ({ tables }) => tables > 0)) return Option.none()
+    const { application_id, migration_tables } = Option.getOrThrow(found)
     if (application_id !== applicationId) return yield* fault(path, `is the database of another program: ${nameAnother}`)
     const recorded = migration_tables === 0 ? Option.none() : yield* run(Migrations.recordedVersion(sql))
-    // Versions 1 to 3 were kept in the header of the file.
-    const version = Migrations.versionOf(recorded, user_version)
-    return version.number <= Migrations.current
-      ? version
-      : yield* fault(path, "was written by a later version of plaza-stock-sync: install that version")
+    return Option.contains(recorded, Migrations.current) ? recorded : yield* fault(path, `${Migrations.ofOtherVersion}, or ${nameAnother}`)
   })

@@ -1,14 +1,18 @@
 /** The tables of a ledger, in the dialect of its database. Ids are text: "007" stays "007". */
 import { StockPriority } from "@plaza/client"
 import { accountSetting, type Dialect, shared } from "./Dialect.js"
+import { mismatchTag, states } from "./Entry.js"
 
 /** The column `priority` holds the position in the order of priorities. */
 export const priorityIndex = (priority: StockPriority.Priority): number => StockPriority.priorities.indexOf(priority)
 
+/** Sent only by reassertion, or after another stock is wanted. */
+export const resting = "(state = 'settled' OR (state = 'uncertain' AND due_at IS NULL))"
+
 // The rule of `StockPriority.of`; a property test compares the two. Null: not sent.
 const priorityColumn = `CASE
     WHEN state = 'sending' OR part = 'excluded' THEN NULL
-    WHEN state = 'settled' THEN CASE WHEN part IN ('named', 'zeroed') THEN ${priorityIndex("assertion")} END
+    WHEN ${resting} THEN CASE WHEN part IN ('named', 'zeroed') THEN ${priorityIndex("assertion")} END
     WHEN wanted = 0 AND (confirmed IS NULL OR confirmed <> 0 OR doubt_high > 0) THEN ${priorityIndex("soldOut")}
     WHEN doubt_low = wanted AND doubt_high = wanted THEN ${priorityIndex("doubtful")}
     WHEN confirmed > wanted OR doubt_high > wanted THEN ${priorityIndex("falling")}
@@ -20,7 +24,9 @@ const priorityColumn = `CASE
 // or a rule excludes it (`excluded`).
 // `base`: the wanted stock before the first change within the guard's window; that change was at `base_at`.
 // `left_at`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed.
-// `due_at`: not sent before this time; null: due now.
+// `due_at`: not sent before this time; null: due now, or an uncertain product that is not sent.
+// `doubt_low` and `doubt_high`: without `doubt_until`, no request can take effect any more.
+// `mismatches`: accepted requests for the wanted stock whose responses showed another one.
 const product = ({ accountColumn, accountKey, generated, integer, keyedTable, tablePrefix, text }: Dialect) =>
   `${tablePrefix}product (
   ${accountColumn}id ${text} NOT NULL,
@@ -33,7 +39,7 @@ const product = ({ accountColumn, accountKey, generated, integer, keyedTable, ta
   doubt_high ${integer},
   doubt_until ${integer},
   attempts ${integer} NOT NULL,
-  state ${text} NOT NULL CHECK (state IN ('settled', 'pending', 'sending', 'doubtful', 'quarantined')),
+  state ${text} NOT NULL CHECK (state IN (${states.map((state) => `'${state}'`).join(", ")})),
   part ${text} NOT NULL CHECK (part IN ('named', 'zeroed', 'left', 'excluded')),
   left_at ${integer},
   base ${integer},
@@ -44,6 +50,7 @@ const product = ({ accountColumn, accountKey, generated, integer, keyedTable, ta
   refusal_code ${text},
   refusal_message ${text},
   refused ${integer},
+  mismatches ${integer} NOT NULL DEFAULT 0,
   line ${integer} NOT NULL,
   updated_at ${integer} NOT NULL,
   priority ${integer} GENERATED ALWAYS AS (${priorityColumn}) ${generated},
@@ -52,7 +59,7 @@ const product = ({ accountColumn, accountKey, generated, integer, keyedTable, ta
 
 /** The columns of `product` that are not generated. */
 const productColumns = "id, wanted, confirmed, confirmed_at, sent, sent_at, doubt_low, doubt_high, doubt_until, attempts, state, part, " +
-  "left_at, base, base_at, since, due_at, refusal_tag, refusal_code, refusal_message, refused, line, updated_at"
+  "left_at, base, base_at, since, due_at, refusal_tag, refusal_code, refusal_message, refused, mismatches, line, updated_at"
 
 const account = ({ accountColumn, accountKey, integer, plainTable, tablePrefix, text }: Dialect) =>
   `${tablePrefix}account (${accountColumn}one ${integer} NOT NULL CHECK (one = 1), base_url ${text} NOT NULL, account_id ${text}, key_fingerprint ${text} NOT NULL,
@@ -92,12 +99,15 @@ const sharedTables = { ...copiedTables, history, request }
 const ownTables = { ...sharedTables, lock_owner: lockOwner }
 
 /** The words of the partial index for the states that few products have. A query repeats them, so that the index is used. */
-export const exceptional = "state IN ('sending', 'doubtful', 'quarantined')"
+export const exceptional = "state IN ('sending', 'doubtful', 'uncertain', 'quarantined')"
 
 export const due = "priority IS NOT NULL AND due_at IS NULL"
 
-/** Not due before a time. Quarantined products, which have one too, are released apart. */
-export const delayed = "due_at IS NOT NULL AND state <> 'quarantined'"
+/** The service or a proxy refuses the product, so a retry has time and nothing waits for it. */
+export const refused = `(state = 'quarantined' OR (state = 'uncertain' AND refusal_tag <> '${mismatchTag}'))`
+
+/** Not due before a time. Refused products, which have one too, are released apart. */
+export const delayed = `due_at IS NOT NULL AND NOT ${refused}`
 
 const dueIndex = (name: string, { accountKey, tablePrefix }: Pick<Dialect, "accountKey" | "tablePrefix">) =>
   `CREATE INDEX ${name} ON ${tablePrefix}product (${accountKey}priority, since, id) WHERE ${due}`
@@ -169,36 +179,3 @@ export const createTemporaryCopy = (dialect: Dialect, schema: string | undefined
   "CREATE INDEX temp_left ON product (left_at) WHERE left_at IS NOT NULL",
   dueIndex("temp_due", dialect)
 ]
-
-const renamedTables = ["account", "product", "snapshot"]
-
-/** Statements that migrate the tables of version 1 or 2 to version 3. */
-export const upgrade = (dialect: Dialect, from: 1 | 2): ReadonlyArray<string> => {
-  const first = from === 1
-  const part = first ? "CASE WHEN snapshot = (SELECT number FROM old_snapshot) THEN 'named' ELSE 'left' END" : "part"
-  return [
-    ...renamedTables.map((name) => `ALTER TABLE ${name} RENAME TO old_${name}`),
-    ...["product_unsettled", "product_special", "product_left", "product_due"].map((index) => `DROP INDEX IF EXISTS ${index}`),
-    ...Object.values(ownTables).map((table) => `CREATE TABLE ${table(dialect)}`),
-    // No fingerprint: the next key that binds the account becomes its key.
-    "INSERT INTO account (one, base_url, account_id, key_fingerprint) SELECT one, base_url, account_id, '' FROM old_account",
-    `INSERT INTO product (id, wanted, confirmed, confirmed_at, sent, doubt_low, doubt_high, doubt_until, attempts, state, part, left_at, since,
-        refusal_tag, refusal_code, refusal_message, refused, line, updated_at)
-      SELECT id, wanted, confirmed, confirmed_at, sent,
-        CASE WHEN state IN ('doubtful', 'sending') THEN CASE WHEN doubt < sent THEN doubt ELSE sent END ELSE doubt END,
-        CASE WHEN state IN ('doubtful', 'sending') THEN CASE WHEN doubt > sent THEN doubt ELSE sent END ELSE doubt END,
-        CASE WHEN state IN ('doubtful', 'sending') OR doubt IS NOT NULL THEN updated_at END,
-        attempts, state,
-        ${part}, CASE WHEN ${part} <> 'named' THEN ${beforeEveryWindow} END,
-        ${first ? "CASE WHEN state = 'settled' THEN coalesce(confirmed_at, updated_at) ELSE updated_at END" : "since"},
-        refusal_tag, refusal_code, refusal_message, refused, line, updated_at
-      FROM old_product`,
-    "INSERT INTO snapshot (one, taken_at) SELECT one, taken_at FROM old_snapshot",
-    ...renamedTables.map((name) => `DROP TABLE old_${name}`),
-    `INSERT INTO row_issue (place, line, product_id, kind, reason)
-      SELECT row_number() OVER (ORDER BY line, product_id), line, product_id, 'rejected', reason FROM set_aside`,
-    "DROP TABLE set_aside",
-    "DROP TABLE IF EXISTS holder",
-    ...indexes(dialect)
-  ]
-}

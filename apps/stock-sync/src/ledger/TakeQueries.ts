@@ -13,6 +13,7 @@ import type { Waiting } from "./Entry.js"
 import type { Backlog, Selection, Send } from "./Ledger.js"
 import { idRows } from "./LedgerConnection.js"
 import * as LedgerRows from "./LedgerRows.js"
+import * as OutcomeQueries from "./OutcomeQueries.js"
 import { withRelations } from "./Statements.js"
 import * as Tables from "./Tables.js"
 
@@ -22,14 +23,15 @@ const Candidate = Schema.Struct({
   state: LedgerRows.EntryState,
   wanted: Schema.Int,
   priority: LedgerRows.Priority,
-  since: LedgerRows.Instant
+  since: LedgerRows.Instant,
+  mismatches: Schema.Int
 })
 const candidate = LedgerRows.first(Candidate)
-const columns = "id, state, wanted, priority, since, refusal_tag, refusal_code, refusal_message, refused"
+const columns = "id, state, wanted, priority, since, refusal_tag, refusal_code, refusal_message, refused, mismatches"
 const assertion = String(Tables.priorityIndex("assertion"))
 
 /** Makes delayed products due whose time has come. */
-const endDelays = (sql: SqlClient.SqlClient, now: number) => sql`UPDATE product SET due_at = NULL WHERE due_at <= ${now}`
+const endDelays = (sql: SqlClient.SqlClient, now: number) => OutcomeQueries.endDelays(sql, sql`due_at <= ${now}`)
 
 /** Reads the first row of an index, or of two, whatever the size of the backlog. */
 const nextDueProduct = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>) => {
@@ -68,7 +70,8 @@ const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Sel
 /** Marks a product as `sending`. */
 const mark = (sql: SqlClient.SqlClient, now: number, where: Fragment) =>
   sql`UPDATE product SET state = 'sending', sent = wanted, sent_at = ${now}, due_at = NULL, updated_at = ${now},
-      attempts = CASE WHEN state = 'settled' THEN 1 ELSE attempts + 1 END, since = CASE WHEN state = 'settled' THEN ${now} ELSE since END,
+      attempts = CASE WHEN ${sql.literal(Tables.resting)} THEN 1 ELSE attempts + 1 END,
+      since = CASE WHEN ${sql.literal(Tables.resting)} THEN ${now} ELSE since END,
       doubt_low = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_low END,
       doubt_high = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_high END,
       doubt_until = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_until END
@@ -85,6 +88,7 @@ const toSend = (row: typeof Candidate.Type, attempts: number): Send => ({
   since: row.since,
   attempts,
   wasQuarantined: row.state === "quarantined",
+  mismatches: row.mismatches,
   refusal: row.refused === row.wanted ? LedgerRows.toRefusal(row) : undefined
 })
 

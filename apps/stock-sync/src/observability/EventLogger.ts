@@ -10,6 +10,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
 import * as Queue from "effect/Queue"
 import * as Format from "../commands/Format.js"
+import { mismatchTag } from "../ledger/Entry.js"
 import { type AccountState, type Failure, type LedgerState, reduce, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
 import * as Metrics from "./Metrics.js"
 import * as StatusText from "./StatusText.js"
@@ -113,6 +114,13 @@ export const lineOf = (event: StampedEvent, before: Before): Line => {
       return line(levelOf(LogLevel.Error, isRepeated(event.failure, before.source.failing?.failure)), "source.failed",
         failureFields(event.failure))
     case "Sent":
+      if (event.outcome === "uncertain" && event.failure !== undefined && !event.wasUncertain) {
+        return line(LogLevel.Warning, "product.uncertain", {
+          product: event.productId,
+          stock: event.value,
+          ...failureFields(event.failure)
+        })
+      }
       return event.outcome === "quarantined" && event.failure !== undefined && !event.wasQuarantined
         ? line(LogLevel.Warning, "product.quarantined", { product: event.productId, stock: event.value, ...failureFields(event.failure) })
         : line(LogLevel.Debug, `product.${event.outcome}`, { product: event.productId, stock: event.value, priority: event.priority })
@@ -137,7 +145,7 @@ const count = (event: StampedEvent): Effect.Effect<void> => {
   if (event._tag !== "Sent") return Effect.void
   const sent = Effect.zipRight(
     Metric.increment(Metric.tagged(Metrics.sends, "outcome", event.outcome)),
-    event.failure?.tag === "StockMismatch" ? Metric.increment(Metrics.mismatches) : Effect.void
+    event.failure?.tag === mismatchTag ? Metric.increment(Metrics.mismatches) : Effect.void
   )
   return event.outcome === "confirmed" && event.priority !== "assertion"
     ? Effect.zipRight(sent,

@@ -20,7 +20,7 @@ const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]
 ]
 
 const priorities = ["soldOut", "falling", "backInStock", "rest", "doubtful"] as const
-const states = ["settled", "pending", "sending", "doubtful", "quarantined"] as const satisfies ReadonlyArray<keyof Counts>
+const states = ["settled", "pending", "sending", "doubtful", "uncertain", "quarantined"] as const satisfies ReadonlyArray<keyof Counts>
 
 const set = (gauge: Metric.Metric.Gauge<number>, value: number | undefined): Effect.Effect<void> =>
   value === undefined ? Effect.void : Metric.set(gauge, value)

@@ -15,11 +15,16 @@ export interface Product {
 
 /**
  * - `product.quarantined`, `product.healed`: the service refuses the stock of a product, and accepts it again.
+ * - `product.uncertain`: nobody knows which stock of a product the store has: the response showed another one, or a proxy refused it.
  * - `snapshot.held`, `snapshot.healed`: the drop guard holds a snapshot, and a later one is accepted.
  * - `account.paused`, `account.healed`: the service refuses all requests, and accepts them again.
  */
 export type Facts =
-  | { readonly type: "product.quarantined" | "product.healed"; readonly products: ReadonlyArray<Product>; readonly more: number }
+  | {
+    readonly type: "product.quarantined" | "product.uncertain" | "product.healed"
+    readonly products: ReadonlyArray<Product>
+    readonly more: number
+  }
   | { readonly type: "snapshot.held"; readonly snapshot: number; readonly rows: number; readonly figures: DropGuard.Figures }
   | { readonly type: "snapshot.healed"; readonly rows: number; readonly changed: number }
   | { readonly type: "account.paused"; readonly code: string; readonly message: string }
@@ -47,12 +52,13 @@ const longestMessage = 300
 const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
   switch (event._tag) {
     case "Sent": {
-      const { failure, outcome, productId, value, wasQuarantined } = event
+      const { failure, outcome, productId, value, wasQuarantined, wasUncertain } = event
       if (outcome === "confirmed" && wasQuarantined) return { type: "product.healed", products: [{ productId, value }], more: 0 }
-      if (outcome !== "quarantined" || wasQuarantined || failure === undefined) return undefined
+      const begins = (outcome === "quarantined" && !wasQuarantined) || (outcome === "uncertain" && !wasUncertain)
+      if (!begins || failure === undefined) return undefined
       const { code, message, tag } = failure
       return {
-        type: "product.quarantined",
+        type: outcome === "quarantined" ? "product.quarantined" : "product.uncertain",
         products: [{ productId, value, code: code ?? tag, message: message.slice(0, longestMessage) }],
         more: 0
       }
@@ -94,6 +100,7 @@ export const after = (before: Before, event: StampedEvent, notification: Notific
   switch (notification?.type) {
     case undefined:
     case "product.quarantined":
+    case "product.uncertain":
     case "product.healed":
       return bound
     case "snapshot.held":

@@ -25,6 +25,7 @@ ${Sections.held(held, ledger, ofStore())}
       Sections.overview(snapshot, options)
     }</div>
 ${Sections.lastHour(snapshot)}
+${Sections.uncertain(ledger, ofStore())}
 ${Sections.quarantined(ledger, ofStore())}
 ${Sections.rowIssues(ledger, ofStore())}
 ${Sections.errors(snapshot)}`,

@@ -36,6 +36,8 @@ export interface LedgerSample {
   /** At most {@link maxListed}. */
   readonly quarantined: ReadonlyArray<Entry>
   /** At most {@link maxListed}. */
+  readonly uncertain: ReadonlyArray<Entry>
+  /** At most {@link maxListed}. */
   readonly rowIssues: ReadonlyArray<RowIssue>
   /** The unit of the positions of `rowIssues`. */
   readonly unit: Unit
@@ -90,6 +92,7 @@ export const sampleLedger = (ledger: Ledger["Type"], at: DateTime.Utc): Effect.E
       counts,
       backlog: yield* ledger.backlog,
       quarantined: yield* first(counts.quarantined, ledger.quarantined),
+      uncertain: yield* first(counts.uncertain, ledger.uncertain),
       rowIssues: yield* first(counts.rejectedRows + counts.negativeRows, ledger.rowIssues),
       unit: (yield* ledger.snapshot).unit,
       heldChanges: Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(ledger.heldChanges, maxHeldChanges)))

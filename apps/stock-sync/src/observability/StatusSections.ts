@@ -108,6 +108,7 @@ const productEntries = (counts: Counts | undefined): ReadonlyArray<readonly [str
   ["Pending", counts?.pending ?? none],
   ["Sending", counts?.sending ?? none],
   ["Doubtful", counts?.doubtful ?? none],
+  ["Uncertain", counts?.uncertain ?? none],
   ["Quarantined", counts?.quarantined ?? none],
   ["Missing in the source", counts?.missing ?? none]
 ]
@@ -192,29 +193,54 @@ export const lastHour = ({ history, now }: StatusSnapshot): Html => {
 const more = (shown: number, all: number, { statusJson }: Commands): Html | false =>
   all > shown && html`<p class="soft">${shown} of ${all} shown. <code>${statusJson}</code> lists all of them.</p>`
 
-export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
-  html`<section aria-labelledby="quarantined"><h2 id="quarantined">Quarantined products</h2>
-<p class="soft">The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>${commands.retry}</code>.</p>
+/** A section with the products of a state that needs a person. */
+const productsIn = (
+  state: "quarantined" | "uncertain",
+  title: string,
+  explanation: Html,
+  ledger: LedgerSample | undefined,
+  commands: Commands
+): Html =>
+  html`<section aria-labelledby="${state}"><h2 id="${state}">${title}</h2>
+<p class="soft">${explanation}</p>
 ${
     table(
-      "quarantined-rows",
-      "Quarantined products",
+      `${state}-rows`,
+      title,
       [{ head: "Product" }, { head: "Wanted", kind: "number" }, { head: "Attempts", kind: "number" }, { head: "Next retry" }, {
         head: "Response",
         kind: "long"
       }],
-      (ledger?.quarantined ?? []).map((
+      (ledger?.[state] ?? []).map((
         entry
       ) => [
         entry.productId,
         entry.wanted,
         entry.attempts,
-        entry.dueAt === undefined ? "now" : time(entry.dueAt),
+        entry.dueAt === undefined ? state === "uncertain" ? none : "now" : time(entry.dueAt),
         Format.refusalText(entry.refusal)
       ]),
       "None"
     )
-  }<div id="quarantined-more" data-live>${more(maxListed, ledger?.counts.quarantined ?? 0, commands)}</div></section>`
+  }<div id="${state}-more" data-live>${more(maxListed, ledger?.counts[state] ?? 0, commands)}</div></section>`
+
+export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
+  productsIn(
+    "quarantined",
+    "Quarantined products",
+    html`The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>${commands.retry}</code>.`,
+    ledger,
+    commands
+  )
+
+export const uncertain = (ledger: LedgerSample | undefined, commands: Commands): Html =>
+  productsIn(
+    "uncertain",
+    "Uncertain products",
+    html`The store may have another stock than the source. Compare them with the store. The worker sends each when the source has another stock for it, or after <code>${commands.retry} PRODUCT</code>.`,
+    ledger,
+    commands
+  )
 
 const issueCount = (ledger: LedgerSample | undefined): number =>
   ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows

@@ -25,13 +25,11 @@ import { Reassertion } from "./Reassertion.js"
 import * as SendRecorder from "./SendRecorder.js"
 import type { SyncStatus } from "./SyncStatus.js"
 
-export interface Options {
+export interface Options extends SendRecorder.Options {
   /** Products in flight at a time. */
   readonly concurrency: number
   /** How long a shutdown waits for requests in flight. */
   readonly stopWithin: Duration.Duration
-  /** The delay after the first refusal of a quarantined product; it doubles with each further refusal. */
-  readonly retryRefusedAfter: Duration.Duration
 }
 
 /** When a dispatcher ends by itself. */
@@ -93,7 +91,7 @@ const pollInterval = Duration.seconds(5)
  * Runs until the ledger fails, the fiber is interrupted or the end of `until` is reached. Then it starts no further request and waits
  * for those in flight, at most for `stopWithin`; unfinished ones are doubtful.
  */
-export const run = <A>({ concurrency, retryRefusedAfter, stopWithin }: Options, until: Until<A>): Effect.Effect<
+export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until: Until<A>): Effect.Effect<
   A,
   LedgerFault,
   Requirements
@@ -105,7 +103,7 @@ export const run = <A>({ concurrency, retryRefusedAfter, stopWithin }: Options, 
     const reassertion = yield* Reassertion
     const signal = yield* DispatchSignal
     const store = yield* Store
-    const recorder = yield* SendRecorder.make({ retryRefusedAfter })
+    const recorder = yield* SendRecorder.make(recording)
     const correctClock = yield* ClockShift.make
     const inFlight = yield* FiberSet.make<void, LedgerFault>()
     const capacity = Effect.unsafeMakeSemaphore(concurrency)

@@ -8,7 +8,7 @@ import { FailureScope } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Refusal } from "../ledger/Entry.js"
+import { mismatchTag, type Refusal } from "../ledger/Entry.js"
 import type { FailedSend, Send } from "../ledger/Ledger.js"
 import * as Backoff from "./Backoff.js"
 import * as FailureEvent from "./FailureEvent.js"
@@ -22,6 +22,10 @@ const productFault: Backoff.Backoff = { ...serviceFault, longest: Duration.minut
 const quarantine = (first: Duration.Duration): Backoff.Backoff => ({ first, longest: Duration.max(first, Duration.hours(6)) })
 // Long enough for other products to show whether they are refused as well.
 const secondAttempt: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
+// A response may lag behind its request by some seconds.
+const resend: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
+/** How often a stock is sent again while the responses show a higher one. */
+const maxResends = 3
 // The delays of the circuit breaker while it is open for refusals.
 const unprovenQuarantine: Backoff.Backoff = { first: Duration.minutes(1), longest: Duration.minutes(5) }
 
@@ -46,7 +50,7 @@ interface Circumstances {
  * The state of the product after a failure, and when it is due again. A refusal that may concern the account quarantines the product
  * only the second time, and while the circuit breaker is open only if the service has accepted another product meanwhile. Until
  * another product is accepted, it is retried at least every five minutes: in a small catalogue no other request shows that the account
- * is accepted again.
+ * is accepted again. A refusal by a proxy, which may have let the request through, makes the product uncertain instead.
  */
 export const of = (
   send: Send,
@@ -56,16 +60,17 @@ export const of = (
   const refusal = refusalOf(failure, send.value)
   const doubtful = FailureScope.mayHaveHappened(failure)
   const unrefusedState = doubtful ? "doubtful" : "pending"
+  const refusedState = doubtful ? "uncertain" : "quarantined"
   const after = (state: FailedSend["state"], backoff: Backoff.Backoff, failures: number) =>
     Effect.map(Backoff.delay(backoff, failures), (retryIn): FailedSend => ({ state, refusal, retryIn }))
   switch (FailureScope.of(failure)._tag) {
     case "Item":
-      return Effect.map(after("quarantined", quarantine(retryRefusedAfter), refusals),
-        (failed): FailedSend => failure._tag === "NotFound" ? { ...failed, observed: "absent" } : failed)
+      return Effect.map(after(refusedState, quarantine(retryRefusedAfter), refusals),
+        (failed): FailedSend => failure._tag === "NotFound" && !doubtful ? { ...failed, observed: "absent" } : failed)
     case "Refusal":
-      return doubtful || refusals < 2 || (breakerIsOpen && !othersAccepted)
+      return refusals < 2 || (breakerIsOpen && !othersAccepted)
         ? after(unrefusedState, secondAttempt, refusals)
-        : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unprovenQuarantine, refusals)
+        : after(refusedState, othersAccepted ? quarantine(retryRefusedAfter) : unprovenQuarantine, refusals)
     case "RateLimit":
       // It pauses all products. A product that gets it again while others are accepted waits on its own.
       return othersAccepted && send.attempts > 1
@@ -76,24 +81,20 @@ export const of = (
   }
 }
 
-const mismatchTag = "StockMismatch"
-
 /**
- * The service accepted a stock and shows another one in its response: another program changes it, or the service does not store the
- * value. Sent once more, then quarantined.
+ * The service accepted a stock and shows another one in its response: the response is out of date, the service shows another quantity,
+ * or another program changes the product. Nothing is confirmed. More than was sent may be pieces that the store sells although they are
+ * gone, so the stock is sent again some times. Less may be sales, which sending would undo.
  */
-export const ofMismatch = (send: Send, shown: number, retryRefusedAfter: Duration.Duration): Effect.Effect<FailedSend> => {
-  const isRepeated = send.refusal?.tag === mismatchTag
+export const afterMismatch = ({ mismatches, value }: Send, shown: number): Effect.Effect<FailedSend> => {
   const refusal = {
     tag: mismatchTag,
     code: undefined,
-    message: `the service accepted ${send.value} and responded with a stock of ${shown}: look whether something else changes the product`,
-    value: send.value
+    message: `the service accepted ${value} and responded with a stock of ${shown}: compare the product with the store`,
+    value
   }
-  return Effect.map(
-    Backoff.delay(isRepeated ? quarantine(retryRefusedAfter) : secondAttempt, send.attempts),
-    (retryIn): FailedSend => ({ state: isRepeated ? "quarantined" : "pending", refusal, retryIn, observed: shown })
-  )
+  const retryIn = shown > value && mismatches < maxResends ? Backoff.delay(resend, mismatches + 1) : Effect.succeed(undefined)
+  return Effect.map(retryIn, (retryIn) => ({ state: "uncertain", refusal, retryIn, observed: shown }))
 }
 
 /** The process was stopped before the response came. */

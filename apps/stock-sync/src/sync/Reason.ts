@@ -4,9 +4,15 @@ import type { Entry, Waiting } from "../ledger/Entry.js"
 export type Reason = Exclude<Waiting, "rest"> | "rising" | "neverConfirmed" | "repeated"
 
 /** The priority of an entry, with `rest` divided into its cases. */
-export const of = ({ confirmed, wanted }: Entry, priority: Waiting): Reason => {
+export const of = ({ confirmed, doubt, wanted }: Entry, priority: Waiting): Reason => {
   if (priority !== "rest") return priority
-  return confirmed === undefined ? "neverConfirmed" : confirmed === wanted ? "repeated" : "rising"
+  return confirmed === undefined && doubt !== undefined
+    ? "repeated"
+    : confirmed === undefined
+    ? "neverConfirmed"
+    : confirmed === wanted
+    ? "repeated"
+    : "rising"
 }
 
 /** The reasons in words. */

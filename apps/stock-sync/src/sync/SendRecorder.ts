@@ -30,11 +30,18 @@ interface Unaccepted {
   readonly refusals: number
 }
 
+export interface Options {
+  /** The delay after the first refusal of a quarantined product. */
+  readonly retryRefusedAfter: Duration.Duration
+  /** Whether a response that shows another stock than the one sent leaves the product unconfirmed. */
+  readonly shownStock: "check" | "ignore"
+}
+
 const isSameFailure = (before: Refusal | undefined, after: Refusal): boolean =>
   before !== undefined && before.tag === after.tag && before.code === after.code
 
 export const make = (
-  { retryRefusedAfter }: { readonly retryRefusedAfter: Duration.Duration }
+  { retryRefusedAfter, shownStock }: Options
 ): Effect.Effect<SendRecorder, never, AccountBreaker | Ledger | SyncStatus> =>
   Effect.gen(function*() {
     const breaker = yield* AccountBreaker
@@ -42,8 +49,8 @@ export const make = (
     const status = yield* SyncStatus
 
     const unaccepted = new Map<ProductId, Unaccepted>()
-    // Products quarantined while no other product was accepted, with the code of the refusal: the account may be the reason.
-    const unprovenQuarantines = new Map<ProductId, string>()
+    // Products refused while no other product was accepted, with the code of the refusal: the account may be the reason.
+    const unprovenRefusals = new Map<ProductId, string>()
     let lastAcceptedAt: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
 
     const publish = (send: Send, outcome: Outcome, failed: FailedSend | undefined) =>
@@ -57,7 +64,8 @@ export const make = (
           ? undefined
           : yield* FailureEvent.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
             productId)
-        yield* status.publish({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, failure })
+        const wasUncertain = outcome === "uncertain" && failed !== undefined && isSameFailure(send.refusal, failed.refusal)
+        yield* status.publish({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, wasUncertain, failure })
       })
 
     const fail = (send: Send, failed: FailedSend) => Effect.zipRight(ledger.fail(send, failed), publish(send, failed.state, failed))
@@ -65,8 +73,8 @@ export const make = (
     /** Several products are refused with one code, so the products are not the reason. */
     const releaseUnproven = (code: string) =>
       Effect.suspend(() => {
-        const ids = Array.from(unprovenQuarantines).flatMap(([id, reason]) => reason === code ? [id] : [])
-        ids.forEach((id) => unprovenQuarantines.delete(id))
+        const ids = Array.from(unprovenRefusals).flatMap(([id, reason]) => reason === code ? [id] : [])
+        ids.forEach((id) => unprovenRefusals.delete(id))
         return ids.length === 0 ? Effect.void : ledger.release(Option.some(ids))
       })
 
@@ -74,12 +82,12 @@ export const make = (
       Effect.gen(function*() {
         lastAcceptedAt = yield* MonotonicClock.now
         unaccepted.delete(send.productId)
-        unprovenQuarantines.clear()
-        if (shown === undefined || shown === send.value) {
+        unprovenRefusals.clear()
+        if (shown === undefined || shown === send.value || shownStock === "ignore") {
           yield* ledger.confirm(send)
           yield* publish(send, "confirmed", undefined)
         } else {
-          yield* fail(send, yield* FailurePolicy.ofMismatch(send, shown, retryRefusedAfter))
+          yield* fail(send, yield* FailurePolicy.afterMismatch(send, shown))
         }
       })
 
@@ -98,7 +106,8 @@ export const make = (
         const othersAccepted = lastAcceptedAt >= since
         const failed = yield* FailurePolicy.of(send, failure, { breakerIsOpen, refusals, othersAccepted, retryRefusedAfter })
         yield* fail(send, failed)
-        if (failed.state === "quarantined" && scope._tag === "Refusal" && !othersAccepted) unprovenQuarantines.set(productId, scope.code)
+        const isRefused = failed.state === "quarantined" || failed.state === "uncertain"
+        if (isRefused && scope._tag === "Refusal" && !othersAccepted) unprovenRefusals.set(productId, scope.code)
         // A product that keeps failing while others are accepted shows nothing about the others.
         return halfOpen || !othersAccepted || !isSameFailure(send.refusal, failed.refusal)
       })

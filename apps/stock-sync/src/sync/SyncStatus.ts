@@ -59,7 +59,7 @@ interface SourceState {
   readonly held: HeldSnapshot | undefined
 }
 
-export const outcomes = ["confirmed", "doubtful", "pending", "quarantined"] as const
+export const outcomes = ["confirmed", "doubtful", "pending", "uncertain", "quarantined"] as const
 export type Outcome = (typeof outcomes)[number]
 
 interface OutcomeCount {
@@ -96,6 +96,8 @@ export type SyncEvent =
     readonly priority: StockPriority.Priority
     /** It was quarantined before this request. */
     readonly wasQuarantined: boolean
+    /** The request before had this value too, and the same outcome that made the product uncertain. */
+    readonly wasUncertain: boolean
     /** When it started to wait; for an assertion, when it was last confirmed. */
     readonly since: DateTime.Utc
     readonly value: number
@@ -130,7 +132,7 @@ export const initial = (now: DateTime.Utc): State => ({
   account: { _tag: "Starting", since: now },
   source: { readAt: undefined, takenAt: undefined, rows: undefined, failing: undefined, held: undefined },
   ledger: { _tag: "Opening" },
-  sends: { confirmed: none, doubtful: none, pending: none, quarantined: none },
+  sends: { confirmed: none, doubtful: none, pending: none, uncertain: none, quarantined: none },
   errors: [],
   stopping: false
 })

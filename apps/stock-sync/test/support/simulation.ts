@@ -81,7 +81,7 @@ export interface MemoryLedger {
 export const memoryLedger = (options: LedgerOptions = ledgerOptions) =>
   Effect.gen(function*() {
     const sql = yield* SqliteClient.make({ filename: ":memory:", disableWAL: true })
-    yield* Migrations.migrate(sql, Dialect.sqlite, Migrations.none)
+    yield* Migrations.migrate(sql, Dialect.sqlite, Option.none())
     const access = LedgerConnection.make(sql, "memory", faultOf("memory"))
     const memory: MemoryLedger = {
       ledger: LedgerSql.make(access, options),

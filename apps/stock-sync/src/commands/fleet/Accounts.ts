@@ -215,7 +215,7 @@ const beside = <A, E, R>(id: string, command: Effect.Effect<A, E, R>) =>
 /** Confirms the held snapshot of an account. */
 export const confirm = (id: string, snapshot: number) => beside(id, Confirm.run(snapshot, ""))
 
-/** Releases quarantined products of an account: the named ones, or all. */
+/** Releases quarantined products of an account, or named uncertain ones: the named ones, or all quarantined ones. */
 export const retry = (id: string, products: ReadonlyArray<string>) => beside(id, Retry.run(products))
 
 export const remove = (id: string, yes: boolean) =>

@@ -75,6 +75,7 @@ const writeFleet = ({ accounts, backlog, held, paused, problems, products, runne
       ["waits longest", soldOutText(backlog)],
       ["sending", products.sending],
       ["doubtful", products.doubtful],
+      ["uncertain", products.uncertain],
       ["quarantined", products.quarantined]
     ])
     yield* Format.titled(

@@ -74,6 +74,7 @@ const overview = ({ accounts, backlog, products, runners }: FleetStatus.Overview
     ["With waiting products", count(backlog.accounts, "waiting")],
     ["Products being sent", products.sending],
     ["Doubtful products", products.doubtful],
+    ["Uncertain products", products.uncertain],
     ["Quarantined products", products.quarantined],
     ["Live runners", runners.filter(({ alive }) => alive).length]
   ]
@@ -326,6 +327,7 @@ ${Sections.held(Option.getOrUndefined(snapshot.held), sample, commands)}
 <div class="columns">${Sections.waiting(sample.backlog, Sections.longestWait(sample.backlog), now.wall)}${
       Sections.ledgerOverview(sample, snapshot.rows, now.wall)
     }</div>
+${Sections.uncertain(sample, commands)}
 ${Sections.quarantined(sample, commands)}
 ${Sections.rowIssues(sample, commands)}`,
     about: aboutRunner(runner)

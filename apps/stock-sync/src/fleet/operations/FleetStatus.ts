@@ -193,7 +193,7 @@ export const backlog = (runner: Option.Option<string>, worst: number): Read<Flee
     })
   )
 
-const unsettled = ["sending", "doubtful", "quarantined"] as const
+const unsettled = ["sending", "doubtful", "uncertain", "quarantined"] as const
 const stateRows = LedgerRows.all(Schema.Struct({ state: Schema.Literal(...unsettled), n: Schema.Int }))
 type UnsettledCounts = Readonly<Record<(typeof unsettled)[number], number>>
 
@@ -206,7 +206,12 @@ export const unsettledCounts = (runner: Option.Option<string>): Read<UnsettledCo
         WHERE ${sql.literal(Tables.exceptional)} AND ${ofRunner(sql, runner)} GROUP BY state`),
       (rows) => {
         const inState = (state: (typeof unsettled)[number]) => rows.find((row) => row.state === state)?.n ?? 0
-        return { sending: inState("sending"), doubtful: inState("doubtful"), quarantined: inState("quarantined") }
+        return {
+          sending: inState("sending"),
+          doubtful: inState("doubtful"),
+          uncertain: inState("uncertain"),
+          quarantined: inState("quarantined")
+        }
       }
     )
   )

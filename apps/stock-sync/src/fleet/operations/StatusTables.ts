@@ -7,7 +7,7 @@ export const product = "ledger_product"
 export const snapshot = "ledger_snapshot"
 
 /** A product that waits to be sent, due or delayed. A query repeats these words, so that the partial index is used. */
-export const waiting = `priority < ${Tables.priorityIndex("assertion")} AND (due_at IS NULL OR state <> 'quarantined')`
+export const waiting = `priority < ${Tables.priorityIndex("assertion")} AND (due_at IS NULL OR NOT ${Tables.refused})`
 
 /**
  * `seen_at` is a time of the database's clock, so that clocks of machines need not agree. `reasons` holds why a runner is not ready.

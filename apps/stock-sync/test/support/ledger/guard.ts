@@ -332,7 +332,17 @@ export const guard = (fresh: Fresh): void => {
                 yield* failing(ledger, `${whose} ${state}`, state, { retryIn: Duration.hours(1) })
             }
             for (let n = 0; n < 5; n++) yield* take(ledger)
-            const counts = { settled: 2, pending: 0, sending: 5, doubtful: 2, quarantined: 2, missing: 0, rejectedRows: 0, negativeRows: 0 }
+            const counts = {
+              settled: 2,
+              pending: 0,
+              sending: 5,
+              doubtful: 2,
+              uncertain: 0,
+              quarantined: 2,
+              missing: 0,
+              rejectedRows: 0,
+              negativeRows: 0
+            }
             expect(yield* ledger.counts).toEqual(counts)
             yield* receive(ledger, ...kept, row("kept too", 1))
             expect(yield* ledger.counts).toEqual({ ...counts, missing: 5 })

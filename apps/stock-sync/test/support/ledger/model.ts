@@ -1,10 +1,12 @@
 /**
  * A model of a shop and of what is wanted in it, against which every ledger is compared after each step: settled products have their stock at
- * the shop for good, and everything that is wanted arrives once the service accepts requests.
+ * the shop for good, and everything that is wanted arrives once the service accepts requests, or is uncertain because the last response
+ * showed another stock.
  */
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
+import { mismatchTag } from "../../../src/ledger/Entry.js"
 import { Ledger, type Send } from "../../../src/ledger/Ledger.js"
 import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
 import { utc } from "../utc.js"
@@ -31,7 +33,14 @@ type Command =
   | { readonly _tag: "ConfirmHeld" }
   | { readonly _tag: "Take"; readonly how: "due" | "assert" | "trial"; readonly arrives: boolean }
   | { readonly _tag: "Confirm"; readonly which: number }
-  | { readonly _tag: "Doubtful"; readonly which: number; readonly fate: Fate; readonly retryIn: number }
+  | {
+    readonly _tag: "Doubtful"
+    readonly which: number
+    readonly fate: Fate
+    readonly retryIn: number
+    /** `uncertain`: refused by a proxy. */
+    readonly state: "doubtful" | "uncertain"
+  }
   | {
     readonly _tag: "Refused"
     readonly which: number
@@ -39,13 +48,21 @@ type Command =
     readonly retryIn: number
     readonly absent: boolean
   }
-  | { readonly _tag: "Mismatch"; readonly which: number; readonly shown: number; readonly state: "pending" | "quarantined" }
+  /** The shop has the sent stock, and shows another one; or it has a third one. */
+  | {
+    readonly _tag: "Mismatch"
+    readonly which: number
+    readonly shown: number
+    readonly atShop: number | "sent"
+    readonly retryIn: number | undefined
+  }
   | { readonly _tag: "Pass"; readonly millis: number }
   | { readonly _tag: "Crash"; readonly fates: ReadonlyArray<Fate>; readonly millis: number; readonly jump: number }
   | { readonly _tag: "SetClock"; readonly jump: number }
   | { readonly _tag: "Release" }
   | { readonly _tag: "RetryNow" }
-  | { readonly _tag: "Observe"; readonly resend: boolean }
+  /** `shown`: the list is out of date. */
+  | { readonly _tag: "Observe"; readonly resend: boolean; readonly shown: number | undefined }
 
 const stock = FastCheck.nat({ max: 3 })
 const which = FastCheck.nat({ max: 3 })
@@ -93,7 +110,16 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
     })
   },
   { weight: 5, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Confirm" as const), which }) },
-  { weight: 4, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Doubtful" as const), which, fate, retryIn }) },
+  {
+    weight: 4,
+    arbitrary: FastCheck.record({
+      _tag: FastCheck.constant("Doubtful" as const),
+      which,
+      fate,
+      retryIn,
+      state: FastCheck.constantFrom("doubtful" as const, "doubtful" as const, "uncertain" as const)
+    })
+  },
   {
     weight: 2,
     arbitrary: FastCheck.record({
@@ -105,12 +131,13 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
     })
   },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: FastCheck.record({
       _tag: FastCheck.constant("Mismatch" as const),
       which,
       shown: stock,
-      state: FastCheck.constantFrom("pending" as const, "quarantined" as const)
+      atShop: FastCheck.oneof({ weight: 3, arbitrary: FastCheck.constant("sent" as const) }, { weight: 1, arbitrary: stock }),
+      retryIn: FastCheck.constantFrom(undefined, undefined, 0, 2_000)
     })
   },
   { weight: 3, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Pass" as const), millis }) },
@@ -126,7 +153,14 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
   { weight: 1, arbitrary: FastCheck.record({ _tag: FastCheck.constant("SetClock" as const), jump }) },
   { weight: 1, arbitrary: FastCheck.constant({ _tag: "Release" as const }) },
   { weight: 1, arbitrary: FastCheck.constant({ _tag: "RetryNow" as const }) },
-  { weight: 1, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Observe" as const), resend: FastCheck.boolean() }) }
+  {
+    weight: 1,
+    arbitrary: FastCheck.record({
+      _tag: FastCheck.constant("Observe" as const),
+      resend: FastCheck.boolean(),
+      shown: FastCheck.oneof(FastCheck.constant(undefined), stock)
+    })
+  }
 )
 
 interface InFlight {
@@ -143,6 +177,12 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
     const shop = new Map<string, number>()
     let landings: ReadonlyArray<{ readonly productId: string; readonly stock: number; readonly at: number }> = []
     let inFlight: ReadonlyArray<InFlight> = []
+    /** The last response showed another stock than the one that is still wanted. */
+    const mismatched = new Set<string>()
+    const want = (productId: string, stock: number) => {
+      if (wanted.get(productId) !== stock) mismatched.delete(productId)
+      wanted.set(productId, stock)
+    }
 
     const land = () => {
       const due = landings.filter(({ at }) => at <= real).sort((a, b) => a.at - b.at)
@@ -170,6 +210,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
 
     const pick = (which: number) => inFlight[which % Math.max(1, inFlight.length)]
     const ended = (request: InFlight) => {
+      mismatched.delete(request.taken.productId)
       inFlight = inFlight.filter((each) => each !== request)
     }
     const meets = ({ arrived, taken: { productId, value } }: InFlight, fate: Fate) => {
@@ -229,11 +270,11 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
           if (without.includes(each)) excluded.add(each)
           else if (!named.some((one) => one.id === each)) {
             excluded.delete(each)
-            if (missing === "zero" && !received.right.missingKept) wanted.set(each, 0)
+            if (missing === "zero" && !received.right.missingKept) want(each, 0)
           }
         }
         for (const [each, stock] of good) {
-          wanted.set(each, stock)
+          want(each, stock)
           excluded.delete(each)
         }
       })
@@ -266,9 +307,11 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
           case "RetryNow":
             return yield* ledger.retryNow
           case "Observe": {
-            const seen = [...shop].map(([productId, stock]) => ({ productId: id(productId), stock }))
+            const seen = [...shop].map(([productId, stock]) => ({ productId: id(productId), stock: each.shown ?? stock }))
+            const differing = yield* ledger.observe(seen, utc(real + offset), each.resend)
             // A settled product has its stock at the shop.
-            return expect(yield* ledger.observe(seen, utc(real + offset), each.resend)).toBe(0)
+            if (each.shown === undefined) expect(differing).toBe(0)
+            return
           }
           case "Crash": {
             for (const [index, request] of inFlight.entries()) meets(request, each.fates[index] ?? "never")
@@ -288,13 +331,17 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
             if (request === undefined) return
             const { productId, value } = request.taken
             // A request that took effect was not refused.
-            if (each._tag === "Confirm" || (each._tag === "Refused" && request.arrived)) return yield* confirm(request)
+            if (
+              each._tag === "Confirm" || (each._tag === "Refused" && request.arrived) || (each._tag === "Mismatch" && each.shown === value)
+            ) {
+              return yield* confirm(request)
+            }
             ended(request)
             switch (each._tag) {
               case "Doubtful":
                 meets(request, each.fate)
                 return yield* ledger.fail(request.taken, {
-                  state: "doubtful",
+                  state: each.state,
                   refusal: refusal(value),
                   retryIn: Duration.millis(each.retryIn)
                 })
@@ -310,11 +357,12 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
                   ...(each.absent ? { observed: "absent" as const } : {})
                 })
               case "Mismatch":
-                shop.set(productId, each.shown)
+                shop.set(productId, each.atShop === "sent" ? value : each.atShop)
+                if (wanted.get(productId) === value) mismatched.add(productId)
                 return yield* ledger.fail(request.taken, {
-                  state: each.state,
-                  refusal: refusal(value),
-                  retryIn: Duration.seconds(2),
+                  state: "uncertain",
+                  refusal: { ...refusal(value), tag: mismatchTag },
+                  retryIn: each.retryIn === undefined ? undefined : Duration.millis(each.retryIn),
                   observed: each.shown
                 })
             }
@@ -341,29 +389,44 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
       yield* holds
     }
 
-    // From here on the service accepts every request, and nothing else happens.
-    for (const request of inFlight) yield* confirm(request)
-    const begun = real
-    for (let steps = 0;; steps++) {
-      expect(steps).toBeLessThan(100)
-      const request = yield* begin("due")
-      if (request !== undefined) {
-        yield* confirm(request)
-        yield* holds
-        continue
+    const uncertain = Effect.map(collect(ledger.uncertain), (entries) =>
+      new Set<string>(entries.flatMap((entry) => entry.dueAt === undefined && !excluded.has(entry.productId) ? [entry.productId] : [])))
+    /** The service accepts every request, and nothing else happens. */
+    const recovers = Effect.gen(function*() {
+      for (const request of inFlight) yield* confirm(request)
+      const begun = real
+      for (let steps = 0;; steps++) {
+        expect(steps).toBeLessThan(100)
+        const request = yield* begin("due")
+        if (request !== undefined) {
+          yield* confirm(request)
+          yield* holds
+          continue
+        }
+        const resting = yield* uncertain
+        const parked = (yield* collect(ledger.unsettled)).flatMap((entry) =>
+          excluded.has(entry.productId) || resting.has(entry.productId) ? [] : [entry.dueAt?.epochMillis ?? 0]
+        )
+        if (parked.length === 0) break
+        yield* pass(Math.min(...parked) - real - offset)
       }
-      const parked = (yield* collect(ledger.unsettled)).flatMap((entry) =>
-        excluded.has(entry.productId) ? [] : [entry.dueAt?.epochMillis ?? 0]
-      )
-      if (parked.length === 0) break
-      yield* pass(Math.min(...parked) - real - offset)
-    }
-    expect(real - begun).toBeLessThan(10 * 60_000)
-    yield* pass(late)
-    for (const [productId, stock] of wanted) {
-      if (!excluded.has(productId)) expect({ productId, atShop: shop.get(productId) }).toEqual({ productId, atShop: stock })
-    }
-    yield* holds
+      expect(real - begun).toBeLessThan(10 * 60_000)
+      yield* pass(late)
+      const unknown = yield* uncertain
+      for (const productId of unknown) expect({ productId, mismatched: mismatched.has(productId) }).toEqual({ productId, mismatched: true })
+      for (const [productId, stock] of wanted) {
+        if (excluded.has(productId) || unknown.has(productId)) continue
+        expect({ productId, atShop: shop.get(productId) }).toEqual({ productId, atShop: stock })
+      }
+      yield* holds
+    })
+
+    yield* recovers
+    // A stock that is wanted anew is sent, whatever was shown before.
+    const changed = ids.flatMap((each) => wanted.has(each) ? [{ id: each, kind: "good" as const, stock: (wanted.get(each) ?? 0) + 1 }] : [])
+    yield* snapshot({ _tag: "Snapshot", rows: changed, excluded: [], missing: "leave", duplicates: "reject", guarded: false })
+    yield* recovers
+    expect(yield* uncertain).toEqual(new Set())
     expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
     expect(Object.values((yield* ledger.backlog).waiting)).toEqual([0, 0, 0, 0, 0])
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { Deferred, Duration, Effect, FastCheck, Fiber, Option, TestClock } from "effect"
-import { states } from "../../../src/ledger/Entry.js"
+import { mismatchTag, states } from "../../../src/ledger/Entry.js"
 import type { Send } from "../../../src/ledger/Ledger.js"
 import { inFlight } from "../../../src/ledger/OutcomeQueries.js"
 import { utc } from "../utc.js"
@@ -112,6 +112,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               since: utc(0),
               attempts: 2,
               wasQuarantined: false,
+              mismatches: 0,
               refusal: undefined
             })
             expect(yield* stateOf(ledger, "A")).toBe("settled")
@@ -217,20 +218,67 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* collect(ledger.unsettled)).toMatchObject([{ state: "doubtful", doubt: { lowest: 9, highest: 9 }, wanted: 77 }])
           }))))
 
-    it.effect("a response with another stock is the confirmed value", () =>
+    it.effect("a response with another stock confirms neither the sent nor the shown one, and the next different stock is sent", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
-            yield* receive(ledger, row("A", 4), row("B", 4))
-            yield* failing(ledger, "A", "pending", { observed: 7 })
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", confirmed: 7 })
-            yield* receive(ledger, row("A", 7), row("B", 4))
-            expect(yield* stateOf(ledger, "A")).toBe("settled")
-            // No stock that a product can be given.
-            for (const odd of [2.5, 1e300, -3]) {
-              yield* failing(ledger, "B", "pending", { observed: odd })
-              expect(yield* entryOf(ledger, "B")).toMatchObject({ state: "pending", confirmed: odd === -3 ? -3 : undefined })
+            yield* receive(ledger, row("A", 0))
+            yield* settle(ledger, "A")
+            for (
+              const { shown, wanted } of [{ wanted: 5, shown: 0 }, { wanted: 4, shown: 7 }, { wanted: 3, shown: 2.5 }, {
+                wanted: 2,
+                shown: 1e300
+              }]
+            ) {
+              yield* receive(ledger, row("A", wanted))
+              yield* failing(ledger, "A", "uncertain", { observed: shown, retryIn: undefined })
+              expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "uncertain", confirmed: undefined, dueAt: undefined, wanted })
+              expect(yield* ledger.counts).toMatchObject({ uncertain: 1, pending: 0, settled: 0 })
+              expect(yield* collect(ledger.uncertain)).toHaveLength(1)
+              // While the same stock is wanted, nothing is sent.
+              yield* receive(ledger, row("A", wanted))
+              expect(yield* take(ledger)).toBeUndefined()
             }
+            yield* receive(ledger, row("A", 0))
+            expect(yield* take(ledger)).toMatchObject({ value: 0, priority: "soldOut", mismatches: 0 })
+          }))))
+
+    it.effect("an uncertain product is sent again when it is due, or when it is named in a release, until a response shows its stock", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* TestClock.setTime(1_000)
+            yield* receive(ledger, row("A", 4))
+            const again = { observed: 9, retryIn: Duration.seconds(2), refusal: { ...refusal(4), tag: mismatchTag } }
+            yield* failing(ledger, "A", "uncertain", again)
+            expect(yield* collect(ledger.uncertain)).toMatchObject([{ productId: "A", dueAt: utc(3_000) }])
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(3_000)))
+            expect(yield* take(ledger)).toBeUndefined()
+            yield* TestClock.setTime(3_000)
+            const second = yield* take(ledger)
+            expect(second).toMatchObject({ productId: "A", value: 4, priority: "falling", attempts: 2, mismatches: 1 })
+            if (second !== undefined) yield* fail(ledger, second, "uncertain", { ...again, retryIn: undefined })
+            expect(yield* ledger.release(Option.none())).toEqual([])
+            expect(yield* ledger.release(Option.some(["A"]))).toEqual(["A"])
+            const third = yield* take(ledger)
+            expect(third).toMatchObject({ productId: "A", attempts: 1, mismatches: 0 })
+            if (third !== undefined) yield* ledger.confirm(third)
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "settled", confirmed: 4, doubt: undefined })
+          }))))
+
+    it.effect("a refusal by a proxy leaves the product uncertain: the earlier stock is no longer taken for that of the store", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 0))
+            yield* settle(ledger, "A")
+            yield* receive(ledger, row("A", 5))
+            yield* failing(ledger, "A", "uncertain", { retryIn: Duration.hours(1) })
+            expect(yield* collect(ledger.uncertain)).toMatchObject([{ productId: "A", doubt: { lowest: 5, highest: 5 } }])
+            // Nothing waits for the hour to end.
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
+            yield* receive(ledger, row("A", 0))
+            expect(yield* take(ledger)).toMatchObject({ value: 0, priority: "soldOut" })
           }))))
 
     it.effect("texts that no database can store do not stop the ledger", () =>
@@ -348,7 +396,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* using(place, () => Effect.void)
             const priorityOf = (each: (typeof entries)[number]) => {
               if (each.state === "sending" || each.part === "excluded") return null
-              if (each.state === "settled")
+              if (each.state === "settled" || (each.state === "uncertain" && each.due === null))
                 return each.part === "named" || each.part === "zeroed"
                   ? StockPriority.priorities.indexOf("assertion")
                   : null
@@ -392,6 +440,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               since: utc(0),
               attempts: 1,
               wasQuarantined: false,
+              mismatches: 0,
               refusal: undefined
             })
             yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(9) })
@@ -718,6 +767,32 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* stateOf(ledger, "A")).toBe("settled")
           }))))
 
+    it.effect("confirms none of its numbers: they may be out of date", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 5))
+            yield* settle(ledger, "A")
+            yield* TestClock.setTime(9_000)
+            expect(yield* ledger.observe([{ productId: id("A"), stock: 0 }], utc(8_000), true)).toBe(1)
+            yield* receive(ledger, row("A", 0))
+            expect(yield* take(ledger)).toMatchObject({ productId: "A", value: 0, priority: "soldOut" })
+          }))))
+
+    it.effect("has uncertain products sent again on request, and does not confirm them", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 5), row("B", 5))
+            for (const each of ["A", "B"]) yield* failing(ledger, each, "uncertain", { observed: 3, retryIn: undefined })
+            yield* TestClock.setTime(9_000)
+            const list = [{ productId: id("A"), stock: 5 }, { productId: id("B"), stock: 3 }]
+            expect(yield* ledger.observe(list, utc(8_000), true)).toBe(0)
+            expect(yield* stateOf(ledger, "A")).toBe("uncertain")
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 5 })
+            expect(yield* take(ledger)).toBeUndefined()
+          }))))
+
     it.effect("may contain numbers that are no stock", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
@@ -728,8 +803,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* ledger.observe([{ productId: id("A"), stock: 0.5 }, { productId: id("B"), stock: 1e300 }], utc(8_000), true))
               .toBe(2)
             expect(yield* queueOf(ledger)).toEqual([
-              { productId: "A", priority: "rest", from: undefined, to: 1 },
-              { productId: "B", priority: "rest", from: undefined, to: 2 }
+              { productId: "B", priority: "falling", from: undefined, to: 2 },
+              { productId: "A", priority: "backInStock", from: undefined, to: 1 }
             ])
           }))))
   })
