@@ -165,7 +165,7 @@ describe("a quota", () => {
     settled(({ account, feed }) =>
       Effect.gen(function*() {
         const before = (yield* requests).length
-        yield* fault({ kind: "status", when: "before", status: 429, retryAfter: String(7 * 3_600), path: anyStock, times: 8 })
+        yield* fault({ kind: "status", when: "before", status: 429, retryAfter: String(7 * 3_600), path: anyStock, times: 7 })
         yield* feed.set(next)
         yield* Effect.sleep("5 seconds")
         const state = yield* account

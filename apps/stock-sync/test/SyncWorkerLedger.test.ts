@@ -170,7 +170,7 @@ describe("the shutdown of a worker", () => {
         const { ledger } = memory
         yield* respondsAfter(25_000)
         const feed = yield* source(wanted)
-        const { stop } = yield* started(feed.service, ledger, { concurrency: 2 })
+        const { stop } = yield* started(feed.service, ledger, { concurrency: 3 })
         while ((yield* patches).length < 2) yield* Effect.sleep("100 millis")
         yield* stop
         expect(yield* ledger.counts).toMatchObject({ doubtful: 2, pending: 28, sending: 0 })

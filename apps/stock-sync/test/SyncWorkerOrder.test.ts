@@ -1,8 +1,21 @@
 /** In which order the engine sends, how often, and with which value, judged by what reaches the service. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { held } from "./support/sandbox.js"
-import { latency, patches, products, respondsAfter, simulated, source, started } from "./support/simulation.js"
+import type { Fault } from "@plaza/sandbox"
+import { Clock, Effect } from "effect"
+import { held, policy } from "./support/sandbox.js"
+import {
+  fault,
+  faultsEnd,
+  forEver,
+  latency,
+  patches,
+  products,
+  respondsAfter,
+  simulated,
+  source,
+  started,
+  stockOf
+} from "./support/simulation.js"
 
 describe("the worker", () => {
   it.live("brings every product to the wanted stock and follows each change of the source", () => {
@@ -35,6 +48,89 @@ describe("the worker", () => {
         yield* Effect.sleep("35 seconds")
         const next = (yield* patches).slice(239, 243).map(({ id }) => id)
         expect(next).toEqual(["P0399", "P0239", "P0240", "P0241"])
+      }))
+  })
+
+  const unguarded = { ...policy, guard: { ...policy.guard, count: 1_000 } }
+  // Eight requests are in flight at most, and one that gets no response ends after 30 seconds.
+  const hanging = (id: string): Fault => ({ kind: "slow", when: "before", millis: 3_600_000, path: stockOf(id), times: forEver })
+  const soldOutAt = (id: string) => Effect.map(patches, (all) => all.filter((each) => each.id === id).map(({ millis }) => millis))
+
+  for (const stock of [4, 0]) {
+    it.live(`sends a sold-out product in the next slot while eight products${stock === 0 ? " that are sold out" : ""} get no response, again and again`, () => {
+      const wanted = products(40, () => 5)
+      return simulated(wanted, ({ ledger }) =>
+        Effect.gen(function*() {
+          const feed = yield* source(wanted)
+          yield* started(feed.service, ledger, { policy: unguarded })
+          yield* Effect.sleep("30 seconds")
+          for (let index = 0; index < 8; index++) yield* fault(hanging(`P000${index}`))
+          const hung = (stock: number) => products(8, () => stock)
+          yield* feed.set({ ...wanted, ...hung(4) })
+          // Their first requests have ended without response.
+          yield* Effect.sleep("65 seconds")
+          let now = { ...wanted, ...hung(stock) }
+          yield* feed.set(now)
+          yield* Effect.sleep("2 seconds")
+          for (let index = 10; index < 30; index++) {
+            const id = `P00${index}`
+            now = { ...now, [id]: 0 }
+            const sent = (yield* soldOutAt(id)).length
+            const setAt = yield* Clock.currentTimeMillis
+            yield* feed.set(now)
+            yield* Effect.sleep("11 seconds")
+            const [at] = (yield* soldOutAt(id)).slice(sent)
+            expect({ id, waited: (at ?? Number.POSITIVE_INFINITY) - setAt }).toEqual({
+              id,
+              waited: expect.toSatisfy((millis: number) => millis <= 1_000)
+            })
+          }
+        }))
+    })
+  }
+
+  it.live("sends a sold-out product within seconds while the first requests of eight others that are sold out get no response", () => {
+    const wanted = products(40, () => 5)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        yield* started(feed.service, ledger, { policy: unguarded })
+        yield* Effect.sleep("30 seconds")
+        for (let index = 0; index < 8; index++) yield* fault(hanging(`P000${index}`))
+        const hung = { ...wanted, ...products(8, () => 0) }
+        yield* feed.set(hung)
+        yield* Effect.sleep("1 second")
+        yield* feed.set({ ...hung, P0010: 0 })
+        yield* Effect.sleep("12 seconds")
+        expect(yield* held("P0010")).toEqual({ P0010: 0 })
+        // What was in flight is sent again.
+        yield* faultsEnd
+        yield* Effect.sleep("2 minutes")
+        expect(yield* held(...Object.keys(wanted))).toEqual({ ...hung, P0010: 0 })
+      }))
+  })
+
+  it.live("gives a tenth of the requests to lower priorities while a higher one never ends, and a sold-out product still goes first", () => {
+    const wanted = { ...products(200, () => 1_000_000), S: 5, T: 0, U: 3 }
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        yield* started(feed.service, ledger)
+        yield* Effect.sleep("2 minutes")
+        const before = (yield* patches).length
+        // More products fall each minute than can be sent.
+        for (let minute = 1; minute <= 5; minute++) {
+          const falling = products(200, () => 1_000_000 - minute)
+          yield* feed.set({ ...falling, S: 50, T: 7, U: minute < 4 ? 3 : 0 })
+          yield* Effect.sleep("1 minute")
+        }
+        const sent = (yield* patches).slice(before).map(({ id }) => id)
+        expect(sent.length).toBeGreaterThan(500)
+        // The rise and the product that is back in stock are among the first twenty requests.
+        expect(sent.slice(0, 20)).toEqual(expect.arrayContaining(["S", "T"]))
+        expect(yield* held("S", "T", "U")).toEqual({ S: 50, T: 7, U: 0 })
+        const [soldOut] = yield* soldOutAt("U").pipe(Effect.map((times) => times.slice(-1)))
+        expect((soldOut ?? Number.POSITIVE_INFINITY) - 300_000).toBeLessThanOrEqual(1_000)
       }))
   })
 

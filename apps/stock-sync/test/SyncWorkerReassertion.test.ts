@@ -166,7 +166,7 @@ describe("a wall clock that is set", () => {
         const clock = yield* settable
         yield* Effect.gen(function*() {
           const feed = yield* source(wanted)
-          yield* fault({ kind: "status", when: "before", status: 429, retryAfter: "3600", path: anyStock, times: 8 })
+          yield* fault({ kind: "status", when: "before", status: 429, retryAfter: "3600", path: anyStock, times: 7 })
           yield* started(feed.service, ledger)
           yield* Effect.sleep("1 minute")
           clock.shift(30 * 60_000)

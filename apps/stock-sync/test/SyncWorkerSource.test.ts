@@ -190,7 +190,7 @@ describe("an accepted value that waits", () => {
         yield* Effect.sleep("2 hours")
         const ended = yield* onceFrom(memory, feed.service)
         // The others were in flight when the quota ended the first run.
-        expect(ended).toMatchObject({ confirmed: 53, ended: { _tag: "Idle" } })
+        expect(ended).toMatchObject({ confirmed: 54, ended: { _tag: "Idle" } })
         expect(ended.source).toEqual(Either.left(gone))
         expect(yield* held(...ids)).toEqual(wanted)
       })))

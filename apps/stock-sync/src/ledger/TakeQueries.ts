@@ -2,6 +2,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import { StockPriority } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
@@ -33,19 +34,37 @@ const assertion = String(Tables.priorityIndex("assertion"))
 /** Makes delayed products due whose time has come. */
 const endDelays = (sql: SqlClient.SqlClient, now: number) => OutcomeQueries.endDelays(sql, sql`due_at <= ${now}`)
 
-/** Reads the first row of an index, or of two, whatever the size of the backlog. */
-const nextDueProduct = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>) => {
-  const dueWhere = (condition: Fragment) =>
-    sql`SELECT ${sql.literal(columns)} FROM product WHERE ${sql.literal(Tables.due)} AND ${condition} ORDER BY priority, since, id LIMIT 1`
-  const waiting = dueWhere(sql`priority < ${sql.literal(assertion)}`)
-  return Option.match(confirmedBefore, {
-    onNone: () => waiting,
-    onSome: ({ epochMillis }) =>
-      sql`SELECT * FROM (${waiting}) AS waiting
-        UNION ALL SELECT * FROM (${dueWhere(sql`priority = ${sql.literal(assertion)} AND since < ${epochMillis}`)}) AS asserted
-        ORDER BY priority, since, id LIMIT 1`
-  })
+/** The first product of those that are due and meet a condition, with its turn among other such products. */
+const dueWhere = (sql: SqlClient.SqlClient, condition: Fragment, turn = "0") =>
+  sql`SELECT ${sql.literal(`${columns}, ${turn} AS turn`)} FROM product WHERE ${sql.literal(Tables.due)} AND ${condition}
+    ORDER BY priority, since, id LIMIT 1`
+
+type Due = Extract<Selection, { readonly _tag: "Due" }>
+
+/** Reads the first row of an index, or of several, whatever the size of the backlog. */
+const nextDueProduct = (sql: SqlClient.SqlClient, { confirmedBefore, lowerAfter }: Due) => {
+  const waiting = dueWhere(sql, sql`priority < ${sql.literal(assertion)}`, "2")
+  const isLowersTurn = lowerAfter === undefined ? "false" : `priority_of_first >= ${Tables.priorityIndex(lowerAfter)}`
+  const lower = lowerAfter === undefined ?
+    [] :
+    StockPriority.priorities.flatMap((priority, index) =>
+      priority === "soldOut" || priority === "assertion" ? [] : [
+        dueWhere(sql,
+          sql.literal(`priority = ${index} AND ${index} > (SELECT priority_of_first FROM first) AND (SELECT ${isLowersTurn} FROM first)`))
+      ]
+    )
+  const asserted = Option.toArray(confirmedBefore).map(({ epochMillis }) =>
+    dueWhere(sql, sql`priority = ${sql.literal(assertion)} AND since < ${epochMillis}`,
+      `CASE WHEN (SELECT ${isLowersTurn} FROM first) THEN 1 ELSE 3 END`)
+  )
+  if (lower.length + asserted.length === 0) return waiting
+  const others = [...lower, ...asserted].map((query, index) => sql`UNION ALL SELECT * FROM (${query}) AS ${sql.literal(`other_${index}`)}`)
+  return sql`WITH waiting AS (${waiting}), first AS (SELECT (SELECT priority FROM waiting) AS priority_of_first)
+    SELECT * FROM waiting ${sql.join(" ", false)(others)} ORDER BY turn, since, id LIMIT 1`
 }
+
+const soldOutProduct = (sql: SqlClient.SqlClient) =>
+  dueWhere(sql, sql.literal(`priority = ${Tables.priorityIndex("soldOut")} AND doubt_until IS NULL`))
 
 /** A product that may close the half-open circuit breaker: due and not refused yet, due, or delayed. */
 const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Selection, { readonly _tag: "HalfOpen" }>) =>
@@ -95,7 +114,9 @@ const toSend = (row: typeof Candidate.Type, attempts: number): Send => ({
 const marked = LedgerRows.first(Schema.Struct({ attempts: Schema.Int }))
 
 const select = (sql: SqlClient.SqlClient, selection: Selection) =>
-  selection._tag === "Due" ? candidate(nextDueProduct(sql, selection.confirmedBefore)) : halfOpenProduct(sql, selection)
+  selection._tag === "HalfOpen"
+    ? halfOpenProduct(sql, selection)
+    : candidate(selection._tag === "Due" ? nextDueProduct(sql, selection) : soldOutProduct(sql))
 
 const takeInSteps = (
   sql: SqlClient.SqlClient,
@@ -119,10 +140,10 @@ const takenAtOnce = LedgerRows.first(Schema.Union(NextProduct, NoProduct))
  * In one statement of Postgres, because every request needs it. If the time of a delayed product has come, which may be more urgent, it
  * takes nothing and shows that.
  */
-const takeAtOnce = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>, now: number) => {
+const takeAtOnce = (sql: SqlClient.SqlClient, selection: Due, now: number) => {
   const ended = sql`EXISTS (SELECT 1 FROM product WHERE due_at <= ${now})`
   const relations = {
-    next: nextDueProduct(sql, confirmedBefore),
+    next: nextDueProduct(sql, selection),
     taken: mark(sql, now, sql`id = (SELECT id FROM next) AND NOT ${ended}`)
   }
   return takenAtOnce(sql`${withRelations(sql, relations)} SELECT next.*, taken.attempts, ${ended} AS delays_ended
@@ -133,7 +154,7 @@ export const take = (sql: SqlClient.SqlClient, selection: Selection): Effect.Eff
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const inSteps = takeInSteps(sql, selection, now)
     if (selection._tag !== "Due") return inSteps
-    const atOnce = Effect.flatMap(takeAtOnce(sql, selection.confirmedBefore, now), (found) => {
+    const atOnce = Effect.flatMap(takeAtOnce(sql, selection, now), (found) => {
       const row = Option.getOrUndefined(found)
       if (row === undefined || row.delays_ended) return inSteps
       return Effect.succeed(row.id === null || row.attempts === null ? Option.none() : Option.some(toSend(row, row.attempts)))

@@ -1,8 +1,9 @@
 /**
  * The dispatch loop: waits for a permit of the circuit breaker and for a slot of the rate limit, and then takes the most urgent
- * product with the stock that is wanted at that time. One attempt per slot; a failed product is taken again when it is due.
+ * product with the stock that is wanted at that time. One attempt per slot; a failed product is taken again when it is due. Beside it, one
+ * request in flight is reserved for sold-out products, so that requests without a response do not delay them.
  */
-import { Plaza, RateLimit, Store } from "@plaza/client"
+import { Plaza, RateLimit, StockPriority, Store } from "@plaza/client"
 import type { CircuitBreaker } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Data from "effect/Data"
@@ -11,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -20,13 +22,14 @@ import type { LedgerFault } from "../ledger/LedgerError.js"
 import { AccountBreaker } from "./AccountBreaker.js"
 import * as ClockShift from "./ClockShift.js"
 import { DispatchSignal } from "./DispatchSignal.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 import * as OnceLimits from "./OnceLimits.js"
 import { Reassertion } from "./Reassertion.js"
 import * as SendRecorder from "./SendRecorder.js"
 import type { SyncStatus } from "./SyncStatus.js"
 
 export interface Options extends SendRecorder.Options {
-  /** Products in flight at a time. */
+  /** Products in flight at a time. If it is 2 or more, one of them is reserved for sold-out products. */
   readonly concurrency: number
   /** How long a shutdown waits for requests in flight. */
   readonly stopWithin: Duration.Duration
@@ -84,6 +87,17 @@ class End<A> extends Data.TaggedError("End")<{ readonly value: A }> {}
 
 type Requirements = AccountBreaker | DispatchSignal | Ledger | RateLimit.RateLimit | Reassertion | Store | SyncStatus
 
+/** Of so many requests in a row, one is for a product of a lower priority, if one waits. */
+const lowerShare = 10
+
+/** While the circuit breaker is open, the next sold-out product is tried so long after the last one at the earliest. */
+const soldOutTrialInterval = Duration.seconds(5)
+
+/** After so long, the reserved request is no longer waited for if another product is sold out. */
+const slowResponse = Duration.seconds(5)
+
+const closedPollInterval = Duration.seconds(1)
+
 /** Another process may release a product in the ledger, which gives no signal. */
 const pollInterval = Duration.seconds(5)
 
@@ -106,12 +120,34 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     const recorder = yield* SendRecorder.make(recording)
     const correctClock = yield* ClockShift.make
     const inFlight = yield* FiberSet.make<void, LedgerFault>()
-    const capacity = Effect.unsafeMakeSemaphore(concurrency)
+    const ordinary = Math.max(1, concurrency - 1)
+    const capacity = Effect.unsafeMakeSemaphore(ordinary)
     const allFinished = FiberSet.awaitEmpty(inFlight)
+    /** Open while the loop can't take a product, because requests without a response hold its capacity or the circuit breaker is open. */
+    const blocked = yield* Effect.makeLatch(false)
+    let isBlocked = false
+    const setBlocked = (now: boolean) =>
+      Effect.suspend(() => {
+        isBlocked = now
+        return now ? blocked.open : blocked.close
+      })
+    const whileBlocked = <A, E, R>(wait: Effect.Effect<A, E, R>) =>
+      Effect.acquireUseRelease(setBlocked(true), () => wait, () => setBlocked(false))
+    const isClosed = Effect.map(breaker.state, ({ _tag }) => _tag === "Closed")
+    const untilClosed = Effect.repeat(Effect.delay(isClosed, closedPollInterval), { until: (closed) => closed })
+    /** For a half-open circuit breaker: waits for the requests in flight, or until a sold-out product has closed it. */
+    const awaitFinished = whileBlocked(Effect.raceFirst(allFinished, untilClosed))
+
+    /** The priorities of the last requests. */
+    let recent: ReadonlyArray<StockPriority.Priority> = []
+    const leastUrgent = () =>
+      recent.length < lowerShare - 1 ? undefined : StockPriority.priorities.findLast((priority) => recent.includes(priority))
 
     const take = (permit: CircuitBreaker.Permit<ProductId>) =>
       Effect.gen(function*() {
-        if (!permit.halfOpen) return yield* ledger.take({ _tag: "Due", confirmedBefore: yield* reassertion.confirmedBefore })
+        if (!permit.halfOpen) {
+          return yield* ledger.take({ _tag: "Due", confirmedBefore: yield* reassertion.confirmedBefore, lowerAfter: leastUrgent() })
+        }
         const state = yield* breaker.state
         // Products that are refused for reasons of their own may be next to each other: every second one comes from the other end.
         const fromLast = state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1
@@ -127,6 +163,7 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
           "stock_sync.priority": send.priority,
           "stock_sync.attempt": send.attempts
         })
+        const sentAt = yield* MonotonicClock.now
         const exit = yield* store.setStock(send.productId, send.value).pipe(
           // A retry inside the call would send an outdated stock, and would pass more urgent products.
           Plaza.withRetry(Schedule.stop),
@@ -136,19 +173,23 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
           Effect.interruptible,
           Effect.exit
         )
-        yield* recorder.record(send, exit, permit)
+        yield* recorder.record(send, exit, permit, sentAt)
       },
       Effect.ensuring(signal.notify)
     )
 
-    type Started = "sending" | "nothing due" | "breaker open"
+    type Started = Fiber.Fiber<void, LedgerFault> | "nothing due" | "breaker open"
 
-    /** Waits for a slot and sends the next product in it. Releases the capacity. */
-    const startNext = (permit: CircuitBreaker.Permit<ProductId>): Effect.Effect<Started, LedgerFault> =>
+    /** Waits for a slot and sends the product in it that `next` takes. Releases the capacity. */
+    const startNext = (
+      permit: CircuitBreaker.Permit<ProductId>,
+      next: Effect.Effect<Option.Option<Send>, LedgerFault>,
+      releaseCapacity: Effect.Effect<unknown>
+    ): Effect.Effect<Started, LedgerFault> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const scope = yield* Scope.make()
-          const release = Effect.zipRight(Scope.close(scope, Exit.void), capacity.release(1))
+          const release = Effect.zipRight(Scope.close(scope, Exit.void), releaseCapacity)
           const end = (result: Started) => Effect.as(release, result)
           const slot = yield* Effect.either(
             restore(Scope.extend(rateLimit.reserve(OnceLimits.maxSlotWait), scope)).pipe(Effect.onError(() => release))
@@ -157,12 +198,11 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
           // The breaker may have opened during the wait for the slot.
           if (!permit.halfOpen && (yield* breaker.state)._tag === "Open") return yield* end("breaker open")
           // The clock may have been set during the wait, and the ledger stamps the request.
-          const taken = yield* Effect.onError(Effect.zipRight(Effect.zipRight(ledger.check, correctClock), take(permit)), () => release)
+          const taken = yield* Effect.onError(Effect.zipRight(Effect.zipRight(ledger.check, correctClock), next), () => release)
           if (Option.isNone(taken)) return yield* end("nothing due")
+          recent = [...recent, taken.value.priority].slice(1 - lowerShare)
           if (taken.value.priority === "assertion") yield* reassertion.record
-          yield* FiberSet.run(inFlight, Effect.ensuring(send(taken.value, slot.right, permit), release))
-          const started: Started = "sending"
-          return started
+          return yield* FiberSet.run(inFlight, Effect.ensuring(send(taken.value, slot.right, permit), release))
         })
       )
 
@@ -181,8 +221,11 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     })
 
     /** A half-open permit is used with nothing else in flight. */
-    const acquirePermit = Effect.flatMap(breaker.acquire,
-      (permit) => permit.halfOpen ? Effect.zipRight(allFinished, breaker.acquire) : Effect.succeed(permit))
+    const acquireOpen = whileBlocked(
+      Effect.flatMap(breaker.acquire,
+        (permit) => permit.halfOpen ? Effect.zipRight(awaitFinished, breaker.acquire) : Effect.succeed(permit))
+    )
+    const acquirePermit = Effect.flatMap(isClosed, (closed) => closed ? breaker.acquire : acquireOpen)
     const acquireOrEnd: Effect.Effect<Either.Either<CircuitBreaker.Permit<ProductId>, A>, never, AccountBreaker> = Option.match(
       until.whenBlocked,
       {
@@ -192,12 +235,12 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     )
 
     const dispatchOne = Effect.gen(function*() {
-      yield* capacity.take(1)
+      yield* (yield* FiberSet.size(inFlight)) < ordinary ? capacity.take(1) : whileBlocked(capacity.take(1))
       const acquired = yield* Effect.onInterrupt(acquireOrEnd, () => capacity.release(1))
       if (Either.isLeft(acquired)) return yield* Effect.as(capacity.release(1), Option.some(acquired.left))
       const permit = acquired.right
-      const started = yield* startNext(permit)
-      if (permit.halfOpen) yield* allFinished
+      const started = yield* startNext(permit, take(permit), capacity.release(1))
+      if (permit.halfOpen) yield* awaitFinished
       if (started !== "nothing due") return Option.none()
       if (!permit.halfOpen) return yield* awaitDue
       yield* breaker.release(permit)
@@ -209,9 +252,44 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
       Option.match({ onNone: () => loop, onSome: Effect.succeed })
     )
 
+    /** A permit for a sold-out product while the loop is blocked; none if the service accepts no product. */
+    let triedAt: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
+    const soldOutPermit = Effect.gen(function*() {
+      const state = yield* breaker.state
+      const permit: CircuitBreaker.Permit<ProductId> = { halfOpen: state._tag === "Open", tried: new Set() }
+      if (state._tag === "Closed") return Option.some(permit)
+      // Requests without a response open the breaker as well, and a service that refuses the account refuses every product.
+      const mayTry = (yield* MonotonicClock.now) >= triedAt + Duration.toMillis(soldOutTrialInterval)
+      return state.reason === "ServiceFault" && mayTry ? Option.some(permit) : Option.none()
+    })
+
+    let last: Fiber.Fiber<void, LedgerFault> = Fiber.void
+    /** If the last request of this kind still has no response, it ends now, and its outcome is unknown. */
+    const takeSoldOut = Effect.tap(ledger.take({ _tag: "SoldOut" }), (taken) => Option.isSome(taken) ? Fiber.interrupt(last) : Effect.void)
+
+    /** Sends sold-out products while the loop is blocked, one at a time. */
+    const soldOutLoop: Effect.Effect<never, LedgerFault, DispatchSignal> = Effect.forever(Effect.gen(function*() {
+      yield* blocked.await
+      const permit = yield* soldOutPermit
+      const started = Option.isNone(permit) ? "nothing due" : yield* startNext(permit.value, takeSoldOut, Effect.void)
+      if (typeof started !== "string") {
+        last = started
+        triedAt = yield* MonotonicClock.now
+        yield* Effect.timeoutOption(Fiber.await(started), slowResponse)
+      } else {
+        yield* Effect.timeoutOption(signal.wait, pollInterval)
+        // The loop may be waiting for this signal by now. While it is blocked, it takes a product before it waits.
+        if (!isBlocked) yield* signal.notify
+      }
+    }))
+
     const drain = Effect.raceFirst(Effect.interruptible(allFinished), Effect.interruptible(Effect.sleep(stopWithin)))
     // The loop's end is a failure here. A race would return before the fibers that it interrupts have ended.
-    return yield* Effect.all([FiberSet.join(inFlight), Effect.flatMap(loop, (value) => Effect.fail(new End({ value })))], {
+    return yield* Effect.all([
+      FiberSet.join(inFlight),
+      concurrency > 1 ? soldOutLoop : Effect.never,
+      Effect.flatMap(loop, (value) => Effect.fail(new End({ value })))
+    ], {
       concurrency: "unbounded",
       discard: true
     }).pipe(

@@ -20,7 +20,13 @@ import { type Outcome, SyncStatus } from "./SyncStatus.js"
 type SendExit = Exit.Exit<Product | undefined, FailurePolicy.SendFailure>
 
 export interface SendRecorder {
-  readonly record: (send: Send, exit: SendExit, permit: CircuitBreaker.Permit<ProductId>) => Effect.Effect<void, LedgerFault>
+  /** `sentAt`: when the request was sent. */
+  readonly record: (
+    send: Send,
+    exit: SendExit,
+    permit: CircuitBreaker.Permit<ProductId>,
+    sentAt: MonotonicClock.MonotonicMillis
+  ) => Effect.Effect<void, LedgerFault>
 }
 
 /** What this process knows of a product whose wanted stock the service has not accepted. */
@@ -92,7 +98,15 @@ export const make = (
       })
 
     /** Returns whether the failure shows anything about other products. */
-    const recordFailure = (send: Send, failure: FailurePolicy.SendFailure, breakerIsOpen: boolean, halfOpen: boolean) =>
+    const recordFailure = (
+      send: Send,
+      failure: FailurePolicy.SendFailure,
+      { breakerIsOpen, halfOpen, sentAt }: {
+        readonly breakerIsOpen: boolean
+        readonly halfOpen: boolean
+        readonly sentAt: MonotonicClock.MonotonicMillis
+      }
+    ) =>
       Effect.gen(function*() {
         const { productId } = send
         const scope = FailureScope.of(failure)
@@ -108,29 +122,39 @@ export const make = (
         yield* fail(send, failed)
         const isRefused = failed.state === "quarantined" || failed.state === "uncertain"
         if (isRefused && scope._tag === "Refusal" && !othersAccepted) unprovenRefusals.set(productId, scope.code)
-        // A product that keeps failing while others are accepted shows nothing about the others.
-        return halfOpen || !othersAccepted || !isSameFailure(send.refusal, failed.refusal)
+        if (halfOpen) return true
+        // The service worked while this request waited for a response, so the failure shows nothing about other products.
+        if (scope._tag === "Service" && lastAcceptedAt >= sentAt) return false
+        // Nor does a product that keeps failing while others are accepted.
+        return !othersAccepted || !isSameFailure(send.refusal, failed.refusal)
       })
 
     return {
-      record: (send, exit, permit) =>
+      record: (send, exit, permit, sentAt) =>
         Effect.gen(function*() {
           const before = yield* breaker.state
           // After a service fault its products are due when the breaker closes. Refused products keep their delay, or they would open
           // the breaker again and again. The breaker may probe the account, which a shutdown does not wait for.
-          const recordInBreaker = (failure: FailurePolicy.SendFailure | undefined) =>
-            Effect.flatMap(Effect.interruptible(breaker.record(permit, send.productId, failure)),
+          const recordInBreaker = (failure: FailurePolicy.SendFailure | undefined, used = permit) =>
+            Effect.flatMap(Effect.interruptible(breaker.record(used, send.productId, failure)),
               (closed) => closed && before._tag === "Open" && before.reason === "ServiceFault" ? ledger.retryNow : Effect.void)
           if (Exit.isSuccess(exit)) {
             yield* recordSuccess(send, exit.value?.stock)
-            return yield* recordInBreaker(undefined)
+            // Also a request that was in flight when the breaker opened shows by its response that the service works.
+            const works = before._tag === "Open" && before.reason === "ServiceFault"
+            return yield* recordInBreaker(undefined, works ? { ...permit, halfOpen: true } : permit)
           }
           const failure = Cause.failureOption(exit.cause)
           if (Option.isNone(failure)) {
             yield* fail(send, FailurePolicy.interrupted(send))
             return Cause.isInterruptedOnly(exit.cause) ? undefined : yield* Effect.die(Cause.squash(exit.cause))
           }
-          if (!(yield* recordFailure(send, failure.value, before._tag === "Open", permit.halfOpen))) return
+          const showsOthers = yield* recordFailure(send, failure.value, {
+            breakerIsOpen: before._tag === "Open",
+            halfOpen: permit.halfOpen,
+            sentAt
+          })
+          if (!showsOthers) return
           yield* recordInBreaker(failure.value)
           const scope = FailureScope.of(failure.value)
           const after = yield* breaker.state

@@ -102,6 +102,7 @@ export const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, .
   concurrency: 8,
   stopWithin: Duration.seconds(10),
   retryRefusedAfter: Duration.minutes(1),
+  shownStock: "check",
   sourceIncludesSales: false,
   ...settings,
   reassert: { share: 0.1, after: Duration.hours(1), rateLimit: 120, rateWindow: Duration.minutes(1), ...reassert }
