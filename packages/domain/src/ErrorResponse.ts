@@ -41,8 +41,28 @@ const envelopeDecoder = () =>
     message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
   })))
 
+const envelopePredicate = () => {
+  const isError = Schema.is(Errors.envelope({ code: Schema.String, message: Schema.String }))
+  const parse = Schema.decodeUnknownOption(Schema.parseJson())
+  return (body: string): boolean => Option.exists(parse(body), isError)
+}
+
 // Compiled on first use, because most programs receive no error.
 let decodeEnvelope: ReturnType<typeof envelopeDecoder> | undefined
+let isErrorEnvelope: ReturnType<typeof envelopePredicate> | undefined
+
+/**
+ * Whether a body is the error envelope of the document: `error` is an object whose `code` and `message` are strings. Any other body of
+ * an error response comes from a proxy. {@link toError} accepts an envelope without a message all the same.
+ * Source: interface v1, "Errors".
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const isEnvelope = (body: string): boolean => {
+  isErrorEnvelope ??= envelopePredicate()
+  return isErrorEnvelope(body)
+}
 
 /**
  * The number of characters that an error keeps of a body that isn't an error envelope: enough to recognise a proxy's page.
