@@ -1,11 +1,12 @@
 import { FileSystem } from "@effect/platform"
+import { NodeFileSystem } from "@effect/platform-node"
 import { SystemError } from "@effect/platform/Error"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, FailureScope, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Cause, Effect, Exit, FastCheck as fc, Option, Runtime, Schedule, Schema, Stream, TestContext } from "effect"
+import { Cause, Effect, Exit, FastCheck as fc, Layer, Option, Runtime, Schedule, Schema, Stream, TestContext } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 
@@ -239,47 +240,29 @@ describe("an upload whose source fails", () => {
       expect(yield* verdict(wrong, [notFound])).toBe(false)
     }))
 
-  it.effect("by its file may have happened after an earlier attempt only", () =>
+  it.live("by its file may have happened after an earlier attempt only", () =>
     Effect.gen(function*() {
-      const gone = new SystemError({ module: "FileSystem", method: "open", reason: "NotFound", pathOrDescriptor: "a.png" })
+      const gone = () => new SystemError({ module: "FileSystem", method: "open", reason: "NotFound", pathOrDescriptor: "a.png" })
       const failing = (failsFrom: number) => {
         let opened = 0
-        const fs = FileSystem.makeNoop({
-          // True of the fields that an upload reads.
-          stat: () => Effect.succeed({ type: "File", size: FileSystem.Size(1) } as FileSystem.File.Info),
-          open: () =>
-            Effect.suspend(() =>
-              ++opened < failsFrom
-                // True of the methods that an upload calls.
-                ? Effect.succeed(fileOf(new Uint8Array([1])))
-                : Effect.fail(new SystemError({ ...gone }))
-            )
-        })
-        return Effect.flatMap(Media, ({ uploadFile }) => uploadFile("a.png")).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+        return Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          const { uploadFile } = yield* Media
+          const path = yield* fs.makeTempFileScoped()
+          const open: typeof fs.open = (path, options) =>
+            Effect.suspend(() => ++opened < failsFrom ? fs.open(path, options) : Effect.fail(gone()))
+          return yield* Effect.flip(Effect.provideService(uploadFile(path), FileSystem.FileSystem, { ...fs, open }))
+        }).pipe(Effect.scoped)
       }
       const outcome = (failsFrom: number) =>
-        SimulatedTime.run(Effect.flip(Effect.provide(failing(failsFrom), Fake.scripted([Fake.lost, notFound]).layer)))
+        Effect.provide(failing(failsFrom), Layer.merge(NodeFileSystem.layer, Fake.scripted([Fake.lost, notFound]).layer))
       expect(FailureScope.mayHaveHappened(yield* outcome(1))).toBe(false)
       expect(FailureScope.mayHaveHappened(yield* outcome(2))).toBe(true)
     }))
 })
 
-/** A file in memory. */
-const fileOf = (bytes: Uint8Array): FileSystem.File => {
-  let position = 0
-  const read = (buffer: Uint8Array) =>
-    Effect.sync(() => {
-      const chunk = bytes.subarray(position, position + buffer.length)
-      buffer.set(chunk)
-      position += chunk.length
-      return FileSystem.Size(chunk.length)
-    })
-  // True of the methods that an upload calls.
-  return { [FileSystem.FileTypeId]: FileSystem.FileTypeId, read } as FileSystem.File
-}
-
 /** What a service, or what stands in front of it, may do with one request. */
-type Step = Fault.Outcome
+type Step = Extract<typeof Fault.Type, { readonly kind: "sequence" }>["outcomes"][number]
 
 const html = "<html>no</html>"
 
@@ -401,6 +384,5 @@ describe("a call that failed", () => {
       // The script reaches both.
       expect(outcomes.happened).toBeGreaterThan(50)
       expect(outcomes.refused).toBeGreaterThan(20)
-    }).pipe(Effect.provide(OnSandbox.inProcess({ sandbox: { assumptions: { requestsPerWindow: 120 } } })),
-      Effect.provide(TestContext.TestContext)))
+    }).pipe(Effect.provide(Layer.merge(OnSandbox.inProcess(), TestContext.TestContext))))
 })
