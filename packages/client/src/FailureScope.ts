@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
+import { longestWait } from "@plaza/domain/ErrorResponse"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -137,7 +138,7 @@ const defaultWait = Duration.minutes(1)
 
 /**
  * Returns how long to wait after a failure of scope `RateLimit`: the `Retry-After`, the time until the `retryAt` of a
- * `RateLimitWaitExceeded`, or else one minute.
+ * `RateLimitWaitExceeded`, or else one minute. Never longer than a day.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -146,7 +147,8 @@ const defaultWait = Duration.minutes(1)
 export const waitOf = (failure: Failure | Inconclusive): Effect.Effect<Duration.Duration> => {
   const cause = causeOf(failure)
   if (cause._tag === "RateLimitWaitExceeded") {
-    return Effect.map(DateTime.now, (now) => Duration.millis(Math.max(0, DateTime.distance(now, cause.retryAt))))
+    return Effect.map(DateTime.now, (now) => Duration.min(Duration.millis(Math.max(0, DateTime.distance(now, cause.retryAt))), longestWait))
   }
-  return Effect.succeed("retryAfter" in cause && cause.retryAfter !== undefined ? cause.retryAfter : defaultWait)
+  const wait = "retryAfter" in cause && cause.retryAfter !== undefined ? cause.retryAfter : defaultWait
+  return Effect.succeed(Duration.min(wait, longestWait))
 }

@@ -137,5 +137,8 @@ describe("the wait after a rate limit", () => {
       expect(yield* seconds(waitExceeded(12_000))).toBe(7)
       expect(yield* seconds(unknown(waitExceeded(12_000)))).toBe(7)
       expect(yield* seconds(waitExceeded(4_000))).toBe(0)
+      // The clock was set back, or the error is not of a response.
+      expect(yield* seconds(waitExceeded(30 * 86_400_000))).toBe(86_400)
+      expect(yield* seconds(limited(30 * 86_400))).toBe(86_400)
     }))
 })
