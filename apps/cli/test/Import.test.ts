@@ -435,6 +435,36 @@ describe("trouble on the way", () => {
       expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 0, alreadyShipped: [], unverified: ["P-0"] })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: orders(1) } })), SimulatedTime.run))
 
+  it.live("of a row that may be in place all the same says so in the message and in the report, and the next run resolves it", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const fs = yield* FileSystem.FileSystem
+      const { addFault } = yield* Sandbox.Sandbox
+      const doubt = "(the service may have carried it out all the same)"
+      const refused = { kind: "status", when: "before", status: 404 } as const
+      const byProxy = { kind: "status", when: "after", status: 404, body: "<html>" } as const
+      // A refusal after a lost response, a page of a proxy, a refusal.
+      yield* addFault({ kind: "sequence", method: "PATCH", path: "*/P-0/stock", outcomes: [{ kind: "drop", when: "after" }, refused] })
+      yield* addFault({ ...byProxy, method: "PATCH", path: "*/P-1/stock" })
+      yield* addFault({ ...refused, method: "PATCH", path: "*/P-2/stock" })
+      const report = `${state}/failed.csv`
+      const ended = yield* run(state, "stock", yield* write(state, "stock.csv", stockOf(rows(3))), { report, concurrency: 1 })
+      expect(ExitCode.of(failureOf(ended))).toBe(3)
+      const reported = (yield* fs.readFileString(report)).trimEnd().split("\n").slice(1)
+      expect(reported.map((line) => line.includes(doubt))).toEqual([true, true, false])
+      expect(failureOf(ended)).toMatchObject({ cause: { message: expect.stringContaining(doubt) as unknown } })
+      expect([yield* stockAt("P-0"), yield* stockAt("P-1"), yield* stockAt("P-2")]).toEqual([0, 1, 1_000])
+
+      yield* addFault({ ...byProxy, method: "POST" })
+      const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
+      expect(ExitCode.of(failureOf(yield* run(state, "orders", file)))).toBe(3)
+      expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 0, alreadyShipped: [], unverified: ["P-0"] })
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(inProcess({ fixtures: { products: products(3), orders: orders(1) } })),
+      SimulatedTime.run
+    ))
+
   it.scoped("with the journal ends the import before anything that it couldn't remember", () =>
     Effect.gen(function*() {
       const state = yield* home

@@ -123,6 +123,16 @@ describe("a report", () => {
     expect(action).toMatch(/^[A-Z].+\.$/)
   })
 
+  it("says of a refusal that the change may have been made, if a proxy sent it", () => {
+    const doubtful = "The change may have been made all the same, by an earlier attempt or through a proxy: check it."
+    const report = Report.ofFailure(new Errors.UnrecognizedError({ status: 403, category: "Forbidden", message }))
+    expect(report.remediation.at(-1)).toBe(doubtful)
+    expect(JSON.parse(Report.toJson(report))).toMatchObject({ error: { status: 403, details: { mayHaveHappened: true } } })
+    for (const code of codes) {
+      expect(JSON.stringify(Report.ofFailure(Errors.fromCode(code, { message })))).not.toMatch(/all the same|mayHaveHappened/)
+    }
+  })
+
   it("shortens long texts of the service", () => {
     const flood = Errors.fromCode("CONFLICT", { message, details: { note: "x".repeat(100_000) } })
     expect(linesOf(flood)[1]?.length).toBeLessThan(300)

@@ -6,11 +6,13 @@
  *
  * @since 0.1.0
  */
+import type { PlatformError } from "@effect/platform/Error"
+import { longestWait } from "@plaza/domain/ErrorResponse"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Failure, type Inconclusive, isServiceError } from "./ClientError.js"
-import { isAmbiguousStatus } from "./internal/delivery/Delivery.js"
+import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.js"
 
 /**
  * The scope of a failure:
@@ -115,24 +117,28 @@ export const isAccountRefusal = (failure: Failure | Inconclusive): boolean => {
 }
 
 /**
- * Whether the service may have carried out the call, or may still carry it out.
- * Source: interface v1, "Retry rules".
+ * Whether the service may have carried out a failed write, or may still carry it out. It is true after
+ *
+ * - an ambiguous failure: a 5xx, a redirect, a 408, a lost connection, a timeout, a success that can't be read;
+ * - a 4xx without the error envelope of the document, which a proxy sent: it may have passed the request on;
+ * - any failure, also a definite refusal, if an earlier attempt of the call failed in one of these ways;
+ * - an unknown outcome.
+ *
+ * It is false if the client sent nothing, if the service refused every attempt, and for a read, which changes nothing. A failure that
+ * a program creates itself counts as that of a write with one attempt.
+ * Source: interface v1, "Errors" and "Retry rules".
  *
  * @since 0.1.0
  * @category predicates
  */
-export const mayHaveHappened = (failure: Failure): boolean =>
-  isServiceError(failure)
-    ? failure.category === "ServiceFault" || isAmbiguousStatus(failure.status)
-    : failure._tag === "OutcomeUnknown" || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" ||
-      failure._tag === "UnreadableSuccess"
+export const mayHaveHappened: (failure: Failure | PlatformError) => boolean = MayHaveHappened.of
 
 // For a 429 without `Retry-After`. A minute is the documented window of the rate limit.
 const defaultWait = Duration.minutes(1)
 
 /**
  * Returns how long to wait after a failure of scope `RateLimit`: the `Retry-After`, the time until the `retryAt` of a
- * `RateLimitWaitExceeded`, or else one minute.
+ * `RateLimitWaitExceeded`, or else one minute. Never longer than a day.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -141,7 +147,8 @@ const defaultWait = Duration.minutes(1)
 export const waitOf = (failure: Failure | Inconclusive): Effect.Effect<Duration.Duration> => {
   const cause = causeOf(failure)
   if (cause._tag === "RateLimitWaitExceeded") {
-    return Effect.map(DateTime.now, (now) => Duration.millis(Math.max(0, DateTime.distance(now, cause.retryAt))))
+    return Effect.map(DateTime.now, (now) => Duration.min(Duration.millis(Math.max(0, DateTime.distance(now, cause.retryAt))), longestWait))
   }
-  return Effect.succeed("retryAfter" in cause && cause.retryAfter !== undefined ? cause.retryAfter : defaultWait)
+  const wait = "retryAfter" in cause && cause.retryAfter !== undefined ? cause.retryAfter : defaultWait
+  return Effect.succeed(Duration.min(wait, longestWait))
 }

@@ -14,12 +14,14 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ConnectionLost, InvalidInput } from "./ClientError.js"
 import { fromEither } from "./internal/Compat.js"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
+import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.js"
 import * as FileContent from "./internal/upload/FileContent.js"
 import * as MediaType from "./internal/upload/MediaType.js"
 import * as Multipart from "./internal/upload/Multipart.js"
@@ -70,7 +72,7 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
    * Uploads a file. Repeatable: the client sends the file again after an ambiguous failure, and runs a stream again. The service may
    * then store a second file that no post uses. If the stream fails, the upload fails with the same error. If the length of the
    * stream isn't `size`, or if a later run emits other bytes, the upload fails with `InvalidInput`; earlier attempts may have
-   * stored the file. Fails with `PayloadTooLarge` for a file beyond the service's limit.
+   * stored the file, which `FailureScope.mayHaveHappened` reports. Fails with `PayloadTooLarge` for a file beyond the service's limit.
    * Source: interface v1, "Endpoints", POST /media.
    *
    * @example
@@ -122,7 +124,8 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
       ? Option.some([bytes.subarray(start, start + pieceLength), start + pieceLength])
       : Option.none())
 
-const notRerunnable = invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
+const notRerunnable = () =>
+  invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
 
 interface Source<E> {
   /** The part to send. Its stream doesn't fail. */
@@ -137,11 +140,12 @@ interface Source<E> {
   readonly close: Effect.Effect<void>
 }
 
-const contentChanged = invalid(
-  "content",
-  "emitted other bytes in a retry of the upload; pass bytes, a path or a Stream that emits the same bytes in each run, " +
-    "or set rerunnable: false"
-)
+const contentChanged = () =>
+  invalid(
+    "content",
+    "emitted other bytes in a retry of the upload; pass bytes, a path or a Stream that emits the same bytes in each run, " +
+      "or set rerunnable: false"
+  )
 
 /** Reports progress, and fails for a source that fails, has a length other than its size, or can't run again. */
 const makeSource = <E>(
@@ -164,7 +168,7 @@ const makeSource = <E>(
   const size = bytes?.length ?? part.size
   return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     let isUnfinished = true
-    let isStarted = false
+    let runs = 0
     // Node's fetch reads the body of an aborted request to its end, so the client interrupts the readers itself.
     const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
     const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
@@ -176,24 +180,25 @@ const makeSource = <E>(
     )
     const counted = Stream.suspend(() => {
       // The application's HTTP client may repeat requests itself.
-      if (isStarted && rerunnable === false) {
-        return Stream.fail(notRerunnable)
+      if (runs > 0 && rerunnable === false) {
+        runs++
+        return Stream.fail(notRerunnable())
       }
       isUnfinished = true
-      isStarted = true
+      runs++
       const run = sentContent?.begin()
       let sent = 0
       const report = (chunk: Uint8Array): Effect.Effect<void, InvalidInput> => {
         sent += chunk.length
         if (run?.add(chunk) === false) {
-          return Effect.fail(contentChanged)
+          return Effect.fail(contentChanged())
         }
         return size !== undefined && sent > size ? Effect.fail(onLengthMismatch(size)) : onProgress?.(sent) ?? Effect.void
       }
       const end = Effect.suspend((): Effect.Effect<void, InvalidInput> => {
         isUnfinished = false
         if (run?.end() === false) {
-          return Effect.fail(contentChanged)
+          return Effect.fail(contentChanged())
         }
         return size !== undefined && sent < size ? Effect.fail(onLengthMismatch(size)) : Effect.void
       })
@@ -205,9 +210,11 @@ const makeSource = <E>(
     const interruptible = Stream.unwrapScoped(Effect.as(reading, unfailing))
     return {
       part: { ...part, size, content: interruptible },
-      failure: Deferred.await(failed),
+      // A later run follows an attempt that may have stored the file, whether the client or the HTTP client made it.
+      failure: Effect.mapError(Deferred.await(failed),
+        (failure) => Predicate.isObject(failure) ? MayHaveHappened.record(failure, runs > 1) : failure),
       isUnfinished: () => isUnfinished,
-      isStarted: () => isStarted,
+      isStarted: () => runs > 0,
       close
     }
   })

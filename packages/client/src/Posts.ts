@@ -23,6 +23,7 @@ import * as Pagination from "./internal/contract/Pagination.js"
 import type { ListFailure, ListOptions, PageRequest } from "./internal/contract/Pagination.js"
 import { validateText } from "./internal/contract/validateText.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
+import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.js"
 import * as PostCheck from "./internal/delivery/PostCheck.js"
 import * as PostClaims from "./internal/delivery/PostClaims.js"
 import { canonical, compare } from "./internal/delivery/PostText.js"
@@ -86,7 +87,7 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
 const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
   Option.match(Cause.failureOption(cause), {
     onNone: () => true,
-    onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
+    onSome: MayHaveHappened.of
   })
 
 /** Creates the service of {@link Posts} for `Plaza.layer`. @since 0.1.0 @category constructors */

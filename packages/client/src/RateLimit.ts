@@ -161,7 +161,7 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
     options?: WaitOptions & RequestOptions<E>
   ) => Effect.Effect<A, E | RateLimitWaitExceeded | ClientClosed, R>
   /**
-   * Pauses the key, or one operation, for a time. The pause applies to waiting requests too. A pause that ends before the current
+   * Pauses the key, or one operation, for a time of at most a day. The pause applies to waiting requests too. A pause that ends before the current
    * pause has no effect.
    */
   readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>

@@ -114,8 +114,12 @@ describe("the service may have carried out a call", () => {
   })
 
   it("after a 5xx, and after a redirect or a 408, which the document does not show", () => {
-    expect(statuses.filter(([status]) => FailureScope.mayHaveHappened(unrecognized(status))).map(([status]) => status))
+    expect(statuses.filter(([status]) => FailureScope.mayHaveHappened(unrecognized(status, "BRAND_NEW"))).map(([status]) => status))
       .toEqual([301, 302, 308, 408, 500, 502, 503, 504, 520])
+  })
+
+  it("after any response that is not an error envelope, because a proxy may have passed the request on", () => {
+    expect(statuses.filter(([status]) => !FailureScope.mayHaveHappened(unrecognized(status)))).toEqual([])
   })
 })
 
@@ -133,5 +137,8 @@ describe("the wait after a rate limit", () => {
       expect(yield* seconds(waitExceeded(12_000))).toBe(7)
       expect(yield* seconds(unknown(waitExceeded(12_000)))).toBe(7)
       expect(yield* seconds(waitExceeded(4_000))).toBe(0)
+      // The clock was set back, or the error is not of a response.
+      expect(yield* seconds(waitExceeded(30 * 86_400_000))).toBe(86_400)
+      expect(yield* seconds(limited(30 * 86_400))).toBe(86_400)
     }))
 })

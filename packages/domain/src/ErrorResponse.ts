@@ -41,8 +41,28 @@ const envelopeDecoder = () =>
     message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
   })))
 
+const envelopePredicate = () => {
+  const isError = Schema.is(Errors.envelope({ code: Schema.String, message: Schema.String }))
+  const parse = Schema.decodeUnknownOption(Schema.parseJson())
+  return (body: string): boolean => Option.exists(parse(body), isError)
+}
+
 // Compiled on first use, because most programs receive no error.
 let decodeEnvelope: ReturnType<typeof envelopeDecoder> | undefined
+let isErrorEnvelope: ReturnType<typeof envelopePredicate> | undefined
+
+/**
+ * Whether a body is the error envelope of the document: `error` is an object whose `code` and `message` are strings. Any other body of
+ * an error response comes from a proxy. {@link toError} accepts an envelope without a message all the same.
+ * Source: interface v1, "Errors".
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const isEnvelope = (body: string): boolean => {
+  isErrorEnvelope ??= envelopePredicate()
+  return isErrorEnvelope(body)
+}
 
 /**
  * The number of characters that an error keeps of a body that isn't an error envelope: enough to recognise a proxy's page.
@@ -106,11 +126,22 @@ const httpDate = new RegExp(
   ].map((form) => `^${form.source}$`).join("|")
 )
 
-// The last instant of a JavaScript Date, in milliseconds since the epoch.
-const maxInstant = 8.64e15
+/**
+ * The longest wait of a `Retry-After`, a day: the quotas of the document are daily.
+ * Source: interface v1, "Limits".
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const longestWait: Duration.Duration = Duration.days(1)
 
-// Without a `Date` header the skew of the two clocks is unknown. Quotas are daily, so no wait is longer than a day.
-const maxWaitWithoutDate = 24 * 60 * 60 * 1_000
+/**
+ * A longer value can't be a wait. It is a time of day in seconds or milliseconds, or the date of a wrong clock.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const longestPlausibleWait: Duration.Duration = Duration.days(7)
 
 /**
  * Parses a date in one of the three forms of HTTP to milliseconds since the epoch. Returns `undefined` for any other text.
@@ -124,17 +155,11 @@ export const parseHttpDate = (header: string | undefined): number | undefined =>
   return Number.isNaN(millis) ? undefined : millis
 }
 
-const waitUntil = (moment: number, receivedAt: number, date: string | undefined): number => {
-  const sentAt = parseHttpDate(date)
-  const wait = sentAt === undefined ? Math.min(moment - receivedAt, maxWaitWithoutDate) : moment - sentAt
-  return Math.max(0, wait)
-}
-
 /**
  * Parses a `Retry-After` header: seconds, or an HTTP date. A date is compared with the `Date` header of the same response,
  * because both come from the service's clock. Without a valid `Date` it is compared with `receivedAt` (milliseconds since the
- * epoch by the caller's clock), and the wait is at most a day. The wait is never negative. Returns `none` for a header in neither
- * form, and for a wait beyond the range of a JavaScript Date.
+ * epoch by the caller's clock). The wait is never negative and at most a day. Returns `none` for a header in neither form, and for a
+ * value beyond seven days, which can't be a wait.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -146,6 +171,10 @@ export const retryAfter = (
   date?: string
 ): Option.Option<Duration.Duration> => {
   const text = header?.trim() ?? ""
-  const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : waitUntil(parseHttpDate(text) ?? Number.NaN, receivedAt, date)
-  return receivedAt + wait <= maxInstant ? Option.some(Duration.millis(wait)) : Option.none()
+  const millis = /^\d+(\.\d+)?$/.test(text)
+    ? Number(text) * 1_000
+    : (parseHttpDate(text) ?? Number.NaN) - (parseHttpDate(date) ?? receivedAt)
+  return millis <= Duration.toMillis(longestPlausibleWait)
+    ? Option.some(Duration.min(Duration.millis(millis), longestWait))
+    : Option.none()
 }

@@ -5,6 +5,7 @@ import * as Format from "@plaza/tabular/Format"
 import * as Effect from "effect/Effect"
 import type { ImportKind } from "./ImportRow.js"
 import type { FailedRow } from "./ImportRun.js"
+import * as RowOutcome from "./RowOutcome.js"
 
 const reasonColumns = ["code", "reason"]
 
@@ -32,7 +33,7 @@ export const save = (
   Effect.flatMap(FileSystem.FileSystem, (fs) => {
     const rows = failed.toSorted((one, other) => one.row.line - other.row.line).map(({ failure, row }) => {
       const code = "code" in failure && failure.code !== undefined ? failure.code : failure._tag
-      return [...row.cells, code, failure.message]
+      return [...row.cells, code, RowOutcome.reasonOf(failure)]
     })
     return fs.writeFileString(path, format(Format.ofName(path), [...kind.columns, ...reasonColumns], rows))
   })

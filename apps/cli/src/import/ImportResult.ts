@@ -3,6 +3,7 @@ import { Explained } from "@plaza/cli-kit/CliError"
 import * as Data from "effect/Data"
 import type { Failure, ImportKind } from "./ImportRow.js"
 import type { ImportCounts } from "./ImportRun.js"
+import * as RowOutcome from "./RowOutcome.js"
 
 /** Some rows failed or have an unknown outcome. `ExitCode` uses the worst failure. */
 export class RowsFailed extends Data.TaggedError("RowsFailed")<{
@@ -78,7 +79,7 @@ const shownReasons = 3
 /** Why the first rows failed. */
 const reasonsOf = (failed: ImportCounts["failed"]): string =>
   [
-    ...failed.slice(0, shownReasons).map(({ failure, row }) => `line ${row.line}: ${failure.message}`),
+    ...failed.slice(0, shownReasons).map(({ failure, row }) => `line ${row.line}: ${RowOutcome.reasonOf(failure)}`),
     ...(failed.length > shownReasons ? ["…"] : [])
   ].join("; ")
 

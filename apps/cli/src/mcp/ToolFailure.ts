@@ -1,4 +1,5 @@
 /** The failure of a tool as JSON: what is known about its outcome, and what a caller should do. */
+import { isPlatformError } from "@effect/platform/Error"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Report from "@plaza/cli-kit/Report"
 import { FailureScope } from "@plaza/client"
@@ -94,12 +95,13 @@ const ofClient = (failure: Exclude<ClientError.Failure, ServiceError>): string =
 const isCallFailure = (error: unknown): error is ClientError.Failure =>
   ExitCode.isServiceError(error) || (ExitCode.isClientFailure(error) && error._tag !== "InvalidSettings")
 
-/**
- * Whether an earlier attempt may have made the change that the service then refused. Only a repeatable write ends so: all other failures
- * after an attempt with an unknown outcome are an `OutcomeUnknown`.
- */
-const mayFollowAttempt = (failure: ClientError.Failure, tool: Tool): boolean =>
-  tool.delivery === "Repeatable" && ExitCode.isServiceError(failure) && failure.category !== "RateLimited" && (failure.attempts ?? 1) > 1
+/** What to do after a write that failed, but may have been made all the same. */
+const afterDoubt = (failure: ClientError.Failure, tool: Tool, advice: string): string => {
+  const isRefusal = ExitCode.isServiceError(failure) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
+  if (tool.delivery === "Repeatable") return isRefusal ? `${mayBeMade} all the same. ${advice}` : `${afterWrite(tool, mayBeMade)} ${advice}`
+  // Other advice says when to call it again.
+  return isRefusal ? `${afterWrite(tool, mayBeMade)} ${advice}` : afterWrite(tool, mayBeMade)
+}
 
 const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Outcome; readonly advice: string } => {
   const isWrite = tool.delivery !== "Read"
@@ -116,9 +118,8 @@ const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Ou
   }
   const advice = ExitCode.isServiceError(failure) ? ofService(failure) : ofClient(failure)
   if (!isWrite) return { outcome: "notDone", advice }
-  if (FailureScope.mayHaveHappened(failure)) return { outcome: "unknown", advice: `${afterWrite(tool, mayBeMade)} ${advice}` }
-  return mayFollowAttempt(failure, tool)
-    ? { outcome: "unknown", advice: `An earlier attempt may have made the change. ${advice}` }
+  return FailureScope.mayHaveHappened(failure)
+    ? { outcome: "unknown", advice: afterDoubt(failure, tool, advice) }
     : { outcome: "notDone", advice: `Nothing was changed. ${advice}` }
 }
 
@@ -139,9 +140,12 @@ export const ofCause = (cause: Cause.Cause<unknown>, tool: Tool): ToolFailure =>
     }
   }
   const { code, details, message, status, tag } = Report.ofFailure(error)
-  // Other failures concern a file, before anything was sent.
+  // Other failures concern a file. An upload may have read the file before, for an earlier attempt.
   const judged = isCallFailure(error)
     ? judge(error, tool)
-    : { outcome: "notDone" as const, advice: "Correct the arguments before you call it again." }
+    : {
+      outcome: isPlatformError(error) && FailureScope.mayHaveHappened(error) ? "unknown" as const : "notDone" as const,
+      advice: "Correct the arguments before you call it again."
+    }
   return { tag, code, status, message, details, ...judged }
 }

@@ -1,8 +1,9 @@
 /** What a failed tool reports, by the failure and the delivery class. */
-import { ClientError } from "@plaza/client"
-import { ErrorResponse } from "@plaza/domain"
-import { Cause, DateTime, Duration } from "effect"
-import { describe, expect, it } from "vitest"
+import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { ClientError, Plaza, Store } from "@plaza/client"
+import { ErrorResponse, ProductId } from "@plaza/domain"
+import { Cause, DateTime, Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import * as ToolFailure from "../../src/mcp/ToolFailure.js"
 import * as Tools from "../../src/mcp/Tools.js"
 import { writes } from "../../src/mcp/Writes.js"
@@ -46,9 +47,9 @@ describe("a failed tool", () => {
     ["likePost", refused(2), "notDone", /^Nothing was changed/],
     ["setStock", wait, "notDone", /^Nothing was changed\. Call it again at 1970-01-01T00:01:00\.000Z/],
     ["likePost", service(429, "RATE_LIMITED", { "retry-after": "7" }), "notDone", /^Nothing was changed\. .*in 7 seconds/],
-    // The attempts before a refusal may have arrived.
     ["setStock", service(401, "INVALID_API_KEY"), "notDone", /^Nothing was changed\. Do not repeat/],
-    ["setStock", service(401, "INVALID_API_KEY", {}, 2), "unknown", /^An earlier attempt may have made the change\. Do not repeat/],
+    // Attempts that were never sent, or were refused.
+    ["setStock", service(401, "INVALID_API_KEY", {}, 2), "notDone", /^Nothing was changed\. Do not repeat/],
     ["sendMessage", wait, "notDone", /^Nothing was changed\. Call it again at 1970-01-01T00:01:00\.000Z/],
     ["sendMessage", service(429, "RATE_LIMITED", { "retry-after": "7" }), "notDone", /in 7 seconds, not earlier/],
     ["createPost", service(403, "PROFILE_INCOMPLETE"), "notDone", /^Nothing was changed\. Do not repeat this call: a person/],
@@ -56,10 +57,44 @@ describe("a failed tool", () => {
     ["getMe", service(500, "INTERNAL_ERROR"), "notDone", /^Call it again in a minute/],
     ["listPosts", service(404, "NOT_FOUND"), "notDone", /^Check the id/],
     ["getMe", foreign(302), "notDone", /^Do not repeat this call .*check the base URL/],
-    ["sendMessage", foreign(418), "notDone", /^Nothing was changed\. Do not repeat this call .*check the base URL/]
+    ["getMe", foreign(403), "notDone", /^Do not repeat this call: a person must change the key/],
+    // A proxy may have passed the request on.
+    [
+      "sendMessage",
+      foreign(418),
+      "unknown",
+      /^Do not repeat this call: the change may have been made\. .*ask a person.* check the base URL/
+    ],
+    ["createPost", foreign(403), "unknown", /^Do not repeat this call: the change may have been made\. Look for the post with listPosts/],
+    ["sendMessage", foreign(429), "unknown", /^Do not repeat this call: .*ask a person to check it in the web app first\.$/],
+    ["setStock", foreign(404), "unknown", /^The change may have been made all the same\. Check the id/]
   ])("%s after %s reports %s", (tool, failure, outcome, advice) => {
     expect(reported(tool, Cause.fail(failure))).toMatchObject({ outcome, advice: expect.stringMatching(advice) as unknown })
   })
+
+  it.live("reports the change of a refused write as possible after an attempt that may have been carried out", () =>
+    Effect.gen(function*() {
+      const responses = (statuses: ReadonlyArray<readonly [status: number, code: string]>) => {
+        let requests = 0
+        const client = HttpClient.make((request) =>
+          Effect.sync(() => {
+            const [status, code] = statuses[Math.min(requests++, statuses.length - 1)] ?? [500, "INTERNAL_ERROR"]
+            return HttpClientResponse.fromWeb(request, new Response(JSON.stringify({ error: { code, message: "no" } }), { status }))
+          })
+        )
+        const plaza = Plaza.layer({ baseUrl: "http://localhost/open/v1", apiKey: Redacted.make("k".repeat(44)), retry: Schedule.recurs(1) })
+        return Layer.provide(plaza, Layer.succeed(HttpClient.HttpClient, client))
+      }
+      const set = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 1))
+      const outcome = (...statuses: ReadonlyArray<readonly [status: number, code: string]>) =>
+        Effect.map(Effect.flip(Effect.sandbox(Effect.provide(set, responses(statuses)))), (cause) => reported("setStock", cause))
+      expect(yield* outcome([404, "NOT_FOUND"])).toMatchObject({ tag: "NotFound", outcome: "notDone" })
+      expect(yield* outcome([503, "BUSY"], [404, "NOT_FOUND"])).toMatchObject({
+        tag: "NotFound",
+        outcome: "unknown",
+        advice: "The change may have been made all the same. Check the id. The account may not have access to it."
+      })
+    }))
 
   it("shows nothing of a bug, after which a write may have been made", () => {
     const bug = Cause.die(new Error("internal detail"))

@@ -1,4 +1,5 @@
 /** The report of a failed call: an error response, or an error of the client. */
+import * as FailureScope from "@plaza/client/FailureScope"
 import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -46,7 +47,14 @@ const statusOf = ({ code, status }: ServiceError): string => code === undefined 
 /** The report of an error response. */
 export const ofService = (error: ServiceError, { now, remediation: { key } = {} }: ReportOptions): Report => {
   const { action, summary } = remediationOf(error)
-  const details = { ...error.details, ...detailsOf(error, ["status", "code", "category", "details"]) }
+  const isTemporary = error.category === "RateLimited" || error.category === "ServiceFault"
+  // A fault doesn't claim that nothing was changed.
+  const isDoubtful = !isTemporary && FailureScope.mayHaveHappened(error)
+  const details = {
+    ...error.details,
+    ...detailsOf(error, ["status", "code", "category", "details"]),
+    ...(isDoubtful ? { mayHaveHappened: true } : {})
+  }
   const title = titleOf(details)
   const shown = [
     ...(title === undefined ? [] : [`page title: "${shortened(title)}"`]),
@@ -54,7 +62,6 @@ export const ofService = (error: ServiceError, { now, remediation: { key } = {} 
       name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : []
     )
   ]
-  const isTemporary = error.category === "RateLimited" || error.category === "ServiceFault"
   const isScope = error._tag === "InsufficientScope"
   return {
     tag: error._tag,
@@ -70,7 +77,8 @@ export const ofService = (error: ServiceError, { now, remediation: { key } = {} 
         ? Remediation.forScope([...Object.values(error.details).filter(Predicate.isString), error.message])
         : isTemporary && error.retryAfter !== undefined
         ? waitOf(error.retryAfter, now)
-        : action
+        : action,
+      ...(isDoubtful ? [Remediation.doubtful] : [])
     ]
   }
 }
@@ -82,7 +90,12 @@ const clientRemediation = (failure: ClientFailure, overrides: Remediation.Overri
     case "InvalidSettings":
       return undefined
     case "ConnectionFailed":
-      return { summary: "can't connect to the service; nothing was changed", action: Remediation.forReason(failure.reason) }
+      return FailureScope.mayHaveHappened(failure)
+        ? {
+          summary: "can't connect to the service",
+          action: `${Remediation.forReason(failure.reason)} ${Remediation.doubtful}`
+        }
+        : { summary: "can't connect to the service; nothing was changed", action: Remediation.forReason(failure.reason) }
     case "ConnectionLost":
       return { summary: "the connection to the service was lost", action: "Run the command again: repeating it is safe." }
     case "AttemptTimeout":

@@ -103,6 +103,9 @@ export const forScope = (texts: ReadonlyArray<string>): string => {
   return name === undefined ? byCode.INSUFFICIENT_SCOPE.action : `Create a key with the scope ${name} ${developers}, and use it.`
 }
 
+/** What to check after a refusal of a write that an earlier attempt, or a request that a proxy passed on, may have made. */
+export const doubtful = "The change may have been made all the same, by an earlier attempt or through a proxy: check it."
+
 const afterRead = "Run the command again: it only reads."
 const afterRepeatable = "Run the command again: repeating it is safe."
 const checkWebApp = (subject: string) => `Check in the web app whether ${subject} before you run the command again.`

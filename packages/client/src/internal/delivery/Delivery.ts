@@ -15,6 +15,7 @@ import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.js
 import { isServiceError, OutcomeUnknown } from "../../ClientError.js"
 import * as Metrics from "../../Metrics.js"
 import { driver } from "../Compat.js"
+import * as MayHaveHappened from "./MayHaveHappened.js"
 
 /**
  * How a `Checkable` operation checks whether an attempt succeeded.
@@ -50,17 +51,9 @@ type Classification = "retryable" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
-/**
- * Whether the service may have carried out a request that ended with this undocumented status below 500.
- *
- * @since 0.1.0
- * @category predicates
- */
-export const isAmbiguousStatus = (status: number): boolean => (status >= 300 && status < 400) || status === 408
-
 const classify = (failure: AttemptFailure, delivery: DeliveryClass): Classification => {
   if (isServiceError(failure)) {
-    if (delivery === "Read" ? failure.status === 408 : isAmbiguousStatus(failure.status)) {
+    if (delivery === "Read" ? failure.status === 408 : MayHaveHappened.isAmbiguousStatus(failure.status)) {
       return "ambiguous"
     }
     // `RateLimitedAttempt` retries after a 429. A 429 here is beyond the maximum wait.
@@ -91,7 +84,8 @@ const isClosed = (failure: AttemptFailure): boolean => failure._tag === "Connect
 
 /** Whether the service refused the request and would refuse a repetition too. */
 const isRefusal = (failure: AttemptFailure): boolean =>
-  isServiceError(failure) && !isAmbiguousStatus(failure.status) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
+  isServiceError(failure) && !MayHaveHappened.isAmbiguousStatus(failure.status) && failure.category !== "RateLimited" &&
+  failure.category !== "ServiceFault"
 
 /**
  * Runs attempts, numbered from 1, until an attempt succeeds or the rules end the call.
@@ -113,8 +107,10 @@ const retry = <A>(
   Effect.flatMap(driver(options.retry), (next) => {
     const { check, delivery, operation } = options
     let attempts = 1
-    /** Whether any attempt so far may have succeeded. */
+    /** Whether any attempt so far had an ambiguous failure. */
     let mayHaveSucceeded = false
+    /** Whether the service may have carried out any attempt so far, a refused one of a proxy included. */
+    let mayHaveHappened = false
     let lastErrorResponse: AttemptFailure | undefined
 
     const unknown = (cause: Failure | Inconclusive, likely?: "done") =>
@@ -130,14 +126,19 @@ const retry = <A>(
 
     /**
      * Fails with the last failure, or with `OutcomeUnknown` if an earlier attempt may have succeeded. A repeatable write fails with
-     * its refusal in any case, because the caller can repeat it safely later.
+     * its refusal in any case, because the caller can repeat it safely later. The failure says whether any attempt may have happened.
      */
     const end = (last: AttemptFailure): Outcome<A> => {
       // If the wait is too long, the error response that caused it says more, such as a 503 with a long `Retry-After`.
       const failure = last._tag === "RateLimitWaitExceeded" && lastErrorResponse !== undefined ? lastErrorResponse : last
       const isReported = !mayHaveSucceeded || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
         (delivery === "Repeatable" && (isRefusal(failure) || classify(failure, delivery) === "ambiguous"))
-      return Effect.fail(isReported ? failure : unknown(failure, check?.suggestsDone?.(failure) === true ? "done" : undefined))
+      return Effect.fail(
+        isReported
+          // A read changes nothing.
+          ? MayHaveHappened.record(failure, mayHaveHappened && delivery !== "Read")
+          : unknown(failure, check?.suggestsDone?.(failure) === true ? "done" : undefined)
+      )
     }
 
     const run: Outcome<A> = Effect.suspend(() => {
@@ -169,6 +170,7 @@ const retry = <A>(
 
     const after = (failure: AttemptFailure): Outcome<A> => {
       lastErrorResponse = isServiceError(failure) ? failure : lastErrorResponse
+      mayHaveHappened ||= MayHaveHappened.of(failure)
       switch (classify(failure, delivery)) {
         case "final":
           return failure._tag === "UnreadableSuccess" ? lookUp(end(failure), () => failure) : end(failure)

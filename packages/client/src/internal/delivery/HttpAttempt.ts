@@ -8,7 +8,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
-import { excerptLength, toError } from "@plaza/domain/ErrorResponse"
+import { excerptLength, isEnvelope, toError } from "@plaza/domain/ErrorResponse"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,6 +27,7 @@ import { noRedirects } from "../transport/noRedirects.js"
 import * as ResponseBody from "../transport/ResponseBody.js"
 import * as Transport from "../transport/Transport.js"
 import * as Deadlines from "./Deadlines.js"
+import * as MayHaveHappened from "./MayHaveHappened.js"
 import type { Shutdown } from "./Shutdown.js"
 
 /**
@@ -105,7 +106,16 @@ export const make = (
     ): AttemptFailure => {
       const requestId = headers["x-request-id"]
       const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
-      return toError({ status, headers: safe, body, receivedAt: DateTime.toEpochMillis(receivedAt), attempts, listed: request.listed })
+      const error = toError({
+        status,
+        headers: safe,
+        body,
+        receivedAt: DateTime.toEpochMillis(receivedAt),
+        attempts,
+        listed: request.listed
+      })
+      // A proxy may have sent the response after the service carried out the request.
+      return isEnvelope(body) ? error : MayHaveHappened.record(error, true)
     }
 
     const timedOut = (request: ApiRequest, progress: Progress): AttemptFailure => {

@@ -21,6 +21,7 @@ import { clocksWith, monotonicWith } from "../Compat.js"
 import { withReserved } from "../rate-limit/Reservation.js"
 import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.js"
 import * as HttpAttempt from "./HttpAttempt.js"
+import * as MayHaveHappened from "./MayHaveHappened.js"
 import * as Shutdown from "./Shutdown.js"
 
 /**
@@ -122,7 +123,8 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
           : Effect.zipRight(
             Metric.increment(Metrics.retries),
             // If the next wait is too long, the call fails with the 429.
-            Effect.catchAll(attempt(call, true), (next) => Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : next))
+            Effect.catchAll(attempt(call, true), (next) =>
+              Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : MayHaveHappened.after(failure, next)))
           )
         return Effect.zipRight(Metric.increment(Metrics.rateLimited), next)
       })

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { longestWait } from "@plaza/domain/ErrorResponse"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -88,8 +89,9 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
 
   const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.DurationInput): MonotonicMillis => now + Duration.toMillis(maxWait)
 
-  const pauseKey = (now: MonotonicMillis, time: Duration.Duration): Effect.Effect<void> =>
+  const pauseKey = (now: MonotonicMillis, requested: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
+      const time = Duration.min(requested, longestWait)
       const before = backend.pausedUntil()
       const until = now + Duration.toMillis(time)
       if (until <= before) {
@@ -99,8 +101,9 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
       return Effect.andThen(report, backend.pauseKey(now, time))
     })
 
-  const pauseOperation = (now: MonotonicMillis, operation: string, time: Duration.Duration): Effect.Effect<void> =>
+  const pauseOperation = (now: MonotonicMillis, operation: string, requested: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
+      const time = Duration.min(requested, longestWait)
       const until = now + Duration.toMillis(time)
       const wasOpen = pauses.until(operation, now) === undefined
       if (!pauses.add(operation, until)) {

@@ -6,6 +6,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import { longestPlausibleWait, longestWait } from "@plaza/domain/ErrorResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -17,6 +18,8 @@ import * as Tables from "./Tables.js"
 
 // A service may still count a request that is exactly one window old.
 const safetyMillis = 1
+
+const longestPause = Duration.toMillis(longestWait)
 
 const Claim = Schema.Struct({ slot: Schema.Number, turn: Schema.Number })
 
@@ -171,9 +174,17 @@ export const make = (
      * The maximum time that a slot can be in use. A larger value means that the clock was set back. The full time then starts again.
      */
     const longest = sql.literal(`CASE taken_by WHEN '' THEN ${cooldownMillis} ELSE ${leaseMillis} END`)
-    const repair = write((now) =>
+    const repairSlots = write((now) =>
       sql`UPDATE plaza_rate_slots SET free_at = ${now} + ${longest} WHERE name = ${name} AND free_at > ${now} + ${longest}`
     )
+    /** No pause is longer than a day, and a longer one than a week can't be a wait. */
+    const repairPauses = write((now) =>
+      sql`UPDATE plaza_rate_gates
+        SET closed_until = CASE WHEN closed_until > ${now} + ${Duration.toMillis(longestPlausibleWait)} THEN ${now}
+          ELSE ${now} + ${longestPause} END
+        WHERE (name = ${name} OR ${isOperation}) AND closed_until > ${now} + ${longestPause}`
+    )
+    const repair = Effect.andThen(repairSlots, repairPauses)
 
     const seen = Effect.map(
       read((now) =>
@@ -202,8 +213,9 @@ export const make = (
       }
     )
 
-    const isAhead = ({ busy }: Snapshot): boolean =>
-      busy.some(({ state, wait }) => wait > (state === "cooling" ? cooldownMillis : leaseMillis) + 1)
+    const isAhead = ({ busy, operations, pausedFor }: Snapshot): boolean =>
+      busy.some(({ state, wait }) => wait > (state === "cooling" ? cooldownMillis : leaseMillis) + 1) ||
+      [pausedFor, ...operations.map(({ millis }) => millis)].some((millis) => millis > longestPause + 1)
 
     const snapshot = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.andThen(repair, seen) : Effect.succeed(found))
 
