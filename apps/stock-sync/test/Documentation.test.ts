@@ -165,8 +165,9 @@ const exported = Effect.gen(function*() {
       oldest: Option.none(),
       oldestConfirmation: Option.none()
     },
-    counts: { settled: 0, pending: 0, sending: 0, doubtful: 0, quarantined: 0, missing: 0, rejectedRows: 0, negativeRows: 0 },
+    counts: { settled: 0, pending: 0, sending: 0, doubtful: 0, uncertain: 0, quarantined: 0, missing: 0, rejectedRows: 0, negativeRows: 0 },
     quarantined: [],
+    uncertain: [],
     rowIssues: [],
     unit: "line",
     heldChanges: []

@@ -13,6 +13,7 @@ const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuaranti
   productId: id(product),
   priority: "rest",
   wasQuarantined,
+  wasUncertain: false,
   since: utc(0),
   value: 3,
   outcome,

@@ -18,6 +18,7 @@ const sent = (outcome: "confirmed" | "quarantined", failed?: Failure): SyncEvent
   productId: ProductId.make("007"),
   priority: "soldOut",
   wasQuarantined: false,
+  wasUncertain: false,
   since: utc(0),
   value: 0,
   outcome,

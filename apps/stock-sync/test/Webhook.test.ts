@@ -71,6 +71,7 @@ const quarantined = (product: string) =>
     productId: id(product),
     priority: "rest",
     wasQuarantined: false,
+    wasUncertain: false,
     since: utc(0),
     value: 3,
     outcome: "quarantined",

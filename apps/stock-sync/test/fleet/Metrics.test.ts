@@ -172,6 +172,7 @@ describe("the counters of many accounts in one process", () => {
           productId: id("a"),
           priority: "soldOut",
           wasQuarantined: false,
+          wasUncertain: false,
           since: utc(0),
           value: 0,
           outcome: "confirmed",

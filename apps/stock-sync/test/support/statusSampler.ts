@@ -94,7 +94,7 @@ export const sent = (
         retryIn: outcome === "quarantined" ? Duration.days(1) : Duration.zero
       })
     const failed = outcome === "confirmed" ? undefined : { ...reason, productId }
-    yield* happens({ _tag: "Sent", productId, priority, since, value, wasQuarantined, outcome, failure: failed })
+    yield* happens({ _tag: "Sent", productId, priority, since, value, wasQuarantined, wasUncertain: false, outcome, failure: failed })
     return productId
   })
 

@@ -92,6 +92,7 @@ export const run = (ledger: Ledger["Type"], from: Source["Type"], share: number)
     policy,
     concurrency,
     retryRefusedAfter: Duration.minutes(1),
+    shownStock: "check",
     sourceIncludesSales: true,
     reassert: { share, after: Duration.hours(1), rateLimit, rateWindow },
     stopWithin: Duration.seconds(10)

@@ -68,6 +68,7 @@ const options = (ledger: Ledger["Type"], baseUrl: string, share: number): SyncWo
   concurrency: 8,
   stopWithin: Duration.seconds(10),
   retryRefusedAfter: Duration.minutes(1),
+  shownStock: "check",
   sourceIncludesSales: true,
   reassert: { share, after: Duration.hours(1), rateLimit: limit, rateWindow: Limits.rateWindow }
 })
