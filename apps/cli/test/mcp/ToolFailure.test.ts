@@ -1,13 +1,13 @@
 /** What a failed tool reports, by the failure and the delivery class. */
 import { ClientError } from "@plaza/client"
 import { ErrorResponse } from "@plaza/domain"
-import { Cause, DateTime, Duration } from "effect"
+import { Cause, DateTime, Duration, Effect, Option } from "effect"
 import { describe, expect, it } from "vitest"
 import * as ToolFailure from "../../src/mcp/ToolFailure.js"
 import * as Tools from "../../src/mcp/Tools.js"
 import { writes } from "../../src/mcp/Writes.js"
 
-const tools = Tools.offered(writes)
+const tools = Tools.offered(writes, Option.some({ open: () => Effect.die("no tool is called here") }))
 
 const reported = (name: string, cause: Cause.Cause<unknown>) => {
   const tool = tools.find((tool) => tool.name === name)
