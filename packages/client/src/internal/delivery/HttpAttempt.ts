@@ -103,9 +103,14 @@ export const make = (
       body: string,
       receivedAt: DateTime.Utc
     ): AttemptFailure => {
-      const requestId = headers["x-request-id"]
-      const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
-      return toError({ status, headers: safe, body, receivedAt: DateTime.toEpochMillis(receivedAt), attempts, listed: request.listed })
+      return toError({
+        status,
+        headers: redaction.headers(headers),
+        body,
+        receivedAt: DateTime.toEpochMillis(receivedAt),
+        attempts,
+        listed: request.listed
+      })
     }
 
     const timedOut = (request: ApiRequest, progress: Progress): AttemptFailure => {
