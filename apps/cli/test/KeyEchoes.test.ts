@@ -4,10 +4,9 @@ import { layer } from "@effect/vitest"
 import { Output, Streams } from "@plaza/cli-kit"
 import { Plaza } from "@plaza/client"
 import * as Node from "@plaza/client/node"
-import { forms, isLeaking } from "@plaza/testing/KeyEchoes"
-import { Context, Effect, FastCheck, Layer, Redacted, Stream } from "effect"
+import * as KeyEchoes from "@plaza/testing/KeyEchoes"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { expect } from "vitest"
 import * as McpServer from "../src/mcp/McpServer.js"
@@ -20,74 +19,9 @@ import { plaza } from "./support/InProcess.js"
 import * as Mcp from "./support/Mcp.js"
 import { settings } from "./support/Verifying.js"
 
-const word = (alphabet: string, length: number) =>
-  FastCheck.array(FastCheck.constantFrom(...Array.from(alphabet)), { minLength: length, maxLength: length }).map((characters) =>
-    characters.join("")
-  )
+class Service extends Context.Tag("@plaza/cli/test/EchoingService")<Service, KeyEchoes.Echoing>() {}
 
-const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
-/** Of the documented form. */
-const key = FastCheck.tuple(word("abk_", 4), word(`${alphanumeric}_-.~+/`, 40)).map(([prefix, secret]) => prefix + secret)
-
-const token = /^[!#$%&'*+.^_`|~\w-]+$/
-
-interface Echoing {
-  readonly baseUrl: string
-  /** Sets the status of the following responses, and the form in which they echo the key of their request. */
-  readonly respond: (status: number, form: (key: string) => string) => void
-}
-
-class Service extends Context.Tag("@plaza/cli/test/EchoingService")<Service, Echoing>() {}
-
-/** JSON with a text in raw form: it may contain escapes. */
-const bodyOf = (status: number, echo: string): string => {
-  const item = `{"id":"1","text":"sent: ${echo}","${echo}":{"deep":["${echo}",{"a":"${echo}\\n"}]}}`
-  return status >= 400
-    ? `{"error":{"code":"${
-      status === 401 ? "INVALID_API_KEY" : "NOT_FOUND"
-    }","message":"for ${echo}","${echo}":"${echo}","list":["${echo}"]}}`
-    : `{"data":[${item}],"next_cursor":null,${item.slice(1)}`
-}
-
-const service = Layer.scoped(
-  Service,
-  Effect.gen(function*() {
-    let status = 200
-    let form = (key: string) => key
-    const server = yield* Effect.acquireRelease(
-      Effect.async<ReturnType<typeof createServer>>((resume) => {
-        const server = createServer((request, response) => {
-          request.resume().on("end", () => {
-            const echo = form((request.headers.authorization ?? "").replace("Bearer ", ""))
-            response.writeHead(status, `Status ${echo}`, {
-              "content-type": "application/json",
-              "x-request-id": `for ${echo}`,
-              "x-folded": `${echo.slice(0, 9)} \t${echo.slice(9)}`,
-              ...(token.test(echo) ? { [`x-${echo}`]: "1" } : {})
-            })
-            response.end(bodyOf(status, echo))
-          })
-        })
-        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-      }),
-      (server) =>
-        Effect.sync(() => {
-          server.closeAllConnections()
-          server.close()
-        })
-    )
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    return {
-      baseUrl: `http://127.0.0.1:${port}/open/v1`,
-      respond: (nextStatus, nextForm) => {
-        status = nextStatus
-        form = nextForm
-      }
-    }
-  })
-)
+const service = Layer.scoped(Service, KeyEchoes.serve)
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(`${tmpdir()}/plaza-echo-`)),
@@ -96,23 +30,14 @@ const folder = Effect.acquireRelease(
 
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["api", "GET", "/me", "--include"],
-  ["api", "GET", "/me", "--include", "--json"],
-  ["api", "GET", "/me/posts", "--paginate"],
-  ["api", "POST", "/x", "--field", "a=1", "--json", "--include"],
+  ["api", "POST", "/x", "--field", "a=1", "--include", "--json"],
   ["me"],
-  ["me", "--json"],
   ["posts", "list", "--json"],
-  ["posts", "list"],
-  ["posts", "comment", "1", "--text", "a"],
-  ["doctor"],
   ["doctor", "--json"]
 ]
 
 layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("an echo of the key", (it) => {
-  const keys = FastCheck.sample(key, { numRuns: Object.keys(forms).length, seed: 7 })
-  const echoes = Object.entries(forms).flatMap(([name, form], index) =>
-    [200, 401, 404].map((status) => ({ name, form, key: keys[index] ?? "", status }))
-  )
+  const echoes = KeyEchoes.keyed().flatMap((echo) => [200, 401].map((status) => ({ ...echo, status })))
 
   it.effect("is in no output of a command, for any form, place and status", () =>
     Effect.gen(function*() {
@@ -126,9 +51,10 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
             PLAZA_DEBUG: "1",
             PLAZA_LOG_LEVEL: "All"
           })
-          expect({ name, status, argv, stdout, stderr, isLeaking: isLeaking(stdout, key) || isLeaking(stderr, key) }).toMatchObject({
-            isLeaking: false
-          })
+          expect({ name, status, argv, stdout, stderr, isLeaking: KeyEchoes.isLeaking(stdout, key) || KeyEchoes.isLeaking(stderr, key) })
+            .toMatchObject({
+              isLeaking: false
+            })
         }
       }
     }), 120_000)
@@ -146,7 +72,7 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
         )
         const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
           .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, "utf8"))
-        const isShown = [stdout, stderr, ...files].some((text) => isLeaking(text, key))
+        const isShown = [stdout, stderr, ...files].some((text) => KeyEchoes.isLeaking(text, key))
         expect({ name, status, isShown }).toEqual({ name, status, isShown: false })
       }
     }), 60_000)
@@ -165,7 +91,7 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
           Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr })))
         )
         expect(stdout.join("").split("\n")).toHaveLength(calls.length + 2)
-        const isShown = isLeaking([...stdout, ...stderr].join(""), key)
+        const isShown = KeyEchoes.isLeaking([...stdout, ...stderr].join(""), key)
         expect({ name, status, isShown }).toEqual({ name, status, isShown: false })
       }
     }), 60_000)
@@ -181,7 +107,7 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
           onProgress: () => Effect.void,
           onInterrupt: () => Effect.void
         }).pipe(Effect.provide(Node.layer))
-        const isShown = isLeaking(JSON.stringify([outcome, Report.make(outcome)]), key)
+        const isShown = KeyEchoes.isLeaking(JSON.stringify([outcome, Report.make(outcome)]), key)
         expect({ name, status, isShown }).toEqual({ name, status, isShown: false })
       }
     }), 60_000)

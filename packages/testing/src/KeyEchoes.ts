@@ -1,4 +1,6 @@
 /** The forms in which a service or a proxy may echo an API key, and a check that a text contains none of them. */
+import { Effect, FastCheck, type Scope } from "effect"
+import { createServer, type Server } from "node:http"
 
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, "0")
 
@@ -56,3 +58,77 @@ const views = (text: string): ReadonlyArray<string> => {
 
 /** Whether a text contains the 40 characters of a key in any form. */
 export const isLeaking = (text: string, key: string): boolean => views(text).some((view) => view.includes(key.slice(-40).toLowerCase()))
+
+const word = (alphabet: string, length: number) =>
+  FastCheck.array(FastCheck.constantFrom(...Array.from(alphabet)), { minLength: length, maxLength: length }).map((characters) =>
+    characters.join("")
+  )
+
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/** Of the documented form. */
+const key = FastCheck.tuple(word("abk_", 4), word(`${alphanumeric}_-.~+/`, 40)).map(([prefix, secret]) => prefix + secret)
+
+/** Each form, with a key to echo in it. */
+export const keyed = () => {
+  const keys = FastCheck.sample(key, { numRuns: Object.keys(forms).length, seed: 7 })
+  return Object.entries(forms).map(([name, form], index) => ({ name, form, key: keys[index] ?? "" }))
+}
+
+const token = /^[!#$%&'*+.^_`|~\w-]+$/
+
+export interface Echoing {
+  readonly baseUrl: string
+  /** Sets the status of the following responses, other than to `GET /me` if wanted, and the form in which they echo the key. */
+  readonly respond: (status: number, form: (key: string) => string, statusOfMe?: number) => void
+}
+
+/** JSON with a text in raw form: it may contain escapes. */
+const bodyOf = (status: number, echo: string): string => {
+  const item = `{"id":"1","text":"sent: ${echo}","${echo}":{"deep":["${echo}",{"a":"${echo}\\n"}]}}`
+  return status >= 400
+    ? `{"error":{"code":"${
+      status === 401 ? "INVALID_API_KEY" : "NOT_FOUND"
+    }","message":"for ${echo}","${echo}":"${echo}","list":["${echo}"]}}`
+    : `{"data":[${item}],"next_cursor":null,${item.slice(1)}`
+}
+
+/** A service that echoes the key of each request in every place of its response. */
+export const serve: Effect.Effect<Echoing, never, Scope.Scope> = Effect.gen(function*() {
+  let status = 200
+  let statusOfMe = 200
+  let form = (key: string) => key
+  const server = yield* Effect.acquireRelease(
+    Effect.async<Server>((resume) => {
+      const server = createServer((request, response) => {
+        request.resume().on("end", () => {
+          const echo = form((request.headers.authorization ?? "").replace("Bearer ", ""))
+          const sent = request.url?.endsWith("/me") === true ? statusOfMe : status
+          response.writeHead(sent, `Status ${echo}`, {
+            "content-type": "application/json",
+            "x-request-id": `for ${echo}`,
+            "x-folded": `${echo.slice(0, 9)} \t${echo.slice(9)}`,
+            ...(token.test(echo) ? { [`x-${echo}`]: "1" } : {})
+          })
+          response.end(bodyOf(sent, echo))
+        })
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return {
+    baseUrl: `http://127.0.0.1:${port}/open/v1`,
+    respond: (nextStatus, nextForm, nextStatusOfMe = nextStatus) => {
+      status = nextStatus
+      statusOfMe = nextStatusOfMe
+      form = nextForm
+    }
+  }
+})

@@ -52,10 +52,12 @@ const messageOf = (refused: unknown): string =>
 describe("uploadMedia", () => {
   it.scoped("uploads a file of the folder, and sends only the name of the file", () =>
     Effect.gen(function*() {
-      const { uploads } = yield* home
+      const { path, uploads } = yield* home
       const before = (yield* sentFiles).length
       Fs.writeFileSync(`${uploads}/C:\\Users\\me\\pen.png`, "pen!!")
       Fs.symlinkSync("sub/cap.png", `${uploads}/newest.png`)
+      // A hard link is the file itself.
+      Fs.linkSync(`${path}/notes.txt`, `${uploads}/hard.txt`)
       const upload = yield* uploader(uploads)
       for (
         const path of [
@@ -65,13 +67,14 @@ describe("uploadMedia", () => {
           "sub/../mug.png",
           "./mug.png",
           "newest.png",
+          "hard.txt",
           "C:\\Users\\me\\pen.png"
         ]
       ) {
         expect(yield* upload(path)).toMatchObject({ mediaId: expect.any(String) as unknown })
       }
       expect((yield* sentFiles).slice(before).map(({ name }) => name)).toEqual(
-        ["mug.png", "cap.png", "mug.png", "mug.png", "mug.png", "newest.png", "pen.png"]
+        ["mug.png", "cap.png", "mug.png", "mug.png", "mug.png", "newest.png", "hard.txt", "pen.png"]
       )
     }).pipe(Effect.provide(world)))
 
