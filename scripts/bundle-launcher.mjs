@@ -26,9 +26,16 @@ export const write = async (input, output) => {
 /** @typedef {import("../packages/cli-kit/src/help/Manual.ts").CommandSyntax} Syntax */
 
 /** @type {(command: Syntax) => Syntax} */
-const syntaxOf = ({ commands, name, options }) => ({
+const syntaxOf = ({ args, commands, name, options }) => ({
   name,
-  options: options.map(({ name, repeated, value }) => ({ name, repeated, ...(value === undefined ? {} : { value }) })),
+  args: args.map(({ choices, name, repeated, required }) => ({ name, required, repeated, ...(choices === undefined ? {} : { choices }) })),
+  options: options.map(({ choices, name, repeated, required, value }) => ({
+    name,
+    required,
+    repeated,
+    ...(value === undefined ? {} : { value }),
+    ...(choices === undefined ? {} : { choices })
+  })),
   commands: commands.map(syntaxOf)
 })
 

@@ -117,6 +117,7 @@ describe("what may be typed next", () => {
   it("is a file where one is wanted, a word where it is one of some, and nothing where only the service knows", () => {
     expect(offered("stories", "create", "--input", "")).toEqual([Complete.files])
     expect(offered("media", "upload", "a.jpg", "")).toEqual([Complete.files])
+    expect(offered("mcp", "--uploads", "")).toEqual([Complete.files])
     expect(offered("completions", "z")).toEqual(["zsh"])
     expect(offered("users", "get", "")).toEqual([])
     expect(offered("posts", "create", "--text", "")).toEqual([])

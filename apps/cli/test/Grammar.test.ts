@@ -9,8 +9,9 @@ import { manPage, manual } from "../src/manual.js"
 const commands = Manual.allPages(manual.page)
 const leaves = commands.filter(({ page }) => page.commands.length === 0)
 
+/** The words of a line before a redirection of the shell. */
 const words = (line: string): ReadonlyArray<string> =>
-  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? "")
+  [...line.replace(/ <.*$/, "").matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? "")
 
 describe("the commands", () => {
   it("are those of the design", () => {

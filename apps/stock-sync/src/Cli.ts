@@ -10,6 +10,7 @@ import * as Help from "@plaza/cli-kit/Help"
 import * as Output from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
+import * as Values from "@plaza/cli-kit/Values"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { config, configured } from "./config/Configuration.js"
@@ -163,8 +164,9 @@ const retry = Command.make("retry", { products, ...common }, (options) =>
     examples: ["retry", "retry MUG-BLUE-350 \"CAP/RED L\""]
   }))
 
-const snapshotNumber = Args.integer({ name: "SNAPSHOT" }).pipe(
-  Args.withDescription("The number of the held snapshot, as `status` shows it.")
+const snapshotNumber = Args.text({ name: "SNAPSHOT" }).pipe(
+  Args.withDescription("The number of the held snapshot, as `status` shows it."),
+  Values.argument(Values.wholeNumber("SNAPSHOT", { min: 1 }))
 )
 
 const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options) =>
@@ -196,10 +198,11 @@ const adopt = Command.make("adopt", common, (options) =>
   }))
 
 const product = Args.text({ name: "PRODUCT" }).pipe(Args.optional, Args.withDescription("One product (default: all)."))
-const limit = CliOptions.integer("limit").pipe(
+const limit = CliOptions.text("limit").pipe(
   CliOptions.withPseudoName("N"),
-  CliOptions.withDefault(100),
-  CliOptions.withDescription("Requests to show (default: 100).")
+  CliOptions.withDescription("Requests to show (default: 100)."),
+  Values.option(Values.wholeNumber("--limit", { min: 1 })),
+  CliOptions.withDefault(100)
 )
 
 const history = Command.make("history", { product, limit, ...common }, (options) =>

@@ -22,30 +22,10 @@ import { type OutputError, Streams } from "./output/Streams.js"
 import { oneLine, withoutColour } from "./output/Text.js"
 import * as SecretFile from "./SecretFile.js"
 
-/** Common messages of `@effect/cli`, and their replacements. */
-const replacements: ReadonlyArray<readonly [RegExp, (name: string, command: string) => string]> = [
-  [
-    /^Missing argument <(.+> with choices .+)$/,
-    (argument, command) => `${command} requires the argument ${argument.replace("> with choices ", " (")})`
-  ],
-  [/^Expected to find option: '(.+)'$/, (name, command) => `${command} requires ${name}`],
-  [/^Missing argument <(.+)>$/, (name, command) => `${command} requires the argument ${name}`],
-  [/^Expected one of the following cases: (.+)$/, (choices, command) => `${command} requires one of ${choices}`],
-  [/^Received unknown argument: '(--?\D.*)'$/, (name, command) => `${command} has no option ${name}`],
-  [/^Received unknown argument: '(.*)'$/, (name, command) => `${command} takes no argument "${name}"`]
-]
-
-/** Renders an error of `@effect/cli` as one sentence. */
+/** Renders the error of a value's validation as one sentence. `ArgvLexer` reports all other errors. */
 const sentenceOf = (error: ValidationError.ValidationError, command: string): string => {
   const text = oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
-  // The validation of a value names what to change.
-  if ((error._tag === "InvalidValue" || error._tag === "InvalidArgument") && !replacements.some(([pattern]) => pattern.test(text)))
-    return text
-  const sentences = replacements.flatMap(([pattern, replace]) => {
-    const name = pattern.exec(text)?.[1]
-    return name === undefined ? [] : [replace(name, command)]
-  })
-  return `${sentences[0] ?? text}: see ${command} --help`
+  return error._tag === "InvalidValue" || error._tag === "InvalidArgument" ? text : `${text}: see ${command} --help`
 }
 
 /** The commands of a program, which are loaded when they are needed. */

@@ -1,6 +1,7 @@
 /** The command line of Plaza's programs: arguments, help, output, failures and exit codes. */
 export * as Arguments from "./argv/Arguments.js"
 export * as ArgvLexer from "./argv/ArgvLexer.js"
+export * as Values from "./argv/Values.js"
 export * as Start from "./bootstrap/Start.js"
 export * as CommandLine from "./CommandLine.js"
 export * as CliError from "./errors/CliError.js"

@@ -6,17 +6,26 @@ import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
 import { Arguments, type Manual } from "../src/index.js"
 
-const text = { name: "--text", value: "TEXT", repeated: false }
-const limit = { name: "--limit", value: "N", repeated: false }
-const media = { name: "--media", value: "FILE", repeated: true }
-const json = { name: "--json", repeated: false }
-const quiet = { name: "--quiet", repeated: false }
-const leaf = (name: string, ...options: ReadonlyArray<Manual.OptionSyntax>): Manual.CommandSyntax => ({ name, options, commands: [] })
+const optional = { required: false, repeated: false }
+const text = { ...optional, name: "--text", value: "TEXT" }
+const limit = { ...optional, name: "--limit", value: "N" }
+const media = { ...optional, name: "--media", value: "FILE", repeated: true }
+const json = { ...optional, name: "--json" }
+const quiet = { ...optional, name: "--quiet" }
+const words = { ...optional, name: "WORD", repeated: true }
+const leaf = (name: string, ...options: ReadonlyArray<Manual.OptionSyntax>): Manual.CommandSyntax => ({
+  name,
+  args: [words],
+  options,
+  commands: []
+})
 const program: Manual.CommandSyntax = {
   name: "plaza",
-  options: [{ name: "--alone", repeated: false }],
+  args: [],
+  options: [{ ...optional, name: "--alone" }],
   commands: [leaf("me", text, json), {
     name: "posts",
+    args: [],
     options: [],
     commands: [leaf("create", text, media, json, limit), leaf("list", quiet)]
   }]
@@ -68,7 +77,10 @@ describe("the words of a command line", () => {
     [["help", "x"], `unknown command "plaza x": use one of me, posts`],
     [["me", "--jsno"], "plaza me has no option --jsno: did you mean --json?"],
     [["me", "--qiet"], "plaza me has no option --qiet: see plaza me --help"],
-    [["posts", "create", "--text"], "--text requires a value"],
+    [["posts", "create", "--text"], "--text requires a value: see plaza posts create --help"],
+    [["posts", "create", "--text", "--"], "--text requires a value: see plaza posts create --help"],
+    [["posts", "list", "--text", "a"], "plaza posts list has no option --text: see plaza posts list --help"],
+    [["--media=a", "me"], "plaza me has no option --media: see plaza me --help"],
     [["posts", "create", "--text", "--json"], `--text requires a value: to use "--json" as the value, write --text=--json`],
     [
       ["posts", "create", "--text", "--limit=3"],
@@ -76,7 +88,7 @@ describe("the words of a command line", () => {
     ],
     [["posts", "create", "--limit", "1", "--limit", "2"], "--limit is given twice: remove one of them"],
     [["posts", "create", "--json=yes"], `--json takes no value, but "=yes" follows it: see plaza posts create --help`],
-    [["posts", "create", "--text=--"], `--text can't have the value "--"`]
+    [["posts", "create", "--text=--"], `--text can't have the value "--": see plaza posts create --help`]
   ])("%j fail with one sentence", (argv, sentence) => {
     expect(parse(...argv)).toMatchObject({ _tag: "Left", left: { _tag: "UsageError", message: sentence } })
   })

@@ -125,6 +125,13 @@ describe("a command", () => {
         stdout: "",
         stderr: `shop: shop things deep create requires the argument ID: ${help}\n`
       })
+      expect((yield* create()).stderr).toBe(`shop: shop things deep create requires the argument ID and --text: ${help}\n`)
+      expect((yield* run("things", "deep", "paint", "green\u001b[31m\n")).stderr).toBe(
+        "shop: COLOUR must be one of red, blue, not \"green\u241b[31m\": see shop things deep paint --help\n"
+      )
+      expect((yield* run("things", "deep", "paint", "red", "blue")).stderr).toBe(
+        "shop: shop things deep paint takes no further argument \"blue\": see shop things deep paint --help\n"
+      )
       expect(yield* run("things", "deep", "paint")).toEqual({
         code: 2,
         stdout: "",

@@ -1,15 +1,16 @@
 /**
  * Removes the API key from responses of the service and from errors of the HTTP client. It recognises the key in these forms:
  *
- * - plain,
- * - with JSON escapes (`\u0041`, `\/`, `\\`),
- * - percent-encoded (`%41`),
+ * - plain, in upper, lower and mixed case,
+ * - with JSON escapes (`\u0041`, `\/`, `\\`) and `\x41`,
+ * - percent-encoded (`%41`, `%u0041`),
  * - with HTML entities, by number or name, with or without semicolon and with leading zeros (`&#65;`, `&#x041`, `&amp`),
  * - in any mixture of these, nested up to six levels deep,
- * - in base64 or base64url of a text that contains it, in one piece or in lines.
+ * - in base64, base64url or hexadecimal of a text that contains it, in one piece or in lines,
+ * - in a header field, with white space between its characters.
  *
  * The 40 characters after the fixed prefix count as the key, because they are its secret. It does not recognise other encodings,
- * such as `\x41`, hexadecimal or quoted-printable, nor other parts of a key.
+ * such as quoted-printable, UTF-16 or a reversed text, an encoding of one of these forms, nor other parts of a key.
  *
  * @since 0.1.0
  */
@@ -24,10 +25,13 @@ import * as Predicate from "effect/Predicate"
  */
 export interface Redaction {
   /**
-   * Replaces each occurrence of the key, including its escapes, with `<redacted>`. JSON stays valid, and its values and property
-   * names don't contain the key. Runs in linear time. Returns the same text if it doesn't contain the key.
+   * Replaces the key with `<redacted>`. Where it occurs in another form, the whole string is replaced: a string of JSON, or a line of another
+   * text. JSON stays valid, and its values and property names don't contain the key. Runs in linear time. Returns the
+   * same text if it doesn't contain the key.
    */
   readonly text: (text: string) => string
+  /** Redacts the names and the values of header fields. */
+  readonly headers: (headers: Readonly<Record<string, string | undefined>>) => Readonly<Record<string, string>>
   /**
    * Returns a redacted copy of an HTTP client's error, because the error may reference the request with its headers. The copy has
    * only the name, message, stack, code and other plain fields of the error and its causes.
@@ -46,15 +50,14 @@ const secretLength = 40
 // Each pass decodes one level of encoding. The limit bounds the time; deeper encodings are not expected.
 const maxPasses = 6
 
+/** The entities of printable ASCII, with lower-case names. */
 const named: Readonly<Record<string, string>> = {
   excl: "!",
   quot: `"`,
-  QUOT: `"`,
   num: "#",
   dollar: "$",
   percnt: "%",
   amp: "&",
-  AMP: "&",
   apos: "'",
   lpar: "(",
   rpar: ")",
@@ -67,10 +70,8 @@ const named: Readonly<Record<string, string>> = {
   colon: ":",
   semi: ";",
   lt: "<",
-  LT: "<",
   equals: "=",
   gt: ">",
-  GT: ">",
   quest: "?",
   commat: "@",
   lsqb: "[",
@@ -78,16 +79,16 @@ const named: Readonly<Record<string, string>> = {
   bsol: "\\",
   rsqb: "]",
   rbrack: "]",
-  Hat: "^",
+  hat: "^",
   lowbar: "_",
-  UnderBar: "_",
+  underbar: "_",
   grave: "`",
-  DiacriticalGrave: "`",
+  diacriticalgrave: "`",
   lcub: "{",
   lbrace: "{",
   verbar: "|",
   vert: "|",
-  VerticalLine: "|",
+  verticalline: "|",
   rcub: "}",
   rbrace: "}"
 }
@@ -99,8 +100,8 @@ const unclosed = "amp|lt|gt|quot"
 // entity of printable ASCII ends where another digit would exceed ASCII.
 const token = new RegExp(
   [
-    /\\+(?:u00([0-9a-f]{2})|[^\\]|$)/.source,
-    /%([0-9a-f]{2})/.source,
+    /\\+(?:(?:u00|x)([0-9a-f]{2})|[^\\]|$)/.source,
+    /%(?:u00)?([0-9a-f]{2})/.source,
     /&#0*(1[01]\d|12[0-6]|[3-9]\d);?/.source,
     /&#x0*([2-7][0-9a-f]);?/.source,
     `&(?:(${Object.keys(named).join("|")});|(${unclosed}))`
@@ -113,55 +114,71 @@ const escape = /[\\%&]/
 
 const characterOf = (code: number): string | undefined => code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined
 
-const decodedToken = (match: RegExpExecArray): string | undefined => {
-  const [all, unicode, percent, decimal, hex, closedName, unclosedName] = match
+const decodedToken = (
+  all: string,
+  backslash: string | undefined,
+  percent: string | undefined,
+  decimal: string | undefined,
+  hex: string | undefined,
+  closedName: string | undefined,
+  unclosedName: string | undefined
+): string => {
+  const code = percent ?? hex
   const name = closedName ?? unclosedName
-  const code = unicode ?? percent ?? hex
-  return code !== undefined
-    ? characterOf(Number.parseInt(code, 16))
+  return backslash !== undefined
+    ? characterOf(Number.parseInt(backslash, 16)) ?? all.replace(/^\\+/, "")
+    : code !== undefined
+    ? characterOf(Number.parseInt(code, 16)) ?? all
     : decimal !== undefined
-    ? characterOf(Number(decimal))
+    ? characterOf(Number(decimal)) ?? all
     : name !== undefined
-    ? Object.hasOwn(named, name) ? named[name] : undefined
+    ? named[name.toLowerCase()] ?? all
     : all.replace(/^\\+/, "")
 }
 
-/** A text with one level of escapes decoded, and the origins of its parts. */
-interface Pass {
-  readonly text: string
-  /** For each decoded token: its place in the decoded text and its range in the text before. */
-  readonly at: ReadonlyArray<number>
-  readonly from: ReadonlyArray<number>
-  readonly to: ReadonlyArray<number>
+/** Decodes one level of escapes. */
+const decoded = (text: string): string => text.replace(token, decodedToken)
+
+/** A text and what it decodes to, level by level. */
+const layersOf = (text: string): ReadonlyArray<string> => {
+  const layers = [text]
+  // Most texts have no escape, and the first use of `token` compiles it.
+  for (let last = text; layers.length <= maxPasses && escape.test(last);) {
+    const next = decoded(last)
+    if (next === last) {
+      break
+    }
+    layers.push(next)
+    last = next
+  }
+  return layers
 }
 
-/** Decodes one level of escapes. Returns undefined for a text without escapes. */
-const pass = (text: string): Pass | undefined => {
-  // Most texts have no escape, and the first use of `token` compiles it.
-  if (!escape.test(text)) {
-    return undefined
+/** The parts of a base64 text that don't depend on the text around the key, for each of the three alignments. */
+const encodedCores = (key: string): ReadonlyArray<string> =>
+  ["", " ", "  "].flatMap((before) => {
+    const base64 = Encoding.encodeBase64(before + key)
+    // A base64 character has 6 bits. The first and the last characters also contain bits of the text before and after.
+    const first = Math.ceil(before.length * 8 / 6)
+    const last = Math.floor((before.length + key.length) * 8 / 6)
+    const core = base64.slice(first, last)
+    return [core, core.replaceAll("+", "-").replaceAll("/", "_")]
+  })
+
+const hexOf = (key: string): string => Array.from(key, (character) => character.charCodeAt(0).toString(16).padStart(2, "0")).join("")
+
+/** A table by ASCII code: 1 for each character of the needles in either case, of base64 and of escapes. */
+const partsOf = (needles: ReadonlyArray<string>): Uint8Array => {
+  const parts = new Uint8Array(128)
+  for (const character of `${needles.join("")}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
+    parts[character.charCodeAt(0)] = 1
   }
-  const at: Array<number> = []
-  const from: Array<number> = []
-  const to: Array<number> = []
-  let out = ""
-  let copied = 0
-  token.lastIndex = 0
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const character = decodedToken(match)
-    if (character !== undefined) {
-      out += text.slice(copied, match.index)
-      copied = match.index + match[0].length
-      if (character !== "") {
-        at.push(out.length)
-        from.push(match.index)
-        to.push(copied)
-        out += character
-      }
-    }
-  }
-  return copied === 0 ? undefined : { text: out + text.slice(copied), at, from, to }
+  return parts
 }
+
+type Range = readonly [start: number, end: number]
+
+const noRanges: ReadonlyArray<Range> = []
 
 /** The index of the last of these ascending numbers that is not above a limit; -1 if all are above it. */
 const lastUpTo = (at: ReadonlyArray<number>, index: number): number => {
@@ -178,72 +195,94 @@ const lastUpTo = (at: ReadonlyArray<number>, index: number): number => {
   return low - 1
 }
 
-/** Returns where a character of the decoded text starts, or ends, in the text before decoding. */
-const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
-  const before = lastUpTo(decoded.at, index)
-  const at = decoded.at[before]
-  return at === undefined
-    ? index + (side === "from" ? 0 : 1)
-    : at === index
-    ? decoded[side][before] ?? index
-    : (decoded.to[before] ?? 0) + index - at - 1 + (side === "from" ? 0 : 1)
+// A line end within a word, plain and as JSON escapes, with the indentation of the next line.
+const lineEnd = /(?<=[\w+/-])(?:\r?\n|\\r\\n|\\n)[ \t]*(?=[\w+/-])/g
+
+/** A text without the line ends within its words. */
+interface Joined {
+  readonly text: string
+  /** Returns where a character was before. */
+  readonly originOf: (index: number) => number
 }
 
-/** The parts of a base64 text that don't depend on the text around the key, for each of the three alignments. */
-const encodedCores = (key: string): ReadonlyArray<string> =>
-  ["", " ", "  "].flatMap((before) => {
-    const base64 = Encoding.encodeBase64(before + key)
-    // A base64 character has 6 bits. The first and the last characters also contain bits of the text before and after.
-    const first = Math.ceil(before.length * 8 / 6)
-    const last = Math.floor((before.length + key.length) * 8 / 6)
-    const core = base64.slice(first, last)
-    return [core, core.replaceAll("+", "-").replaceAll("/", "_")]
-  })
-
-/** A table by ASCII code: 1 for each character of the needles, of base64 and of escapes. */
-const partsOf = (needles: ReadonlyArray<string>): Uint8Array => {
-  const parts = new Uint8Array(128)
-  for (const character of `${needles.join("")}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
-    parts[character.charCodeAt(0)] = 1
+/** Joins words that are broken into lines, as base64 is by RFC 2045. Returns undefined for a text without them. */
+const joinedLines = (given: string): Joined | undefined => {
+  if (!given.includes("\n") && !given.includes("\\n")) {
+    return undefined
   }
-  return parts
-}
-
-const layersOf = (text: string): ReadonlyArray<string> => {
-  const layers = [text]
-  for (let decoded = pass(text); decoded !== undefined && layers.length <= maxPasses; decoded = pass(decoded.text)) {
-    layers.push(decoded.text)
-  }
-  return layers
-}
-
-// Line ends within base64, plain and as JSON escapes.
-const lineEnd = /(?<=[\w+/-])(?:\r?\n|\\r\\n|\\n)(?=[\w+/-])/g
-
-/** Finds base64 that is broken into lines (RFC 2045). */
-const findInLines = (text: string, needles: ReadonlyArray<string>, ranges: Array<Range>): void => {
-  if (!text.includes("\n") && !text.includes("\\n")) {
-    return
-  }
-  // For each line end: its place in the text without line ends, and its length and that of all before it.
+  // For each line end: its place in the joined text, and its length and that of all before it.
   const at: Array<number> = []
   const removed: Array<number> = []
   let total = 0
-  const joined = text.replace(lineEnd, (match, index: number) => {
+  const text = given.replace(lineEnd, (match, index: number) => {
     at.push(index - total)
     total += match.length
     removed.push(total)
     return ""
   })
-  const originOf = (index: number): number => index + (removed[lastUpTo(at, index)] ?? 0)
-  for (const needle of total === 0 ? [] : needles) {
-    for (let index = joined.indexOf(needle); index >= 0; index = joined.indexOf(needle, index + needle.length)) {
-      ranges.push([originOf(index), originOf(index + needle.length - 1) + 1])
-    }
-  }
+  return total === 0 ? undefined : { text, originOf: (index) => index + (removed[lastUpTo(at, index)] ?? 0) }
 }
 
-type Range = readonly [start: number, end: number]
+const occurrences = (text: string, needle: string): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  for (let index = text.indexOf(needle); index >= 0; index = text.indexOf(needle, index + needle.length)) {
+    found.push(index)
+  }
+  return found
+}
+
+/** Whether a string of JSON, or a line, ends with this character. */
+const isBoundary = (text: string, index: number): boolean => {
+  const character = text[index]
+  if (character !== "\"") {
+    return character === "\n" || character === "\r"
+  }
+  let first = index
+  while (text[first - 1] === "\\") {
+    first--
+  }
+  return (index - first) % 2 === 0
+}
+
+/** The string of JSON, or the line of another text, around a range. */
+const stringAround = (text: string, [start, end]: Range): Range => {
+  let first = start
+  while (first > 0 && !isBoundary(text, first - 1)) {
+    first--
+  }
+  let last = end
+  while (last < text.length && !isBoundary(text, last)) {
+    last++
+  }
+  return [first, last]
+}
+
+/** The parts of a run in different strings of JSON. Only a run of a key with quotation marks has several. */
+const stringsIn = (text: string, [start, end]: Range): ReadonlyArray<Range> => {
+  const parts: Array<Range> = []
+  let from = start
+  for (let index = start; index < end; index++) {
+    if (text[index] === "\"" && isBoundary(text, index)) {
+      parts.push([from, index])
+      from = index + 1
+    }
+  }
+  return [...parts, [from, end]]
+}
+
+/** The strings around the ranges. Each string is read once, however many ranges it has. */
+const wholeStrings = (text: string, ranges: ReadonlyArray<Range>): ReadonlyArray<Range> => {
+  const strings: Array<Range> = []
+  let covered = 0
+  for (const range of [...ranges].sort(([a], [b]) => a - b)) {
+    if (range[1] > covered) {
+      const string = stringAround(text, range)
+      covered = string[1]
+      strings.push(string)
+    }
+  }
+  return strings
+}
 
 const replaced = (text: string, ranges: ReadonlyArray<Range>): string => {
   let out = ""
@@ -257,26 +296,15 @@ const replaced = (text: string, ranges: ReadonlyArray<Range>): string => {
   return out + text.slice(copied)
 }
 
-/**
- * Extends the end of a match to a whole pair of backslashes: half of a pair would escape the next character in JSON.
- */
-const endOf = (text: string, end: number): number => {
-  let first = end
-  while (text[first - 1] === "\\") {
-    first--
-  }
-  let last = end
-  while (text[last] === "\\") {
-    last++
-  }
-  return first === end ? end : Math.max(end, last - (last - first) % 2)
-}
+// With the same length, which `toLowerCase` does not keep.
+const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
 // Causes are a few levels deep. The limit stops a cycle.
 const maxDepth = 8
 
 /**
- * Creates the redaction of a key. A key of fewer than 8 characters, which isn't of the documented form, is not redacted.
+ * Creates the redaction of a key. A key of fewer than 8 characters, which isn't of the documented form, is not redacted; one of fewer than
+ * 40 characters in its own case only.
  *
  * @example
  * import { Redaction } from "@plaza/client"
@@ -289,65 +317,119 @@ const maxDepth = 8
  */
 export const make = (key: string): Redaction => {
   if (key.length < minLength) {
-    return { text: (text) => text, cause: copyOf((text) => text) }
+    return { text: (text) => text, headers: definedOf, cause: copyOf((text) => text) }
   }
-  const secrets = [key, key.slice(-secretLength)]
-  const encoded = secrets.flatMap(encodedCores)
+  // A lower-case header name leaves most of a key readable. A short key could be a word.
+  const fold = key.length < secretLength ? (text: string) => text : lowerCase
+  const secrets = [...new Set([key, key.slice(-secretLength)])]
+  const encoded = secrets.flatMap((secret) => [...encodedCores(secret), hexOf(secret)])
   // The key may itself contain an escape, which an echo may contain decoded. So each decoded form is a needle.
-  const needles = [...new Set([...secrets, ...encoded].flatMap(layersOf))]
-  const isPart = partsOf(needles)
+  const needles = [...new Set([...secrets, ...encoded].flatMap(layersOf).map(fold))]
+  // Otherwise half of an escape of JSON would stay behind.
+  const isPlain = !/["\\]/.test(key)
+  const wholeKey = fold(key)
+  const isPart = partsOf([...needles, ...secrets, ...encoded])
   const shortest = Math.min(...needles.map(({ length }) => length))
 
-  const find = (text: string, offset: number, passes: ReadonlyArray<Pass>, ranges: Array<Range>) => {
-    for (const needle of needles) {
-      for (let index = text.indexOf(needle); index >= 0; index = text.indexOf(needle, index + needle.length)) {
-        let start = index
-        let end = index + needle.length
-        for (const decoded of [...passes].reverse()) {
-          end = origin(decoded, end - 1, "to")
-          start = origin(decoded, start, "from")
-        }
-        ranges.push([offset + start, offset + end])
-      }
-    }
-  }
+  const isIn = (text: string): boolean =>
+    layersOf(text).some((layer) => {
+      const folded = fold(layer)
+      return needles.some((needle) => folded.includes(needle))
+    })
 
-  const findEscaped = (run: string, offset: number, ranges: Array<Range>) => {
-    const passes: Array<Pass> = []
-    for (let decoded = pass(run); decoded !== undefined && passes.length < maxPasses; decoded = pass(decoded.text)) {
-      passes.push(decoded)
-      find(decoded.text, offset, passes, ranges)
-    }
-  }
-
-  const text = (given: string): string => {
-    const ranges: Array<Range> = []
-    // Only a run of at least `shortest` such characters can contain the key, and it covers one of the positions that are `shortest`
-    // apart. Most responses have no such run. The code past the end is NaN, which is not in the table.
-    for (let index = shortest - 1; index < given.length; index += shortest) {
-      if (isPart[given.charCodeAt(index)] === 1) {
+  /**
+   * The runs of characters that can contain a needle. Each covers one of the positions that are `shortest` apart. Most responses have no
+   * such run. The code past the end is NaN, which is not in the table.
+   */
+  const runsIn = (text: string): ReadonlyArray<Range> => {
+    let runs: Array<Range> | undefined
+    for (let index = shortest - 1; index < text.length; index += shortest) {
+      if (isPart[text.charCodeAt(index)] === 1) {
         let start = index
-        while (isPart[given.charCodeAt(start - 1)] === 1) {
+        while (isPart[text.charCodeAt(start - 1)] === 1) {
           start--
         }
         let end = index + 1
-        while (isPart[given.charCodeAt(end)] === 1) {
+        while (isPart[text.charCodeAt(end)] === 1) {
           end++
         }
         if (end - start >= shortest) {
-          const run = given.slice(start, end)
-          find(run, start, [], ranges)
-          findEscaped(run, start, ranges)
+          runs ??= []
+          runs.push([start, end])
         }
         index = end
       }
     }
-    findInLines(given, encoded, ranges)
-    return ranges.length === 0 ? given : replaced(given, ranges.map(([start, end]) => [start, endOf(given, end)]))
+    return runs ?? noRanges
   }
 
-  return { text, cause: copyOf(text) }
+  /** Finds the key itself in a run. In what is left of the run, finds the strings with another form of it. */
+  const findInRun = (given: string, [start, end]: Range, plain: Array<Range>, strings: Array<Range>): void => {
+    const run = given.slice(start, end)
+    let left = ""
+    let copied = 0
+    for (const index of isPlain ? occurrences(fold(run), wholeKey) : []) {
+      // After a backslash its first character is escaped.
+      if (run[index - 1] !== "\\") {
+        plain.push([start + index, start + index + key.length])
+        left += `${run.slice(copied, index)} `
+        copied = index + key.length
+      }
+    }
+    left += run.slice(copied)
+    if (isIn(left)) {
+      const parts = stringsIn(given, [start, end]).filter((part) => isIn(given.slice(...part)))
+      strings.push(...parts.length === 0 ? [[start, end] as const] : parts)
+    }
+  }
+
+  const findInLines = ({ originOf, text }: Joined, strings: Array<Range>): void => {
+    for (const [start, end] of runsIn(text)) {
+      const run = fold(text.slice(start, end))
+      for (const needle of needles) {
+        for (const index of occurrences(run, needle)) {
+          const range = [originOf(start + index), originOf(start + index + needle.length - 1) + 1] as const
+          // One that is not broken was found before.
+          if (range[1] - range[0] > needle.length) {
+            strings.push(range)
+          }
+        }
+      }
+    }
+  }
+
+  const text = (given: string): string => {
+    const runs = runsIn(given)
+    const joined = joinedLines(given)
+    if (runs.length === 0 && joined === undefined) {
+      return given
+    }
+    const plain: Array<Range> = []
+    const strings: Array<Range> = []
+    for (const run of runs) {
+      findInRun(given, run, plain, strings)
+    }
+    if (joined !== undefined) {
+      findInLines(joined, strings)
+    }
+    return plain.length + strings.length === 0 ? given : replaced(given, [...plain, ...wholeStrings(given, strings)])
+  }
+
+  // A folded header field has white space where its lines ended.
+  const field = (given: string): string => {
+    const left = text(given)
+    return /\s/.test(left) && isIn(left.replaceAll(/\s+/g, "")) ? replacement : left
+  }
+
+  return {
+    text,
+    headers: (headers) => Object.fromEntries(Object.entries(definedOf(headers)).map(([name, value]) => [field(name), field(value)])),
+    cause: copyOf(text)
+  }
 }
+
+const definedOf = (headers: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]))
 
 // The plain fields of errors of sockets, TLS, undici and fetch.
 const fields = ["code", "errno", "syscall", "hostname", "host", "address", "port", "reason", "status", "statusCode", "_tag"] as const

@@ -4,12 +4,12 @@
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
-import { visible } from "@plaza/cli-kit/Text"
+import * as Text from "@plaza/cli-kit/Text"
+import * as Values from "@plaza/cli-kit/Values"
 import { Plaza } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -20,17 +20,17 @@ import { STATUS_CODES } from "node:http"
 import * as Fields from "./api/Fields.js"
 import * as Headers from "./api/Headers.js"
 import * as RawHttp from "./api/RawHttp.js"
-import { commonOptions, parseWholeNumber, text, withOutput, withServices } from "./CommonOptions.js"
+import { commonOptions, text, withOutput, withServices } from "./CommonOptions.js"
 import * as Input from "./Input.js"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 const methodArgument = Args.text({ name: "METHOD" }).pipe(
   Args.withDescription("GET, POST, PUT, PATCH or DELETE."),
-  Args.mapEffect((written) =>
+  Values.argument((written) =>
     Either.fromNullable(
       methods.find((method) => method === written.toUpperCase()),
-      () => HelpDoc.p(`METHOD must be one of ${methods.join(", ")}, not "${written}"`)
+      () => `METHOD must be one of ${methods.join(", ")}, not "${Text.excerpt(written)}"`
     )
   )
 )
@@ -40,7 +40,7 @@ const require = (condition: boolean, message: string) => condition ? Effect.void
 const formatHead = ({ headers, status }: RawHttp.ResponseHead): string =>
   [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`.trim(),
-    ...Object.entries(headers).map(([name, value]) => visible(`${name}: ${value}`)),
+    ...Object.entries(headers).map(([name, value]) => Text.visible(`${name}: ${value}`)),
     ""
   ].join("\n")
 
@@ -51,7 +51,7 @@ const listQuery = ({ cursor, limit, ...query }: Readonly<Record<string, string>>
       limit === undefined
         ? Either.right(undefined)
         : Either.mapLeft(
-          parseWholeNumber("the limit of a page", limit, { min: 1, max: 999_999_999_999_999 }),
+          Values.wholeNumber("the limit of a page", { min: 1 })(limit),
           (message) => new UsageError({ message })
         ),
       (pageSize) => ({ query, pageSize })

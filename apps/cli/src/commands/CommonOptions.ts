@@ -7,9 +7,9 @@ import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Output from "@plaza/cli-kit/Output"
 import * as Progress from "@plaza/cli-kit/Progress"
 import type { Streams } from "@plaza/cli-kit/Streams"
+import * as Values from "@plaza/cli-kit/Values"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Connection from "../profiles/Connection.js"
@@ -42,31 +42,11 @@ export const commonOptions = {
   )
 }
 
-/** Validates the text of an option. The error is one sentence. */
-export const validated =
-  <A>(parse: (written: string) => Either.Either<A, string>) => (option: Options.Options<string>): Options.Options<A> =>
-    Options.mapEffect(option, (written) => Either.mapLeft(parse(written), (message) => ValidationError.invalidValue(HelpDoc.p(message))))
-
 /** An option with a whole number. */
 export const wholeNumber = (
   name: string,
-  { description, max = 999_999_999_999_999, min }: { readonly description: string; readonly min: 0 | 1; readonly max?: number }
-): Options.Options<number> =>
-  text(name, "N", description).pipe(validated((written) => parseWholeNumber(`--${name}`, written, { min, max })))
-
-/** Parses a whole number within bounds. */
-export const parseWholeNumber = (
-  name: string,
-  written: string,
-  { max, min }: { readonly min: number; readonly max: number }
-): Either.Either<number, string> =>
-  /^\d{1,16}$/.test(written) && Number(written) >= min && Number(written) <= max
-    ? Either.right(Number(written))
-    : Either.left(
-      max >= 999_999_999_999_999
-        ? `${name} must be a whole number of at least ${min}, not "${written}"`
-        : `${name} must be a whole number from ${min} to ${max}, not "${written}"`
-    )
+  { description, ...bounds }: { readonly description: string; readonly min: 0 | 1; readonly max?: number }
+): Options.Options<number> => text(name, "N", description).pipe(Values.option(Values.wholeNumber(`--${name}`, bounds)))
 
 const defaultLimit = 20
 

@@ -3,17 +3,19 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import { describe } from "@plaza/cli-kit/Help"
+import * as Text from "@plaza/cli-kit/Text"
+import * as Values from "@plaza/cli-kit/Values"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { commonOptions, text, validated, wholeNumber, withClient } from "./CommonOptions.js"
+import { commonOptions, text, wholeNumber, withClient } from "./CommonOptions.js"
 
 const formats = ["csv", "json", "ndjson"] as const
 
 const parseFormat = (written: string) =>
   Either.fromNullable(
     formats.find((format) => format === written.toLowerCase()),
-    () => `--format must be one of ${formats.join(", ")}, not "${written}"`
+    () => `--format must be one of ${formats.join(", ")}, not "${Text.excerpt(written)}"`
   )
 
 const parseDelimiter = (written: string) =>
@@ -21,7 +23,7 @@ const parseDelimiter = (written: string) =>
     ? Either.right("\t")
     : /^[^"\r\n]$/u.test(written)
     ? Either.right(written)
-    : Either.left(`--delimiter must be one character or tab, not "${written}"`)
+    : Either.left(`--delimiter must be one character or tab, not "${Text.excerpt(written)}"`)
 
 // Enough to use the whole window at a slow service. More rows would only be in flight when something fails.
 const defaultConcurrency = 16
@@ -38,11 +40,11 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
         Options.withDefault(defaultConcurrency)
       ),
     format: Options.optional(
-      text("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).").pipe(validated(parseFormat))
+      text("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).").pipe(Values.option(parseFormat))
     ),
     delimiter: Options.optional(
       text("delimiter", "CHAR", "The delimiter of CSV columns: one character or tab (default: detected from the header).").pipe(
-        validated(parseDelimiter)
+        Values.option(parseDelimiter)
       )
     ),
     ...commonOptions

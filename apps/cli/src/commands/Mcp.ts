@@ -5,15 +5,23 @@ import * as Options from "@effect/cli/Options"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import { isWrite, type Write, writes } from "../mcp/Writes.js"
 import * as Connection from "../profiles/Connection.js"
 import * as RateLimitFile from "../profiles/RateLimitFile.js"
-import { commonOptions, withOutput } from "./CommonOptions.js"
+import { commonOptions, text, withOutput } from "./CommonOptions.js"
 
-const allowedOf = (allowWrites: boolean, written: ReadonlyArray<string>): Either.Either<ReadonlyArray<Write>, UsageError> => {
+const allowedOf = (
+  { allowWrites, hasUploads, written }: {
+    readonly allowWrites: boolean
+    readonly hasUploads: boolean
+    readonly written: ReadonlyArray<string>
+  }
+): Either.Either<ReadonlyArray<Write>, UsageError> => {
   const names = [...new Set(written.flatMap((word) => word.split(",")).filter((word) => word !== ""))]
   const unknown = names.find((name) => !isWrite(name))
   if (unknown !== undefined) {
@@ -23,6 +31,9 @@ const allowedOf = (allowWrites: boolean, written: ReadonlyArray<string>): Either
     return names.length === 0
       ? Either.right([])
       : Either.left(new UsageError({ message: `${names.join(" and ")} would not be offered: add --allow-writes` }))
+  }
+  if (names.includes("uploadMedia") && !hasUploads) {
+    return Either.left(new UsageError({ message: "uploadMedia requires a folder: add --uploads DIR, and only its files can be uploaded" }))
   }
   return Either.right(names.length === 0 ? writes : writes.filter((write) => names.includes(write)))
 }
@@ -38,20 +49,36 @@ export const mcp = Command.make("mcp", {
     Args.withDescription(`A write to offer, with --allow-writes: ${writes.join(", ")}.`),
     Args.repeated
   ),
+  uploads: Options.optional(
+    text("uploads", "DIR", "The folder whose files uploadMedia may upload, without hidden ones (default: none, and no uploadMedia).")
+  ),
   ...commonOptions
-}, ({ allowWrites, written, ...flags }) =>
+}, ({ allowWrites, uploads, written, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     yield* Program.untilStopped
-    const allowed = yield* allowedOf(allowWrites, written)
-    const [McpServer, Tools] = yield* Effect.promise(() => Promise.all([import("../mcp/McpServer.js"), import("../mcp/Tools.js")]))
+    const allowed = yield* allowedOf({ allowWrites, hasUploads: Option.isSome(uploads), written })
+    const [McpServer, Tools, UploadFolder] = yield* Effect.promise(() =>
+      Promise.all([import("../mcp/McpServer.js"), import("../mcp/Tools.js"), import("../mcp/UploadFolder.js")])
+    )
+    const folder = yield* Effect.transposeMapOption(uploads, UploadFolder.make)
+    if (Option.isSome(folder) && !allowed.includes("uploadMedia")) {
+      const { note } = yield* Output
+      yield* note("--uploads has no effect: uploadMedia is not offered without --allow-writes uploadMedia.")
+    }
     const client = Connection.layer(flags, { maxWait, rateLimitFile: RateLimitFile.created })
-    yield* McpServer.serve(Tools.offered(allowed), client, NodeStream.stdin)
+    yield* McpServer.serve(Tools.offered(allowed, folder), client, NodeStream.stdin)
   }))).pipe(Command.withDescription(describe({
     summary: "Serve the account to agents by the Model Context Protocol.",
     details: [
       "An MCP client starts this command and talks to it on standard input and output. Tools only read, unless --allow-writes adds writes.",
+      "uploadMedia also requires --uploads, and reads no file outside of that folder.",
       "It shares the rate limit of the key with other commands, through a file in XDG_STATE_HOME.",
       "At the end of the input, running calls have 10 seconds to finish."
     ],
-    examples: ["mcp", "mcp --allow-writes setStock shipOrder", "mcp --sandbox --allow-writes"]
+    examples: [
+      "mcp",
+      "mcp --allow-writes setStock shipOrder",
+      "mcp --allow-writes createPost uploadMedia --uploads /srv/photos",
+      "mcp --sandbox --allow-writes"
+    ]
   })))

@@ -6,6 +6,8 @@ import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
+import * as Text from "@plaza/cli-kit/Text"
+import * as Values from "@plaza/cli-kit/Values"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -13,7 +15,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { configProvider } from "../profiles/Connection.js"
-import { commonOptions, type Flags, outputOptions, text, validated, wholeNumber, withOutput } from "./CommonOptions.js"
+import { commonOptions, type Flags, outputOptions, text, wholeNumber, withOutput } from "./CommonOptions.js"
 import * as Input from "./Input.js"
 
 const defaultPort = 4010
@@ -35,7 +37,7 @@ const readLatitude = (given: string) =>
 
 const parseTime = (written: string): Either.Either<DateTime.Utc, string> =>
   Option.match(DateTime.make(written), {
-    onNone: () => Either.left(`--freeze-at must be a time such as 2026-03-01T12:00:00Z, not "${written}"`),
+    onNone: () => Either.left(`--freeze-at must be a time such as 2026-03-01T12:00:00Z, not "${Text.excerpt(written)}"`),
     onSome: (time) => Either.right(DateTime.toUtc(time))
   })
 
@@ -57,7 +59,7 @@ const start = Command.make("start", {
     "Make responses reproducible: the clock stands at 2026-01-01T00:00:00Z until it is advanced, and keys are derived from the seed."
   )),
   freezeAt: Options.optional(
-    text("freeze-at", "TIME", "Freeze the clock at this time, such as 2026-03-01T12:00:00Z.").pipe(validated(parseTime))
+    text("freeze-at", "TIME", "Freeze the clock at this time, such as 2026-03-01T12:00:00Z.").pipe(Values.option(parseTime))
   ),
   fixtures: Options.optional(text("fixtures", "FILE", "Load further initial data from this JSON or YAML file.")),
   assumptions: Options.optional(

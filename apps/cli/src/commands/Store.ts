@@ -1,12 +1,14 @@
 /** `plaza stock` and `plaza orders`. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import * as HelpDoc from "@effect/cli/HelpDoc"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
+import * as Text from "@plaza/cli-kit/Text"
+import * as Values from "@plaza/cli-kit/Values"
 import { Store } from "@plaza/client"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { commonOptions, text, withClient } from "./CommonOptions.js"
 import { importOf } from "./Import.js"
 
@@ -15,11 +17,11 @@ const product = Args.text({ name: "PRODUCT" }).pipe(Args.withDescription("The id
 // No separators or exponents, which are ambiguous, and no number that is too long to be exact.
 const stockArgument = Args.text({ name: "N" }).pipe(
   Args.withDescription("The stock."),
-  Args.mapEffect((written) => {
+  Values.argument((written) => {
     const stock = Number(written)
     return /^-?\d{1,15}(\.\d+)?$/.test(written) && Number.isFinite(stock)
-      ? Effect.succeed(stock)
-      : Effect.fail(HelpDoc.p(`the stock must be a number such as 12, not "${written}"`))
+      ? Either.right(stock)
+      : Either.left(`the stock must be a number such as 12, not "${Text.excerpt(written)}"`)
   })
 )
 

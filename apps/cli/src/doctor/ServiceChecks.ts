@@ -40,8 +40,8 @@ const getMe = (
     const body = yield* text
     const receivedAt = yield* Clock.currentTimeMillis
     // A proxy that echoes the request may echo the key with it.
-    const redacted = key === undefined ? body : Redaction.make(Redacted.value(key)).text(body)
-    return { status, headers, body: redacted, sentAt, receivedAt }
+    const redaction = Redaction.make(key === undefined ? "" : Redacted.value(key))
+    return { status, headers: redaction.headers(headers), body: redaction.text(body), sentAt, receivedAt }
   })
 
 const maxOffset = Duration.seconds(30)

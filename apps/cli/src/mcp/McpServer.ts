@@ -1,5 +1,4 @@
 /** Serves tools by the Model Context Protocol. Standard output carries only the protocol. */
-import type * as FileSystem from "@effect/platform/FileSystem"
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Output } from "@plaza/cli-kit/Output"
@@ -51,7 +50,9 @@ const unknown = (tool: string): McpError =>
   new McpError(
     ErrorCode.InvalidParams,
     isWrite(tool)
-      ? `${tool} is a write that is not allowed here: a person can allow it with plaza mcp --allow-writes ${tool}`
+      ? `${tool} is a write that is not allowed here: a person can allow it with plaza mcp --allow-writes ${tool}${
+        tool === "uploadMedia" ? " --uploads DIR" : ""
+      }`
       : `there is no tool ${JSON.stringify(tool)}`
   )
 
@@ -85,14 +86,14 @@ export const serve = <E, R, E2>(
   tools: ReadonlyArray<Tool>,
   client: Layer.Layer<Plaza.Services, E, R>,
   input: Stream.Stream<Uint8Array, E2>
-): Effect.Effect<void, E, R | FileSystem.FileSystem | Output | Streams> =>
+): Effect.Effect<void, E, R | Output | Streams> =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>
       Effect.gen(function*() {
         const stdio = yield* StdioTransport.make
         const services = yield* Layer.buildWithScope(client, scope)
-        const run = Runtime.runPromise(yield* Effect.runtime<FileSystem.FileSystem | Output>())
+        const run = Runtime.runPromise(yield* Effect.runtime<Output>())
         const byName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]))
         const server = new Server({ name, version }, { capabilities: { tools: {} }, instructions })
         server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }))

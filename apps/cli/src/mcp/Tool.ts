@@ -1,5 +1,4 @@
 /** A tool of `plaza mcp`: one operation of the contract, with the schemas of its arguments and of its result. */
-import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpApi from "@effect/platform/HttpApi"
 import * as OpenApi from "@effect/platform/OpenApi"
 import type { OperationName, Plaza } from "@plaza/client"
@@ -15,7 +14,7 @@ import * as Schema from "effect/Schema"
 import * as JsonSchema from "../schema/JsonSchema.js"
 
 /** The services that tools call. */
-export type Services = Plaza.Services | FileSystem.FileSystem
+export type Services = Plaza.Services
 
 /** An object of JSON. */
 export type Json = Readonly<Record<string, unknown>>

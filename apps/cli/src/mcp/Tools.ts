@@ -1,5 +1,4 @@
 /** The tools of `plaza mcp`: every read of the client, and the writes that the user allows. */
-import * as FileSystem from "@effect/platform/FileSystem"
 import { Chat, ClientError, Media, Posts, Profiles, Store, Stories } from "@plaza/client"
 import * as Ids from "@plaza/domain/Ids"
 import * as Limits from "@plaza/domain/Limits"
@@ -8,10 +7,11 @@ import * as Requests from "@plaza/domain/Requests"
 import * as Resources from "@plaza/domain/Resources"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Path from "node:path"
 import { make, maxShownDepth, type Tool } from "./Tool.js"
+import type { UploadFolder } from "./UploadFolder.js"
 import type { Write } from "./Writes.js"
 
 const userId = Ids.ProfileId.annotations({ description: "The id of a user" })
@@ -92,37 +92,26 @@ const shown = (response: unknown): unknown =>
 /** Change nothing, and are always offered. */
 export const reads: ReadonlyArray<Tool> = [getMe, getUser, getUserByUsername, listPosts, listConversations]
 
-/**
- * The path of a file below the current folder, with symbolic links resolved. A model can be talked into uploading any file, so files of
- * other folders and hidden ones, such as keys, are refused.
- */
-const uploadable = (path: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.realPath(".")
-    const file = yield* fs.realPath(Path.resolve(folder, path))
-    const inside = Path.relative(folder, file)
-    const isInside = inside !== "" && !Path.isAbsolute(inside)
-    if (!isInside || inside.split(Path.sep).some((name) => name.startsWith("."))) {
-      return yield* new ClientError.InvalidInput({
-        field: "path",
-        message: `path: ${path} is outside of ${folder}, where plaza mcp was started, or hidden: only other files are uploaded`
-      })
-    }
-    return file
+const uploadMedia = (folder: UploadFolder): Tool =>
+  make("uploadMedia", {
+    note: "Uploads files from one folder only, without hidden files and folders.",
+    input: Schema.Struct({ path: Schema.String.annotations({ description: "The path of a file, relative to the folder for uploads" }) }),
+    output: Resources.Media,
+    run: ({ path }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const file = yield* folder.open(path)
+        const { upload } = yield* Media
+        // The name and the size come from the file, so the only invalid input is a content of another length, or of other bytes in a retry.
+        return yield* Effect.catchTag(upload(file), "InvalidInput",
+          () => new ClientError.InvalidInput({ field: "path", message: "path: the file changed while it was uploaded" }))
+      }))
   })
 
-const writes: Readonly<Record<Write, Tool>> = {
+const writes: Readonly<Record<Exclude<Write, "uploadMedia">, Tool>> = {
   followUser: make("followUser", {
     input: Schema.Struct({ id: userId }),
     output: Schema.Struct({ userId: Schema.String, following: Schema.Literal(true) }),
     run: ({ id }) => Effect.flatMap(Profiles, ({ follow }) => Effect.as(follow(id), { userId: id, following: true as const }))
-  }),
-  uploadMedia: make("uploadMedia", {
-    note: "The file must be in the folder in which plaza mcp was started, and not hidden.",
-    input: Schema.Struct({ path: Schema.String.annotations({ description: "The path of a file" }) }),
-    output: Resources.Media,
-    run: ({ path }) => Effect.flatMap(uploadable(path), (file) => Effect.flatMap(Media, ({ uploadFile }) => uploadFile(file)))
   }),
   createPost: make("createPost", {
     input: Schema.Struct(Requests.NewPost.fields),
@@ -171,5 +160,8 @@ const writes: Readonly<Record<Write, Tool>> = {
   })
 }
 
-/** The reads and the allowed writes. */
-export const offered = (allowed: ReadonlyArray<Write>): ReadonlyArray<Tool> => [...reads, ...allowed.map((name) => writes[name])]
+/** The reads and the allowed writes. Uploads require a folder. */
+export const offered = (allowed: ReadonlyArray<Write>, uploads: Option.Option<UploadFolder> = Option.none()): ReadonlyArray<Tool> => [
+  ...reads,
+  ...allowed.flatMap((name) => name === "uploadMedia" ? Option.toArray(Option.map(uploads, uploadMedia)) : [writes[name]])
+]

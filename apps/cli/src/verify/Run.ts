@@ -78,7 +78,7 @@ const readBody = (stream: Stream.Stream<Uint8Array, unknown>, maxBytes: number) 
 const make = ({ settings }: Options) =>
   Effect.map(HttpClient.HttpClient, (service) => {
     const client = HttpClient.withTracerPropagation(service, false)
-    const { text: redact } = Redaction.make(Redacted.value(settings.apiKey))
+    const { headers: redactHeaders, text: redact } = Redaction.make(Redacted.value(settings.apiKey))
     const toRequest = ({ body, hasKey = true, method }: Step, path: string) => {
       const request = HttpClientRequest.make(method)(`${settings.baseUrl}${path}`).pipe(
         HttpClientRequest.acceptJson,
@@ -94,7 +94,7 @@ const make = ({ settings }: Options) =>
             const body = redact(text)
             return {
               status: response.status,
-              headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, redact(value)])),
+              headers: redactHeaders(response.headers),
               body,
               json: parse(body)
             }

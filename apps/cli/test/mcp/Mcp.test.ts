@@ -90,11 +90,9 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
 
   it.scoped("--allow-writes adds a tool for each write, with its delivery class", () =>
     Effect.gen(function*() {
-      const cwd = yield* folder
-      writeFileSync(`${cwd}/mug.png`, "mug")
-      mkdirSync(`${cwd}/.hidden`)
-      writeFileSync(`${cwd}/.hidden/key`, "secret")
-      const { call, client } = yield* Mcp.connect(["--allow-writes"], yield* folder, { cwd })
+      const uploads = yield* folder
+      writeFileSync(`${uploads}/mug.png`, "mug")
+      const { call, client } = yield* Mcp.connect(["--allow-writes", "--uploads", uploads], yield* folder, { cwd: "/" })
       const { tools } = yield* Effect.promise(() => client.listTools())
       expect(tools.map(({ name }) => name)).toEqual([...reads, ...writes])
       expect([...classes.keys()].toSorted()).toEqual([...reads, ...writes].toSorted())
@@ -125,8 +123,48 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
 
       const outside = failure({ tag: "InvalidInput", details: { field: "path" }, outcome: "notDone" })
       expect(yield* call("uploadMedia", { path: "/etc/hostname" })).toMatchObject(outside)
-      expect(yield* call("uploadMedia", { path: ".hidden/key" })).toMatchObject(outside)
+      expect(yield* call("uploadMedia", { path: "etc/hostname" })).toMatchObject(outside)
       expect((yield* state).media.length).toBe(before.media.length + 1)
+    }))
+
+  it.scoped("offers no upload without --uploads, in whatever folder it starts", () =>
+    Effect.gen(function*() {
+      const { call, client } = yield* Mcp.connect(["--allow-writes"], yield* folder, { cwd: "/" })
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      expect(tools.map(({ name }) => name)).toEqual([...reads, ...writes.filter((name) => name !== "uploadMedia")])
+      const before = yield* state
+      for (const path of ["etc/hostname", "/etc/hostname"]) {
+        expect(yield* Effect.flip(call("uploadMedia", { path }))).toMatchObject({
+          code: -32602,
+          message: expect.stringContaining("plaza mcp --allow-writes uploadMedia --uploads DIR") as unknown
+        })
+      }
+      expect((yield* state).media).toEqual(before.media)
+    }))
+
+  it.scoped("reads a file for uploadMedia only", () =>
+    Effect.gen(function*() {
+      const uploads = yield* folder
+      writeFileSync(`${uploads}/mug.png`, "content of the file")
+      const { call, client } = yield* Mcp.connect(["--allow-writes", "--uploads", uploads], yield* folder)
+      expect(Object.keys(client.getServerCapabilities() ?? {})).toEqual(["tools"])
+      const path = `${uploads}/mug.png`
+      for (const args of [{ text: path, mediaIds: [path] }, { text: `@${path}` }, { text: `file://${path}` }]) yield* call("createPost",
+          args)
+      yield* call("createStory", { story: { input: path, file: `@${path}` } })
+      const { requests } = yield* Sandbox.Sandbox
+      expect(JSON.stringify(yield* requests)).not.toContain("content of the file")
+      expect(JSON.stringify(yield* state)).not.toContain("content of the file")
+    }))
+
+  it.scoped("notes an --uploads without effect", () =>
+    Effect.gen(function*() {
+      for (const argv of [[], ["--allow-writes", "setStock"]]) {
+        const { client, stderr } = yield* Mcp.connect([...argv, "--uploads", yield* folder], yield* folder)
+        const { tools } = yield* Effect.promise(() => client.listTools())
+        expect(tools.map(({ name }) => name)).not.toContain("uploadMedia")
+        yield* Mcp.until(() => stderr().includes("--uploads has no effect"), "the note")
+      }
     }))
 
   it.scoped("says what is known of a write that fails or is cancelled, and never repeats it when its outcome is unknown", () =>
@@ -330,6 +368,16 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
         code: 2,
         stdout: "",
         stderr: expect.stringContaining("add --allow-writes") as unknown
+      })
+      expect(yield* plaza(["mcp", "--allow-writes", "uploadMedia"], {})).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: uploadMedia requires a folder: add --uploads DIR, and only its files can be uploaded\n"
+      })
+      expect(yield* plaza(["mcp", "--allow-writes", "--uploads", "/no/such/folder"], {})).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: --uploads /no/such/folder does not exist: name an existing folder\n"
       })
       expect(yield* plaza(["mcp"], {})).toMatchObject({
         code: 2,

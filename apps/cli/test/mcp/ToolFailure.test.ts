@@ -3,12 +3,12 @@ import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { ClientError, Plaza, Store } from "@plaza/client"
 import { ErrorResponse, ProductId } from "@plaza/domain"
-import { Cause, DateTime, Duration, Effect, Layer, Redacted, Schedule } from "effect"
+import { Cause, DateTime, Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import * as ToolFailure from "../../src/mcp/ToolFailure.js"
 import * as Tools from "../../src/mcp/Tools.js"
 import { writes } from "../../src/mcp/Writes.js"
 
-const tools = Tools.offered(writes)
+const tools = Tools.offered(writes, Option.some({ open: () => Effect.die("no tool is called here") }))
 
 const reported = (name: string, cause: Cause.Cause<unknown>) => {
   const tool = tools.find((tool) => tool.name === name)

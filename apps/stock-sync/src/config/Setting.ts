@@ -4,6 +4,7 @@
  */
 import * as Options from "@effect/cli/Options"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import { excerpt } from "@plaza/cli-kit/Text"
 import { Durations } from "@plaza/client"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -81,7 +82,8 @@ const lookUp = (option: Option.Option<string>, variable: string): Effect.Effect<
 
 const parsed = <A>(names: Names, type: Type<A>, text: string): Value<A> =>
   Option.match(type.parse(text), {
-    onNone: () => Effect.flatMap(Wording, ({ place }) => usageError(`"${text}" ${type.complaint}: change ${place(names.flag, text)}`)),
+    onNone: () =>
+      Effect.flatMap(Wording, ({ place }) => usageError(`"${excerpt(text)}" ${type.complaint}: change ${place(names.flag, text)}`)),
     onSome: (value) => Effect.succeed(value)
   })
 

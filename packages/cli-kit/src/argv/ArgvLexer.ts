@@ -1,9 +1,10 @@
 /**
- * Sorts the words of a command line into commands, options, flags and arguments. Depends only on the manual's data, so
- * that it runs before the program is loaded. Why `@effect/cli` alone is not enough: docs/decisions/014.
+ * Sorts the words of a command line into commands, options, flags and arguments, and reports what is wrong with them. Depends only on
+ * the manual's data, so that it runs before the program is loaded. Why `@effect/cli` alone is not enough: docs/decisions/014.
  */
 import { distance } from "fastest-levenshtein"
-import { type CommandSyntax, optionsByName } from "../help/Manual.js"
+import { type ArgumentSyntax, type CommandSyntax, optionsByName, type OptionSyntax } from "../help/Manual.js"
+import { excerpt } from "../output/Text.js"
 
 /** A usage error, as one sentence. */
 export interface Invalid {
@@ -65,28 +66,32 @@ const tokenize = (program: CommandSyntax, argv: ReadonlyArray<string>): Tokens |
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals === -1 ? word : word.slice(0, equals)
     const option = known.get(name)
+    const help = `see ${[program.name, ...path, "--help"].join(" ")}`
     if (isFlag(name)) {
       if (equals !== -1) {
         // Not "remove it": without its value, `--allow-writes=NAME` would allow more.
-        const help = [program.name, ...path, "--help"].join(" ")
-        return invalid(`${name} takes no value, but "${word.slice(equals)}" follows it: see ${help}`)
+        return invalid(`${name} takes no value, but "${excerpt(word.slice(equals))}" follows it: ${help}`)
       }
       flags.add(name)
     } else if (option === undefined) unknown.push(name)
     else {
       const value = equals === -1 ? argv[index + 1] : word.slice(equals + 1)
-      if (value === undefined) return invalid(`${name} requires a value`)
+      if (value === undefined) return invalid(`${name} requires a value: ${help}`)
       if (equals === -1) {
         const next = value.startsWith("--") && value.includes("=") ? value.slice(0, value.indexOf("=")) : value
         if (value === "--" || known.has(next) || isFlag(next)) {
-          return invalid(`${name} requires a value: to use "${value}" as the value, write ${name}=${value}`)
+          return invalid(
+            value === "--"
+              ? `${name} requires a value: ${help}`
+              : `${name} requires a value: to use "${excerpt(value)}" as the value, write ${name}=${excerpt(value)}`
+          )
         }
         index++
       }
       const earlier = options.get(name) ?? []
       if (earlier.length > 0 && !option.repeated) return invalid(`${name} is given twice: remove one of them`)
       // @effect/cli ends the options at this word wherever it stands.
-      if (value === "--") return invalid(`${name} can't have the value "--"`)
+      if (value === "--") return invalid(`${name} can't have the value "--": ${help}`)
       options.set(name, [...earlier, value])
     }
   }
@@ -108,7 +113,7 @@ const namesOf = (named: ReadonlyArray<{ readonly name: string }>): ReadonlyArray
 const unknownCommand = (path: string, word: string, { commands }: CommandSyntax): Invalid => {
   const similar = nearest(word, namesOf(commands))
   return invalid(
-    `unknown command "${path} ${word}": ${
+    `unknown command "${path} ${excerpt(word)}": ${
       similar === undefined ? `use one of ${namesOf(commands).join(", ")}` : `did you mean ${path} ${similar}?`
     }`
   )
@@ -116,7 +121,40 @@ const unknownCommand = (path: string, word: string, { commands }: CommandSyntax)
 
 const unknownOption = (path: string, option: string, known: Iterable<string>): Invalid => {
   const similar = nearest(option, known)
-  return invalid(`${path} has no option ${option}: ${similar === undefined ? `see ${path} --help` : `did you mean ${similar}?`}`)
+  return invalid(`${path} has no option ${excerpt(option)}: ${similar === undefined ? `see ${path} --help` : `did you mean ${similar}?`}`)
+}
+
+/** `a`, `a and b`, or `a, b and c`. */
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`
+
+const labelOf = ({ choices, name }: ArgumentSyntax | OptionSyntax): string =>
+  choices === undefined ? name : `${name} (${choices.join(" | ")})`
+
+/** What is missing, superfluous or not one of the choices. */
+const mistake = (path: string, { args: params, options: declared }: CommandSyntax, { args, options }: Tokens): Invalid | undefined => {
+  const help = `see ${path} --help`
+  const isOpenEnded = params.some(({ repeated }) => repeated)
+  const superfluous = isOpenEnded ? undefined : args[params.length]
+  if (superfluous !== undefined) {
+    return invalid(`${path} takes no ${params.length === 0 ? "" : "further "}argument "${excerpt(superfluous)}": ${help}`)
+  }
+  const missingArgs = params.filter(({ required }, index) => required && args.length <= index).map(labelOf)
+  const missing = [
+    ...(missingArgs.length === 0 ? [] : [`the ${missingArgs.length === 1 ? "argument" : "arguments"} ${listed(missingArgs)}`]),
+    ...declared.filter(({ name, required }) => required && !options.has(name)).map(labelOf)
+  ]
+  if (missing.length > 0) return invalid(`${path} requires ${listed(missing)}: ${help}`)
+  const given = [
+    ...params.flatMap((param, index) =>
+      (param.repeated ? args.slice(index) : args.slice(index, index + 1)).map((value) => ({ param, value }))
+    ),
+    ...declared.flatMap((param) => (options.get(param.name) ?? []).map((value) => ({ param, value })))
+  ]
+  const wrong = given.find(({ param, value }) => param.choices?.includes(value) === false)
+  return wrong === undefined
+    ? undefined
+    : invalid(`${wrong.param.name} must be one of ${wrong.param.choices?.join(", ")}, not "${excerpt(wrong.value)}": ${help}`)
 }
 
 /**
@@ -138,9 +176,12 @@ export const parse = (program: CommandSyntax, argv: ReadonlyArray<string>): Requ
       ? invalid(`${name} requires a command: use one of ${namesOf(command.commands).join(", ")}`)
       : unknownCommand(name, args[0], command)
   }
-  if (unknown[0] !== undefined) {
-    return unknownOption(name, unknown[0], [...namesOf(command.options), ...namesOf(program.options), "--help"])
-  }
+  const own = [...namesOf(command.options), ...namesOf(program.options)]
+  // An option of another command, which @effect/cli would take as an argument of a command with any number of them.
+  const strange = unknown[0] ?? [...options.keys(), ...flags].find((option) => !own.includes(option))
+  if (strange !== undefined) return unknownOption(name, strange, [...own, "--help"])
+  const wrong = mistake(name, command, tokens)
+  if (wrong !== undefined) return wrong
   const words = [...options].flatMap(([option, values]) => values.flatMap((value) => [option, value]))
   // Options of the program stand before the command.
   const ofProgram = [...flags].filter((flag) => program.options.some((option) => option.name === flag))

@@ -20,7 +20,9 @@ const valuesOf = (
   label: string | undefined,
   choices: ReadonlyArray<string> | undefined
 ): ReadonlyArray<Candidate> | typeof files =>
-  label?.split("|").includes("FILE") === true ? files : (choices ?? []).map((name) => ({ name, description: "" }))
+  label?.split("|").some((word) => word === "FILE" || word === "DIR") === true
+    ? files
+    : (choices ?? []).map((name) => ({ name, description: "" }))
 
 /** The argument at a position. A repeated one is also at every later position. */
 const argumentAt = ({ args }: Page, index: number) => args[index] ?? (args.at(-1)?.repeated === true ? args.at(-1) : undefined)

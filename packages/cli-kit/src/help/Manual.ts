@@ -3,15 +3,19 @@
  * Imports nothing, so that the launcher can load it alone.
  */
 
-/** An argument of a command. */
-export interface Argument {
+/** What the grammar of the command line requires of an argument. */
+export interface ArgumentSyntax {
   /** In upper case, as `FILE`. */
   readonly name: string
-  readonly description: string
   readonly required: boolean
   readonly repeated: boolean
   /** The valid values, if they are a fixed list. */
   readonly choices?: ReadonlyArray<string>
+}
+
+/** An argument of a command. */
+export interface Argument extends ArgumentSyntax {
+  readonly description: string
 }
 
 /** What the grammar of the command line requires of an option. */
@@ -20,20 +24,21 @@ export interface OptionSyntax {
   readonly name: string
   /** The name of its value, as `N`. Absent for a flag. */
   readonly value?: string
+  readonly required: boolean
   readonly repeated: boolean
+  /** The valid values, if they are a fixed list. */
+  readonly choices?: ReadonlyArray<string>
 }
 
 /** An option of a command. */
 export interface Option extends OptionSyntax {
   readonly description: string
-  readonly required: boolean
-  /** The valid values, if they are a fixed list. */
-  readonly choices?: ReadonlyArray<string>
 }
 
 /** What the grammar of the command line requires of a command. */
 export interface CommandSyntax {
   readonly name: string
+  readonly args: ReadonlyArray<ArgumentSyntax>
   readonly options: ReadonlyArray<OptionSyntax>
   readonly commands: ReadonlyArray<CommandSyntax>
 }

@@ -19,6 +19,14 @@ export const visible = (text: string): string =>
 /** {@link visible} on one line: a run of white space becomes one space. */
 export const oneLine = (text: string): string => visible(text).replace(/\s+/g, " ").trim()
 
+const maxExcerpt = 60
+
+/** {@link oneLine} of the beginning of a text, for a message that quotes what a person wrote. */
+export const excerpt = (text: string): string => {
+  const line = oneLine(text)
+  return line.length > maxExcerpt ? `${line.slice(0, maxExcerpt)}...` : line
+}
+
 const colour = new RegExp(`${String.fromCodePoint(0x1b)}\\[[\\d;]*m`, "g")
 
 /** Removes ANSI colours. */

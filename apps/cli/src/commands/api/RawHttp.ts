@@ -3,6 +3,7 @@ import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import { Redaction } from "@plaza/client"
 import type * as Effect from "effect/Effect"
 import type { Transform } from "../../profiles/Connection.js"
 
@@ -21,12 +22,8 @@ export interface Options {
 }
 
 // A proxy that echoes the request may echo the key with it.
-const withoutKey = (headers: Headers.Headers, request: HttpClientRequest.HttpClientRequest): Readonly<Record<string, string>> => {
-  const key = request.headers["authorization"]?.replace(/^Bearer /, "")
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, key === undefined ? value : value.replaceAll(key, "<redacted>")])
-  )
-}
+const withoutKey = (headers: Headers.Headers, request: HttpClientRequest.HttpClientRequest): Readonly<Record<string, string>> =>
+  Redaction.make(request.headers["authorization"]?.replace(/^Bearer /, "") ?? "").headers(headers)
 
 /** The HTTP client with the changes. */
 export const transform = ({ body, headers, onResponse }: Options): Transform => (client) =>

@@ -104,11 +104,9 @@ export const make = (
       body: string,
       receivedAt: DateTime.Utc
     ): AttemptFailure => {
-      const requestId = headers["x-request-id"]
-      const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
       const error = toError({
         status,
-        headers: safe,
+        headers: redaction.headers(headers),
         body,
         receivedAt: DateTime.toEpochMillis(receivedAt),
         attempts,
