@@ -3,8 +3,9 @@
  * conversations and sends a greeting to each new one. The service accepts it if the person follows the account or has written to it.
  */
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Chat, type ClientError, FailureScope } from "@plaza/client"
-import { ConversationId } from "@plaza/domain"
+import { Chat, ClientError, FailureScope } from "@plaza/client"
+import { ConversationId, type ServiceError } from "@plaza/domain"
+import { byCode } from "@plaza/domain/Errors"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 
 /**
@@ -53,10 +54,27 @@ export class Journal extends Effect.Service<Journal>()("greeter/Journal", {
 /** The pause before another attempt where the chat rules forbid a greeting. Each attempt takes a slot of the rate limit. */
 const pause = Duration.days(1)
 
-/** Whether the service refuses the message with a code that is newer than this program. */
-const isNewRefusal = (failure: ClientError.Failure) =>
-  failure._tag === "UnrecognizedError" &&
-  (failure.category === "Forbidden" || failure.category === "NotFound" || failure.category === "InvalidRequest")
+/** What a refusal says about the conversation. Undefined if it is about the key or the account, or is no refusal. */
+const refusedState = (failure: ClientError.Failure): "waiting" | "closed" | undefined => {
+  if (!ClientError.isServiceError(failure)) return undefined
+  switch (failure.category) {
+    case "NotFound":
+      return "closed"
+    case "InvalidRequest":
+      return isDocumented(failure) ? undefined : "waiting"
+    case "Forbidden":
+      return failure.code === "CHAT_BLOCKED" || failure.code === "USER_UNAVAILABLE"
+        ? "closed"
+        : failure.code === "CHAT_NOT_ALLOWED" || !isDocumented(failure)
+        ? "waiting"
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+/** A code that is newer than this program may be a new chat rule. */
+const isDocumented = ({ code }: ServiceError) => code !== undefined && Object.hasOwn(byCode, code)
 
 const greet = (conversation: ConversationId, text: string) =>
   Effect.gen(function*() {
@@ -68,9 +86,9 @@ const greet = (conversation: ConversationId, text: string) =>
     yield* Effect.matchEffect(send(conversation, text), {
       onSuccess: () => record("greeted"),
       onFailure: (failure) => {
-        if (failure._tag === "ChatNotAllowed" || isNewRefusal(failure)) return later
-        if (failure._tag === "ChatBlocked" || failure._tag === "UserUnavailable" || failure._tag === "NotFound") return record("closed")
         if (FailureScope.mayHaveHappened(failure)) return record("unknown")
+        const state = refusedState(failure)
+        if (state !== undefined) return state === "waiting" ? later : record(state)
         // Nothing was sent. The next pass continues here.
         return Effect.zipRight(record("waiting"), Effect.fail(failure))
       }
