@@ -11,17 +11,11 @@ export const sendIfAllowed = (conversation: ConversationId, text: string) =>
     Effect.catchIf(FailureScope.mayHaveHappened, () => Effect.succeed("look before you send again" as const)),
     ClientError.catchCategory("NotFound", () => Effect.succeed("forget the conversation" as const)),
     ClientError.catchCategory("Forbidden", (failure) => {
-      switch (failure.code) {
-        // The person has neither written to the account nor follows it. Try again after either.
-        case "CHAT_NOT_ALLOWED":
-          return Effect.succeed("wait for a message or a follow" as const)
-        // One side has blocked the other, or the person is blocked, private or suspended.
-        case "CHAT_BLOCKED":
-        case "USER_UNAVAILABLE":
-          return Effect.succeed("stop" as const)
-        // The key, the account, or a code that is newer than this program.
-        default:
-          return Effect.as(Effect.logError("chat.not_allowed", failure), "not allowed" as const)
-      }
+      // The person has neither written to the account nor follows it. Try again after either.
+      if (failure.code === "CHAT_NOT_ALLOWED") return Effect.succeed("wait for a message or a follow" as const)
+      // One side has blocked the other, or the person is blocked, private or suspended.
+      if (failure.code === "CHAT_BLOCKED" || failure.code === "USER_UNAVAILABLE") return Effect.succeed("stop" as const)
+      // The key, the account, or a code that is newer than this program.
+      return Effect.as(Effect.logError("chat.not_allowed", failure), "not allowed" as const)
     })
   )

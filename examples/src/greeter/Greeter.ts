@@ -4,7 +4,7 @@
  */
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Chat, ClientError, FailureScope } from "@plaza/client"
-import { ConversationId, type ServiceError } from "@plaza/domain"
+import { ConversationId } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 
@@ -54,27 +54,17 @@ export class Journal extends Effect.Service<Journal>()("greeter/Journal", {
 /** The pause before another attempt where the chat rules forbid a greeting. Each attempt takes a slot of the rate limit. */
 const pause = Duration.days(1)
 
+/** A code that is newer than this program may be a new chat rule. */
+const isNew = (code: string | undefined) => code !== undefined && !Object.hasOwn(byCode, code)
+
 /** What a refusal says about the conversation. Undefined if it is about the key or the account, or is no refusal. */
 const refusedState = (failure: ClientError.Failure): "waiting" | "closed" | undefined => {
   if (!ClientError.isServiceError(failure)) return undefined
-  switch (failure.category) {
-    case "NotFound":
-      return "closed"
-    case "InvalidRequest":
-      return isDocumented(failure) ? undefined : "waiting"
-    case "Forbidden":
-      return failure.code === "CHAT_BLOCKED" || failure.code === "USER_UNAVAILABLE"
-        ? "closed"
-        : failure.code === "CHAT_NOT_ALLOWED" || !isDocumented(failure)
-        ? "waiting"
-        : undefined
-    default:
-      return undefined
-  }
+  const { category, code } = failure
+  if (category === "NotFound" || code === "CHAT_BLOCKED" || code === "USER_UNAVAILABLE") return "closed"
+  const isRefusal = category === "Forbidden" || category === "InvalidRequest"
+  return code === "CHAT_NOT_ALLOWED" || (isRefusal && isNew(code)) ? "waiting" : undefined
 }
-
-/** A code that is newer than this program may be a new chat rule. */
-const isDocumented = ({ code }: ServiceError) => code !== undefined && Object.hasOwn(byCode, code)
 
 const greet = (conversation: ConversationId, text: string) =>
   Effect.gen(function*() {
