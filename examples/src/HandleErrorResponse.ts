@@ -8,7 +8,7 @@ export const adviceFor = (response: Response) =>
     const receivedAt = yield* Clock.currentTimeMillis
     const body = yield* Effect.promise(() => response.text())
     const error = ErrorResponse.toError({ status: response.status, headers: Object.fromEntries(response.headers), body, receivedAt })
-    if (error._tag === "ProfileIncomplete") return "add a photo and a cover to the profile"
+    if (error.code === "PROFILE_INCOMPLETE") return "add a photo and a cover to the profile"
     if (error.category === "RateLimited") return `retry after ${Duration.format(error.retryAfter ?? Duration.minutes(1))}`
     return error.message
   })

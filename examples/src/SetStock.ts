@@ -1,7 +1,8 @@
 /**
- * Sets the stock of several products concurrently. Reports products that the store doesn't have. Any other failure ends the program.
+ * Sets the stock of several products concurrently. Reports products that the store doesn't have, and those whose outcome is unknown. Any
+ * other failure ends the program.
  */
-import { Store } from "@plaza/client"
+import { ClientError, FailureScope, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Effect } from "effect"
 
@@ -13,7 +14,8 @@ export const setStock = (wanted: Readonly<Record<string, number>>) =>
       ([id, stock]) =>
         store.setStock(ProductId.make(id), stock).pipe(
           Effect.as({ id, outcome: "set" as const }),
-          Effect.catchTag("NotFound", () => Effect.succeed({ id, outcome: "unknown product" as const }))
+          Effect.catchIf(FailureScope.mayHaveHappened, () => Effect.succeed({ id, outcome: "may be set: repeat it" as const })),
+          ClientError.catchCategory("NotFound", () => Effect.succeed({ id, outcome: "unknown product" as const }))
         ),
       { concurrency: 4 }
     )

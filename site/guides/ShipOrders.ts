@@ -1,5 +1,5 @@
 /** The program of docs/guides/ship-orders.md. */
-import { Store } from "@plaza/client"
+import { ClientError, FailureScope, Store } from "@plaza/client"
 import { OrderId } from "@plaza/domain"
 import { Effect } from "effect"
 
@@ -15,12 +15,11 @@ export const shipOrders = (shipments: ReadonlyArray<Shipment>) =>
     Effect.forEach(shipments, ({ order, ...shipment }) =>
       ship(OrderId.make(order), shipment).pipe(
         Effect.as("shipped" as const),
-        Effect.catchTags({
-          Conflict: () => Effect.succeed("already shipped" as const),
-          NotFound: () => Effect.succeed("unknown order" as const),
+        // First, because a refusal can follow an attempt that shipped the order.
+        Effect.catchIf(FailureScope.mayHaveHappened, (failure) =>
           // With `likely`, the order is shipped, perhaps with another tracking number.
-          OutcomeUnknown: ({ likely }) =>
-            Effect.succeed(likely === "done" ? "check the tracking number" as const : "check the order" as const)
-        }),
+          Effect.succeed("likely" in failure ? "check the tracking number" as const : "check the order" as const)),
+        ClientError.catchCategory("Conflict", () => Effect.succeed("already shipped" as const)),
+        ClientError.catchCategory("NotFound", () => Effect.succeed("unknown order" as const)),
         Effect.map((state) => ({ order, state }))
       ), { concurrency: 4 }))

@@ -67,11 +67,10 @@ const settledFiles = (folder: string) =>
 const leaveOut = (file: string) => (failure: PlatformError) =>
   Effect.as(Effect.logWarning("autoposter.file_unreadable", { file, detail: failure.message }), false)
 
-/** By the status, because the service may have codes that are newer than this program. A redirect is not about the file. */
+/** By the category, because the service may have codes that are newer than this program. A redirect is not about the file. */
 const isAboutFile = (failure: ClientError.Failure) =>
-  ClientError.isServiceError(failure)
-    ? failure.status >= 400 && (failure.category === "InvalidRequest" || failure.category === "TooLarge")
-    : failure._tag === "InvalidInput"
+  !(ClientError.isServiceError(failure) && failure.status < 400) &&
+  ["InvalidRequest", "TooLarge"].includes(ClientError.categoryOf(failure))
 
 const postFile = (folder: string, file: string) =>
   Effect.gen(function*() {

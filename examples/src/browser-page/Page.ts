@@ -1,6 +1,6 @@
 /** The program of the page. The key stays in the memory of the page: whoever can read the page can read a key in its source. */
 import { FetchHttpClient } from "@effect/platform"
-import { Plaza } from "@plaza/client"
+import { ClientError, FailureScope, Plaza } from "@plaza/client"
 import * as Store from "@plaza/client/Store"
 import { ProductId } from "@plaza/domain"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
@@ -23,7 +23,8 @@ const runtimeFor = (key: string) => {
 const setStock = (product: string, pieces: number) =>
   Effect.flatMap(Store.Store, (store) => store.setStock(ProductId.make(product), pieces)).pipe(
     Effect.as(`${product}: ${pieces} pieces`),
-    Effect.catchTag("NotFound", () => Effect.succeed(`${product}: the store has no such product`))
+    Effect.catchIf(FailureScope.mayHaveHappened, () => Effect.succeed(`${product}: perhaps ${pieces} pieces; set it again`)),
+    ClientError.catchCategory("NotFound", () => Effect.succeed(`${product}: the store has no such product`))
   )
 
 const show = (text: string) => {

@@ -3,8 +3,9 @@
  * conversations and sends a greeting to each new one. The service accepts it if the person follows the account or has written to it.
  */
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Chat, type ClientError, FailureScope } from "@plaza/client"
+import { Chat, ClientError, FailureScope } from "@plaza/client"
 import { ConversationId } from "@plaza/domain"
+import { byCode } from "@plaza/domain/Errors"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 
 /**
@@ -53,10 +54,17 @@ export class Journal extends Effect.Service<Journal>()("greeter/Journal", {
 /** The pause before another attempt where the chat rules forbid a greeting. Each attempt takes a slot of the rate limit. */
 const pause = Duration.days(1)
 
-/** Whether the service refuses the message with a code that is newer than this program. */
-const isNewRefusal = (failure: ClientError.Failure) =>
-  failure._tag === "UnrecognizedError" &&
-  (failure.category === "Forbidden" || failure.category === "NotFound" || failure.category === "InvalidRequest")
+/** A code that is newer than this program may be a new chat rule. */
+const isNew = (code: string | undefined) => code !== undefined && !Object.hasOwn(byCode, code)
+
+/** What a refusal says about the conversation. Undefined if it is about the key or the account, or is no refusal. */
+const refusedState = (failure: ClientError.Failure): "waiting" | "closed" | undefined => {
+  if (!ClientError.isServiceError(failure)) return undefined
+  const { category, code } = failure
+  if (category === "NotFound" || code === "CHAT_BLOCKED" || code === "USER_UNAVAILABLE") return "closed"
+  const isRefusal = category === "Forbidden" || category === "InvalidRequest"
+  return code === "CHAT_NOT_ALLOWED" || (isRefusal && isNew(code)) ? "waiting" : undefined
+}
 
 const greet = (conversation: ConversationId, text: string) =>
   Effect.gen(function*() {
@@ -68,9 +76,9 @@ const greet = (conversation: ConversationId, text: string) =>
     yield* Effect.matchEffect(send(conversation, text), {
       onSuccess: () => record("greeted"),
       onFailure: (failure) => {
-        if (failure._tag === "ChatNotAllowed" || isNewRefusal(failure)) return later
-        if (failure._tag === "ChatBlocked" || failure._tag === "UserUnavailable" || failure._tag === "NotFound") return record("closed")
         if (FailureScope.mayHaveHappened(failure)) return record("unknown")
+        const state = refusedState(failure)
+        if (state !== undefined) return state === "waiting" ? later : record(state)
         // Nothing was sent. The next pass continues here.
         return Effect.zipRight(record("waiting"), Effect.fail(failure))
       }

@@ -1,6 +1,9 @@
-/** The handlers call the client, and map its failures to responses in one place. */
+/**
+ * The handlers call the client, and map its failures to responses in one place: first whether the call may have happened, then by
+ * category, because the service may have codes that are newer than this program.
+ */
 import { HttpApiBuilder } from "@effect/platform"
-import { type ClientError, FailureScope, Posts, Store } from "@plaza/client"
+import { ClientError, FailureScope, Posts, Store } from "@plaza/client"
 import { Duration, Effect } from "effect"
 import { Misconfigured, OutcomeUnknown, Rejected, ShopApi, TryLater, UnknownProduct } from "./ShopApi.js"
 
@@ -9,16 +12,20 @@ type ErrorResponse = Rejected | TryLater | OutcomeUnknown | Misconfigured
 const toResponse = (failure: ClientError.Failure): Effect.Effect<never, ErrorResponse> =>
   Effect.gen(function*() {
     if (FailureScope.mayHaveHappened(failure)) return yield* new OutcomeUnknown()
-    switch (FailureScope.of(failure)._tag) {
-      case "Item":
+    switch (ClientError.categoryOf(failure)) {
+      case "InvalidRequest":
+      case "TooLarge":
+      case "NotFound":
+      case "Conflict":
         return yield* new Rejected({ reason: failure.message })
-      case "RateLimit": {
+      case "RateLimited": {
         const wait = yield* FailureScope.waitOf(failure)
         return yield* new TryLater({ retryAfterSeconds: Math.ceil(Duration.toSeconds(wait)) })
       }
-      case "Service":
+      case "ServiceFault":
         return yield* new TryLater({ retryAfterSeconds: 10 })
-      case "Refusal":
+      case "Unauthenticated":
+      case "Forbidden":
         yield* Effect.logError("shop.refused", failure)
         return yield* new Misconfigured()
     }
@@ -33,7 +40,9 @@ export const ShopHandlers = HttpApiBuilder.group(ShopApi, "shop", (handlers) =>
         store.setStock(product, pieces).pipe(
           Effect.asVoid,
           Effect.catchAll((failure): Effect.Effect<never, UnknownProduct | ErrorResponse> =>
-            failure._tag === "NotFound" ? new UnknownProduct({ product }) : toResponse(failure)
+            ClientError.categoryOf(failure) === "NotFound" && !FailureScope.mayHaveHappened(failure)
+              ? new UnknownProduct({ product })
+              : toResponse(failure)
           )
         ))
       .handle("announce", ({ payload }) =>

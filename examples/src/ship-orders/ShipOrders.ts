@@ -80,11 +80,8 @@ export class Journal extends Effect.Service<Journal>()("ship-orders/Journal", {
   })
 }) {}
 
-/** By the status, because the service may have codes that are newer than this program. A redirect is not about the order. */
-const isAboutOrder = (failure: ClientError.Failure) =>
-  ClientError.isServiceError(failure)
-    ? failure.status >= 400 && (failure.category === "NotFound" || failure.category === "InvalidRequest")
-    : failure._tag === "InvalidInput"
+/** By the category, because the service may have codes that are newer than this program. */
+const isAboutOrder = (failure: ClientError.Failure) => ["NotFound", "InvalidRequest"].includes(ClientError.categoryOf(failure))
 
 const shipRow = ({ orderId, ...shipment }: Row, mayBeSent: boolean) =>
   Effect.gen(function*() {
@@ -95,15 +92,15 @@ const shipRow = ({ orderId, ...shipment }: Row, mayBeSent: boolean) =>
     yield* Effect.matchEffect(ship(orderId, shipment), {
       onSuccess: () => record("shipped"),
       onFailure: (failure) => {
-        if (failure._tag === "OutcomeUnknown" && failure.likely === "done") return record("shipped, not verified", failure.message)
-        if (ClientError.isServiceError(failure) && failure.category === "Conflict") {
+        if ("likely" in failure) return record("shipped, not verified", failure.message)
+        // It stays in `sending`, and the next run sends it again.
+        if (FailureScope.mayHaveHappened(failure)) return record("sending", failure.message)
+        if (ClientError.categoryOf(failure) === "Conflict") {
           // A conflict with a newer code may mean another state, such as a cancelled order.
-          const untouched = failure._tag === "Conflict" ? "shipped before" : "refused"
+          const untouched = "code" in failure && failure.code === "CONFLICT" ? "shipped before" : "refused"
           return record(mayBeSent ? "shipped, not verified" : untouched, failure.message)
         }
         if (isAboutOrder(failure)) return record("refused", failure.message)
-        // It stays in `sending`, and the next run sends it again.
-        if (FailureScope.mayHaveHappened(failure)) return record("sending", failure.message)
         // The failure concerns all orders, and the service has done nothing: it ends the run.
         return mayBeSent ? Effect.fail(failure) : Effect.zipRight(journal.remove(orderId), Effect.fail(failure))
       }

@@ -3,7 +3,7 @@
  * It sends every row. `plaza-stock-sync` sends only what changes, sold-out products first, and runs as a service.
  */
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { FailureScope, Store } from "@plaza/client"
+import { ClientError, FailureScope, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Effect, Schema } from "effect"
 
@@ -19,6 +19,10 @@ const readStock = Effect.flatMap(SqlClient.SqlClient, (sql) =>
           FROM inventory WHERE is_published ORDER BY on_hand > reserved, sku`
   })())
 
+/** By the category, because the service may have codes that are newer than this program. */
+const isAboutProduct = (failure: ClientError.Failure) =>
+  !FailureScope.mayHaveHappened(failure) && ["NotFound", "InvalidRequest"].includes(ClientError.categoryOf(failure))
+
 /** Sends every row. Returns the products that the service refuses; any other failure ends the run. */
 export const sendStock = Effect.gen(function*() {
   const { setStock } = yield* Store
@@ -26,7 +30,7 @@ export const sendStock = Effect.gen(function*() {
   const refused = yield* Effect.forEach(rows, ({ quantity, sku }) =>
     setStock(sku, quantity).pipe(
       Effect.as([]),
-      Effect.catchIf((failure) => FailureScope.of(failure)._tag === "Item", (failure) => Effect.succeed([{ sku, reason: failure.message }]))
+      Effect.catchIf(isAboutProduct, (failure) => Effect.succeed([{ sku, reason: failure.message }]))
     ), { concurrency: 4 })
   return { sent: rows.length, refused: refused.flat() }
 })

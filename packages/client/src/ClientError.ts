@@ -265,6 +265,49 @@ export const isServiceError = (failure: unknown): failure is ServiceError =>
   Predicate.hasProperty(failure, "_tag") && Predicate.hasProperty(failure, "category") &&
   Predicate.hasProperty(failure, "status") && Predicate.hasProperty(failure, "details")
 
+/**
+ * Returns the category of any failure: that of the status for an error of the service, whatever its code, and the corresponding one for
+ * a failure of the client. For an `OutcomeUnknown` it is the category of its cause.
+ *
+ * The category says why a call failed. Ask first whether it may have happened all the same: `FailureScope.mayHaveHappened`.
+ * Source: interface v1, "Errors", "A client treats an unknown code by the general meaning of its HTTP status".
+ *
+ * @example
+ * import { ClientError, FailureScope, Store } from "@plaza/client"
+ * import { ProductId } from "@plaza/domain"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12)).pipe(
+ *   Effect.mapError((failure) => FailureScope.mayHaveHappened(failure) ? "unknown" : ClientError.categoryOf(failure))
+ * )
+ *
+ * @since 0.1.0
+ * @category classification
+ */
+export const categoryOf = (failure: Failure | Inconclusive): Category => {
+  if (isServiceError(failure)) {
+    return failure.category
+  }
+  switch (failure._tag) {
+    case "InvalidInput":
+    case "CursorRejected":
+      return "InvalidRequest"
+    case "RateLimitWaitExceeded":
+      return "RateLimited"
+    case "ConnectionFailed":
+    case "ConnectionLost":
+    case "AttemptTimeout":
+    case "UnreadableSuccess":
+    case "ClientClosed":
+    case "CursorRepeated":
+    case "UnreadableItem":
+    case "Inconclusive":
+      return "ServiceFault"
+    case "OutcomeUnknown":
+      return categoryOf(failure.cause)
+  }
+}
+
 /** The category of each documented status. */
 interface CategoryOfStatus {
   readonly 400: "InvalidRequest"
@@ -299,7 +342,8 @@ export type OfCategory<E, C extends Category> = DocumentedOf<E, C> | Extract<E, 
 
 /**
  * Handles the service's errors of one or more categories. Other failures stay in the error type. `UnrecognizedError` stays too,
- * because it may have any category.
+ * because it may have any category. A refusal can follow an attempt that was carried out, so handle
+ * `FailureScope.mayHaveHappened` before it.
  * Source: interface v1, "Errors".
  *
  * @example

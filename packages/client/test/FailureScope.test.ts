@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type ClientError, FailureScope } from "@plaza/client"
-import type { ErrorCode } from "@plaza/domain"
+import { ClientError, FailureScope } from "@plaza/client"
+import { categoryOf, type ErrorCode } from "@plaza/domain"
 import { Duration, Effect, TestClock } from "effect"
 import { codes, inconclusive, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
 
@@ -120,6 +120,34 @@ describe("the service may have carried out a call", () => {
 
   it("after any response that is not an error envelope, because a proxy may have passed the request on", () => {
     expect(statuses.filter(([status]) => !FailureScope.mayHaveHappened(unrecognized(status)))).toEqual([])
+  })
+})
+
+describe("the category of a failure", () => {
+  it("is that of its status for an error of the service, whatever its code", () => {
+    for (const [status] of statuses) {
+      expect(ClientError.categoryOf(unrecognized(status, "BRAND_NEW"))).toBe(categoryOf(status))
+    }
+    for (const code of codes) {
+      expect(ClientError.categoryOf(refusal(code))).toBe(refusal(code).category)
+    }
+  })
+
+  it("is the corresponding one for a failure of the client, and that of its cause for an unknown outcome", () => {
+    expect(Object.values(local).map((failure) => [failure._tag, ClientError.categoryOf(failure)])).toEqual([
+      ["InvalidInput", "InvalidRequest"],
+      ["ConnectionFailed", "ServiceFault"],
+      ["ConnectionLost", "ServiceFault"],
+      ["AttemptTimeout", "ServiceFault"],
+      ["UnreadableSuccess", "ServiceFault"],
+      ["RateLimitWaitExceeded", "RateLimited"],
+      ["ClientClosed", "ServiceFault"],
+      ["CursorRepeated", "ServiceFault"],
+      ["CursorRejected", "InvalidRequest"],
+      ["UnreadableItem", "ServiceFault"]
+    ])
+    expect(ClientError.categoryOf(unknown(refusal("CONFLICT")))).toBe("Conflict")
+    expect(ClientError.categoryOf(unknown(inconclusive))).toBe("ServiceFault")
   })
 })
 

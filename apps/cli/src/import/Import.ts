@@ -4,7 +4,7 @@ import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as Folder from "@plaza/cli-kit/Folder"
 import { Output } from "@plaza/cli-kit/Output"
 import { Progress } from "@plaza/cli-kit/Progress"
-import { Profiles, Settings } from "@plaza/client"
+import { ClientError, FailureScope, Profiles, Settings } from "@plaza/client"
 import type * as Format from "@plaza/tabular/Format"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -94,7 +94,9 @@ const journalOwner = Effect.gen(function*() {
   const byKey = `key ${ImportPaths.digest([Redacted.value(apiKey)])}`
   return yield* profiles.me.pipe(
     Effect.map(({ id, username }) => id !== undefined ? `account ${id}` : username !== undefined ? `username ${username}` : byKey),
-    Effect.catchTag("InsufficientScope", () => Effect.succeed(byKey))
+    // The code of a missing scope may be newer than this program.
+    ClientError.catchCategory("Forbidden",
+      (failure) => FailureScope.isAccountRefusal(failure) ? Effect.fail(failure) : Effect.succeed(byKey))
   )
 })
 
