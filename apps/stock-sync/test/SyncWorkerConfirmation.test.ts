@@ -76,7 +76,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 2, uncertain: 0 })
       })))
 
-  it.live("and a higher one is answered by sending the stock again, three times, and the product is uncertain all the time", () =>
+  it.live("and a higher one has the stock sent again, three times, and the product is uncertain all the time", () =>
     simulated(both(0), ({ ledger }) =>
       Effect.gen(function*() {
         yield* shows(9, forEver)
