@@ -14,6 +14,7 @@ import { eventually } from "./support/eventually.js"
 import * as DatabaseProxy from "./support/failover/DatabaseProxy.js"
 import * as Mariadb from "./support/mariadb.js"
 import * as Program from "./support/program.js"
+import { containing } from "./support/reading.js"
 
 interface Session {
   readonly name: string
@@ -131,7 +132,7 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
     Effect.gen(function*() {
       const source = yield* opened(server.address, server.slow, "10 seconds")
       const reading = yield* Effect.fork(read(source))
-      expect(yield* running(server)).toEqual([{ name: "plaza-stock-sync", statement: expect.any(String) }])
+      expect((yield* running(server)).map(({ name }) => name)).toEqual(["plaza-stock-sync"])
       yield* Fiber.interrupt(reading)
       expect(yield* server.sessions).toEqual([])
       expect(yield* read(yield* opened(server.address, every, "10 seconds"))).toBe(5_000)
@@ -146,7 +147,7 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
       const queries = Effect.map(server.sessions, (list) => seen.push(list.filter(({ statement }) => /shop|FETCH/.test(statement))))
       yield* Effect.forkScoped(Effect.repeat(queries, Schedule.spaced("20 millis")))
       for (let times = 0; times < 5; times++) {
-        expect(yield* Effect.flip(read(source))).toMatchObject({ message: expect.stringContaining("no response for 300ms") })
+        expect(yield* Effect.flip(read(source))).toMatchObject({ message: containing("no response for 300ms") })
         expect(yield* server.sessions).toEqual([])
       }
       expect(seen.some((list) => list.length > 0)).toBe(true)

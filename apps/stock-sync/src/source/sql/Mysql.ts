@@ -126,7 +126,7 @@ class Session {
       const rows = this.connection.query(query).stream({ highWaterMark: batch })
       let fault: Error | undefined
       // The driver reports a lost connection to the connection only.
-      this.connection.on("error", (error) => rows.destroy(error))
+      this.connection.on("error", (error: Error) => rows.destroy(error))
       rows.on("error", (error) => {
         ending(error)
         fault = error
