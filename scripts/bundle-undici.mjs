@@ -15,7 +15,7 @@ Dispatcher.prototype.connect = ${deferred("./lib/api/api-connect.js")}
 exports.Dispatcher = Dispatcher
 exports.Agent = require("./lib/dispatcher/agent.js")
 exports.Pool = require("./lib/dispatcher/pool.js")
-exports.EnvHttpProxyAgent = require("./lib/dispatcher/env-http-proxy-agent.js")
+exports.ProxyAgent = require("./lib/dispatcher/proxy-agent.js")
 exports.buildConnector = require("./lib/core/connect.js")
 exports.errors = require("./lib/core/errors.js")
 `

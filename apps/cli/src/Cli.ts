@@ -25,6 +25,10 @@ const environment: Section = {
     { name: "PLAZA_RATE_WINDOW", description: "The window of the rate limit (default: 60s)." },
     { name: "PLAZA_ALLOW_INSECURE_HTTP", description: "true allows http to another machine, which exposes the key (default: false)." },
     { name: "PLAZA_LOG_LEVEL", description: "The log level on standard error, such as Debug (default: None)." },
+    {
+      name: "HTTPS_PROXY, HTTP_PROXY, NO_PROXY",
+      description: "The proxy, with or without http://, and the hosts without it. This machine never needs a proxy."
+    },
     { name: "PLAZA_DEBUG", description: "Any value prints the stack trace of a failure." },
     { name: "NO_COLOR", description: "Any value disables colours." }
   ]

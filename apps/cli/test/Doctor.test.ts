@@ -70,6 +70,7 @@ const good = {
   address: "ok",
   key: "ok",
   allowance: "ok",
+  proxy: "ok",
   dns: "ok",
   service: "ok",
   clock: "ok",
@@ -78,6 +79,32 @@ const good = {
 }
 
 layer(NodeContext.layer)("the doctor", (it) => {
+  it.scoped("names a proxy variable that is invalid, without its password", () =>
+    Effect.gen(function*() {
+      const checks = yield* diagnose({
+        PLAZA_BASE_URL: yield* answering(200, profile),
+        PLAZA_API_KEY: key,
+        HTTPS_PROXY: "ftp://user:secret@proxy"
+      })
+      expect(of(checks, "proxy")).toMatchObject({ status: "failed", message: expect.stringContaining("HTTPS_PROXY is invalid") as unknown })
+      expect(of(checks, "service")).toMatchObject({ status: "unknown" })
+      expect(JSON.stringify(checks)).not.toContain("secret")
+    }))
+
+  it.scoped("shows the proxy that connects, which looks up the host and sees its certificate", () =>
+    Effect.gen(function*() {
+      const { port } = yield* serve((_, response) => response.end())
+      const checks = yield* diagnose({
+        PLAZA_BASE_URL: "https://service.test/open/v1",
+        PLAZA_API_KEY: key,
+        HTTPS_PROXY: `user:secret@127.0.0.1:${port}`
+      })
+      expect(of(checks, "proxy")).toMatchObject({ status: "ok", message: `service.test is reached through http://127.0.0.1:${port}` })
+      expect(statuses(checks)).toMatchObject({ dns: "unknown", tls: "unknown", service: "failed" })
+      expect(of(checks, "service")).toMatchObject({ remedy: expect.stringContaining("HTTPS_PROXY") as unknown })
+      expect(JSON.stringify(checks)).not.toContain("secret")
+    }))
+
   it.scoped("finds nothing wrong where nothing is, with one request, and doesn't pretend to know what nobody tells", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
@@ -176,6 +203,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
         ...good,
         address: "failed",
         key: "failed",
+        proxy: "unknown",
         dns: "unknown",
         service: "unknown",
         clock: "unknown",

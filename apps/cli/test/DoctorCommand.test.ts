@@ -58,7 +58,7 @@ const failing = (code: string) => ({
     ]) as unknown
   },
   stderr: expect.stringMatching(
-    /^\{"error":\{"tag":"ChecksFailed","code":null,"status":null,"message":"1 check of 11 failed: tls","details":\{\}\}\}\n$/
+    /^\{"error":\{"tag":"ChecksFailed","code":null,"status":null,"message":"1 check of 12 failed: tls","details":\{\}\}\}\n$/
   ) as unknown
 })
 
@@ -74,6 +74,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
           "ok address",
           "ok key",
           "ok allowance",
+          "ok proxy",
           "ok dns",
           "ok service",
           "ok clock",
@@ -90,7 +91,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       const { code, stderr, stdout } = yield* plazaWith(["doctor"], {
         env: { PLAZA_API_KEY: Redacted.value(apiKey), PLAZA_RATE_LIMIT: "0" }
       })
-      expect({ code, stderr }).toEqual({ code: 1, stderr: "plaza: 2 checks of 10 failed: allowance, account\n" })
+      expect({ code, stderr }).toEqual({ code: 1, stderr: "plaza: 2 checks of 11 failed: allowance, account\n" })
       expect(stdout).toMatch(
         /\nfailed\taccount\tthe service rejects the API key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key\. .+\n/
       )

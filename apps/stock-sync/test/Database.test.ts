@@ -358,6 +358,20 @@ layer(sqlite)("an SQLite file", (it) => {
       expect(yield* readers).not.toContain(pid)
     }))
 
+  it.scoped("leaves no process that waits, also if a signal can't be delivered to it", () =>
+    Effect.gen(function*() {
+      const { open } = yield* source(endless)
+      for (let times = 0; times < 2; times++) {
+        const { rows } = Option.getOrThrow(yield* open(Option.none()))
+        const reading = yield* Effect.fork(Effect.flip(all(rows)))
+        const [pid] = yield* TestServices.provideLive(eventually(readers, (pids) => pids.length === 1))
+        process.kill(Option.getOrThrow(Option.fromNullable(pid)), "SIGSTOP")
+        yield* TestClock.adjust("30 seconds")
+        expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "SourceUnreachable" })
+        expect(yield* readers).toEqual([])
+      }
+    }))
+
   it.scoped("is refused whole when the process that reads it ends", () =>
     Effect.gen(function*() {
       const reading = yield* Effect.fork(Effect.flip(read(endless)))

@@ -172,7 +172,7 @@ describe("run", () => {
 
   for (
     const [name, source, variables] of [
-      ["a proxy that is none", "stock.csv", { HTTP_PROXY: "lots" }],
+      ["a proxy that is none", "stock.csv", { HTTP_PROXY: "ftp://lots" }],
       ["a database without a query", "postgres://shop@127.0.0.1:1/shop", {}]
     ] as const
   ) {

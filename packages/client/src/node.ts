@@ -11,11 +11,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type { InvalidSettings } from "./ClientError.js"
 import * as Durations from "./Durations.js"
 import { fromEither } from "./internal/Compat.js"
 import * as Setting from "./internal/Setting.js"
 import * as Connections from "./internal/transport/node/Connections.js"
+import * as Proxies from "./internal/transport/node/Proxies.js"
 import * as UndiciTransport from "./internal/transport/node/UndiciTransport.js"
 import * as Transport from "./internal/transport/Transport.js"
 
@@ -27,9 +29,9 @@ import * as Transport from "./internal/transport/Transport.js"
  */
 export interface Options {
   /**
-   * The URL of the proxy for every request, such as `http://user:password@proxy:3128`, or false to use no proxy (default: the
-   * variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms). The client sends requests through a tunnel
-   * (CONNECT).
+   * The address of the proxy for every request, such as `proxy:3128` or `http://user:password@proxy:3128`, or false to use no proxy
+   * (default: the variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms). The client sends requests through a
+   * tunnel (CONNECT). Requests to this machine, such as `localhost` and `127.0.0.1`, never use a proxy.
    */
   readonly proxy?: string | false | undefined
   /** PEM certificates to trust in addition to those of Node (default: none). */
@@ -45,31 +47,41 @@ export interface Options {
 
 const defaults = { keepAlive: Duration.seconds(4), connectTimeout: Duration.seconds(10) }
 
-const isProxy = (text: string): boolean => URL.canParse(text) && /^(https?|socks5?):$/.test(new URL(text).protocol)
+/** Empty if it is not set. */
+const variable = (name: string): Config.Config<string> => Config.map(Config.withDefault(Config.string(name), ""), (text) => text.trim())
 
-const wrongProxy = "must be the URL of a proxy, such as http://proxy:3128"
+/** The lower-case form precedes, unless it is blank. */
+const named = (name: string): Config.Config<readonly [name: string, text: string]> =>
+  Config.zipWith(variable(name.toLowerCase()), variable(name), (lower, upper) => lower === "" ? [name, upper] : [name.toLowerCase(), lower])
 
-const variable = (name: string): Config.Config<string> =>
-  Config.string(name.toLowerCase()).pipe(Config.orElse(() => Config.string(name)), Config.withDefault(""))
+const proxyVariable = (name: string): Config.Config<Proxies.Proxy | undefined> =>
+  Config.mapOrFail(named(name), ([name, text]) =>
+    text === ""
+      ? Either.right(undefined)
+      : Either.mapLeft(Proxies.parse(text), (required) => ConfigError.InvalidData([name], required)))
 
-const proxyVariable = (name: string): Config.Config<string> =>
-  Config.mapOrFail(variable(name), (text) =>
-    text === "" || isProxy(text) ? Either.right(text) : Either.left(ConfigError.InvalidData([name], wrongProxy)))
-
-const proxiesOfEnvironment: Config.Config<Connections.Proxies> = Config.all({
+const proxiesOfEnvironment: Config.Config<Proxies.Proxies> = Config.all({
   http: proxyVariable("HTTP_PROXY"),
   https: proxyVariable("HTTPS_PROXY"),
-  except: variable("NO_PROXY")
+  isExcepted: Config.map(named("NO_PROXY"), ([, list]) => Proxies.parseExceptions(list))
 })
 
-const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Connections.Proxies, ConfigError.ConfigError | InvalidSettings> =>
+const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, ConfigError.ConfigError | InvalidSettings> =>
   proxy === undefined
     ? proxiesOfEnvironment
     : proxy === false
-    ? Effect.succeed({ http: "", https: "", except: "" })
-    : isProxy(proxy)
-    ? Effect.succeed({ http: proxy, https: proxy, except: "" })
-    : Effect.fail(Setting.invalid("proxy", wrongProxy))
+    ? Effect.succeed(Proxies.none)
+    : fromEither(Setting.named("proxy", Either.map(Proxies.parse(proxy), (parsed) => ({ ...Proxies.none, http: parsed }))))
+
+/**
+ * Returns the address of the proxy by which {@link layer} sends a request to a URL, without user and password. Returns none if it connects
+ * directly. Fails for an invalid proxy variable.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const proxyFor = (url: URL): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
+  Effect.map(proxiesOfEnvironment, (proxies) => Option.fromNullable(Proxies.proxyFor(proxies, url)?.url))
 
 const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = defaults.keepAlive, proxy }: Options) =>
   Effect.gen(function*() {
@@ -100,10 +112,21 @@ export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, 
   Layer.scoped(HttpClient.HttpClient, make(options))
 
 /**
- * {@link layerWith} with its defaults, which include the proxy variables of the environment. Dies on an invalid proxy variable; use
- * {@link layerWith} to handle that failure.
+ * {@link layerWith} with its defaults, which include the proxy variables of the environment. Fails for an invalid proxy variable.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.orDie(layerWith({}))
+export const layerConfig: Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError> = Layer.catchAll(
+  layerWith({}),
+  // The defaults are valid.
+  (error) => error._tag === "InvalidSettings" ? Layer.die(error) : Layer.fail(error)
+)
+
+/**
+ * {@link layerConfig}, but dies on an invalid proxy variable.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.orDie(layerConfig)

@@ -92,7 +92,7 @@ const proxyTo = (port: number, mode: Mode = "pass") =>
     ({ close }) => Effect.sync(close)
   )
 
-const elsewhere = "https://localhost:9/open/v1"
+const elsewhere = "https://service.test:9/open/v1"
 
 describe("a proxy", () => {
   it.scopedLive("receives CONNECT requests for the service, with its user and password", () =>
@@ -101,11 +101,11 @@ describe("a proxy", () => {
       const { address, asked } = yield* proxyTo(server.port)
       yield* Effect.provide(Effect.zipRight(me, say), over(elsewhere, { proxy: `http://user:p%40ss@${address}`, ca: selfSigned.cert }))
       const credentials = `Basic ${Buffer.from("user:p@ss").toString("base64")}`
-      expect(asked).toEqual([["localhost:9", credentials], ["localhost:9", credentials]])
+      expect(asked).toEqual([["service.test:9", credentials], ["service.test:9", credentials]])
       expect(server.seen.map(({ headers }) => headers["proxy-authorization"])).toEqual([undefined, undefined])
     }))
 
-  it.scopedLive("comes from the environment, and hosts in NO_PROXY are reached directly", () =>
+  it.scopedLive("comes from the environment, with or without a scheme", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make(answer, "https")
       const { address, asked } = yield* proxyTo(server.port)
@@ -117,9 +117,25 @@ describe("a proxy", () => {
       yield* withVariables(elsewhere, [["HTTPS_PROXY", `http://${address}`], ["NO_PROXY", "127.0.0.1"]])
       yield* withVariables(elsewhere, [["https_proxy", `http://${address}`], ["HTTPS_PROXY", "http://127.0.0.1:1"]])
       expect(asked).toHaveLength(2)
-      yield* withVariables(server.baseUrl, [["HTTPS_PROXY", `http://${address}`], ["NO_PROXY", "127.0.0.1"]])
-      expect(asked).toHaveLength(2)
+      yield* withVariables(elsewhere, [["HTTPS_PROXY", `user:50%off@${address}`]])
+      expect(asked[2]).toEqual(["service.test:9", `Basic ${Buffer.from("user:50%off").toString("base64")}`])
       expect(server.seen).toHaveLength(3)
+    }))
+
+  it.scopedLive("is not used for a service on this machine, wherever it is set", () =>
+    Effect.gen(function*() {
+      const server = yield* RawServer.make(answer, "https")
+      const { address, asked } = yield* proxyTo(server.port)
+      yield* Effect.provide(Effect.zipRight(me, say), over(server.baseUrl, { proxy: `http://${address}`, ca: selfSigned.cert }))
+      expect(asked).toEqual([])
+      expect(server.seen).toHaveLength(2)
+    }))
+
+  it.scopedLive("that can't be reached is named in the reason", () =>
+    Effect.gen(function*() {
+      for (const [proxy, reason] of [["127.0.0.1:1", "PROXY_ECONNREFUSED"], ["[::1]:1", "PROXY_ECONNREFUSED"]] as const) {
+        expect(yield* Effect.flip(Effect.provide(say, over(elsewhere, { proxy })))).toMatchObject({ _tag: "ConnectionFailed", reason })
+      }
     }))
 
   for (const [mode, reason] of [["refuse", "PROXY_REFUSED"], ["hang up", "PROXY_CLOSED"]] as const) {
@@ -136,7 +152,7 @@ describe("a proxy", () => {
   it.effect("with an invalid URL fails the layer with the option's name, as do invalid durations", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [string, NodeClient.Options]> = [
-        ["proxy", { proxy: "proxy:3128" }],
+        ["proxy", { proxy: "socks5://proxy:1080" }],
         ["proxy", { proxy: "" }],
         ["keepAlive", { keepAlive: 0 }],
         // The test passes what a program without types can pass.
@@ -150,7 +166,7 @@ describe("a proxy", () => {
           setting
         })
       }
-      const variables = Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["HTTPS_PROXY", "nowhere"]])))
+      const variables = Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["HTTPS_PROXY", "ftp://nowhere"]])))
       const failure = yield* Effect.flip(Effect.scoped(Layer.build(Layer.provide(NodeClient.layerWith({}), variables))))
       expect(failure).toMatchObject({ _op: "InvalidData", path: ["HTTPS_PROXY"] })
     }))

@@ -28,7 +28,7 @@ export const doctor = Command.make("doctor", commonOptions, (flags) =>
   }))).pipe(Command.withDescription(describe({
     summary: "Check the configuration and the connection to the service.",
     details: [
-      "Checks Node, the profile, the base URL, the API key, the rate limit, DNS, TLS, the service, its clock and the account. " +
+      "Checks Node, the profile, the base URL, the API key, the rate limit, the proxy, DNS, TLS, the service, its clock and the account. " +
       "Sends one request, GET /me, and changes nothing. Exits with 1 if a check fails."
     ],
     examples: ["doctor", "doctor --profile shop --json"]

@@ -72,7 +72,7 @@ export const verify = Command.make("verify", {
         report: Option.getOrUndefined(report),
         html: Option.getOrUndefined(html),
         assumptions: Option.getOrUndefined(assumptionsOut)
-      }).pipe(Effect.provide(Layer.merge(Connection.layer(flags), Node.layer)))
+      }).pipe(Effect.provide(Layer.merge(Connection.layer(flags), Node.layerConfig)))
     }))).pipe(Command.withDescription(describe({
       summary: "Check the rules of the interface against a service.",
       details: [

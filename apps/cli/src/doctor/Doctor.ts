@@ -37,14 +37,19 @@ export const run = (flags: ConnectionFlags): Effect.Effect<ReadonlyArray<Check>,
     const [key, apiKey] = LocalChecks.key(settings)
     const local = [LocalChecks.node(process.version), profile, address, key, yield* LocalChecks.allowance]
     const network = function*() {
-      if (url === undefined) return skipped(["dns", ...serviceChecks], "there is no base URL")
+      if (url === undefined) return skipped(["proxy", "dns", ...serviceChecks], "there is no base URL")
+      const connection = ["dns", ...(url.protocol === "https:" ? ["tls"] : [])]
+      const [proxy, address] = yield* NetworkChecks.proxy(url)
+      if (isBroken(proxy)) return [proxy, ...skipped([...connection, ...serviceChecks], "a proxy variable is invalid")]
+      // This machine may know no names of the network behind a proxy.
+      if (address !== undefined) return [proxy, ...skipped(connection, `${address} connects`), ...yield* ServiceChecks.service(url, apiKey)]
       const dns = yield* NetworkChecks.dns(url)
-      const hasTls = url.protocol === "https:"
-      if (isBroken(dns)) return [dns, ...skipped([...(hasTls ? ["tls"] : []), ...serviceChecks], "the host has no address")]
+      const hasTls = connection.includes("tls")
+      if (isBroken(dns)) return [proxy, dns, ...skipped([...(hasTls ? ["tls"] : []), ...serviceChecks], "the host has no address")]
       const tls = hasTls ? [yield* NetworkChecks.tls(url)] : []
       return tls.some(({ status }) => status === "failed")
-        ? [dns, ...tls, ...skipped(serviceChecks, "the TLS connection is not trusted")]
-        : [dns, ...tls, ...yield* ServiceChecks.service(url, apiKey)]
+        ? [proxy, dns, ...tls, ...skipped(serviceChecks, "the TLS connection is not trusted")]
+        : [proxy, dns, ...tls, ...yield* ServiceChecks.service(url, apiKey)]
     }
     const remote = yield* Effect.gen(network)
     const isOpen = remote.some(({ name, status }) => name === ServiceChecks.names.account && status === "ok")

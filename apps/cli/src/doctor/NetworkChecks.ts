@@ -1,6 +1,8 @@
-/** Checks the host name and the TLS certificate. Sends nothing over the connection. */
+/** Checks the proxy, the host name and the TLS certificate. Sends nothing over the connection. */
 import * as Remediation from "@plaza/cli-kit/Remediation"
+import { ofFailure } from "@plaza/cli-kit/Report"
 import { TransportReason } from "@plaza/client"
+import * as Node from "@plaza/client/node"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"
@@ -33,6 +35,18 @@ export const dns = (url: URL): Effect.Effect<Check> => {
     })
   )
 }
+
+/** Which proxy connects to the service, from the proxy variables. */
+export const proxy = (url: URL): Effect.Effect<readonly [check: Check, address: string | undefined]> =>
+  Node.proxyFor(url).pipe(
+    Effect.match({
+      onFailure: (error) => [failed("proxy", ofFailure(error).message, "Correct or remove that variable."), undefined] as const,
+      onSuccess: Option.match({
+        onNone: () => [ok("proxy", `${url.host} is reached without a proxy`), undefined] as const,
+        onSome: (address) => [ok("proxy", `${url.host} is reached through ${address}`), address] as const
+      })
+    })
+  )
 
 export interface Certificate {
   /** Node's error code if the certificate is not trusted. */

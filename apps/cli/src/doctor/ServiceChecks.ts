@@ -99,5 +99,6 @@ export const service = (
           key === undefined ? unknown(names.account, "there is no API key") : account(response)
         ] as const
     }),
+    // The check of the proxy reports an invalid variable.
     Effect.provide(Node.layer)
   )

@@ -91,7 +91,7 @@ export const layerOf = (
     const file = yield* rateLimitFile
     // Loaded here, so that help and usage errors don't load undici.
     const Node = yield* Effect.promise(() => import("@plaza/client/node"))
-    const client = transform(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
+    const client = transform(Context.get(yield* Layer.build(Node.layerConfig), HttpClient.HttpClient))
     const options = { ...validated, ...(maxWait === undefined ? {} : { maxWait }), allowInsecureHttp: true, application }
     // The configuration has checked the options, and whether http is accepted.
     const plaza = Option.isNone(file)

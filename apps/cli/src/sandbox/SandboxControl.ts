@@ -12,6 +12,7 @@ import * as ErrorResponse from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
 import { type ActiveFault, ControlApi, Fault, FaultId, faultPresets, type Fixtures, type Snapshot } from "@plaza/sandbox"
 import * as Clock from "effect/Clock"
+import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -87,9 +88,9 @@ const withExplanation = (origin: string) => <A>(call: Effect.Effect<A, Failure>)
   })
 
 /** The control of the sandbox at an origin such as `http://127.0.0.1:4010`. */
-export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope> =>
+export const make = (origin: string): Effect.Effect<Control, ConfigError, Scope.Scope> =>
   Effect.gen(function*() {
-    const httpClient = failForErrors(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
+    const httpClient = failForErrors(Context.get(yield* Layer.build(Node.layerConfig), HttpClient.HttpClient))
     const client = yield* HttpApiClient.makeWith(ControlApi, { httpClient, baseUrl: origin })
     const call = withExplanation(origin)
     // The derived client has one type per kind of fault, and the kind is not known here.

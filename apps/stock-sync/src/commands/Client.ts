@@ -16,7 +16,7 @@ import { name, version } from "../version.js"
 /** Its requests are counted in the current ledger. */
 export const make = Effect.gen(function*() {
   const current = yield* CurrentLedger
-  const client = Context.get(yield* Layer.build(NodeClient.layer), HttpClient.HttpClient)
+  const client = Context.get(yield* Layer.build(NodeClient.layerConfig), HttpClient.HttpClient)
   return yield* Effect.provideService(
     Layer.build(Plaza.layerConfigFor(`${name}/${version}`)),
     HttpClient.HttpClient,

@@ -4,6 +4,7 @@
  */
 import type { UsageError } from "@plaza/cli-kit/CliError"
 import type { Streams } from "@plaza/cli-kit/Streams"
+import type { ConfigError } from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -51,25 +52,25 @@ const sampling = (options: Options) =>
     })
   )
 
-const otlp = (settings: Option.Option<OtlpSettings>): Layer.Layer<never> =>
+const otlp = (settings: Option.Option<OtlpSettings>): Layer.Layer<never, ConfigError> =>
   Option.match(settings, {
     onNone: () => Layer.empty,
     onSome: (settings) => Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Otlp.js")), ({ layer }) => layer(settings)))
   })
 
-const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, never, SyncStatus> =>
+const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, ConfigError, SyncStatus> =>
   Option.match(settings, {
     onNone: () => Layer.empty,
     onSome: (settings) =>
-      Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Webhook.js")), ({ layerUndici }) => layerUndici(settings)))
+      Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Webhook.js")), ({ layerConfig }) => layerConfig(settings)))
   })
 
 /** The log, and OTLP if it is configured. */
-export const layerTelemetry = (settings: Pick<ObservabilitySettings, "logs" | "otlp">): Layer.Layer<never, never, Streams> =>
+export const layerTelemetry = (settings: Pick<ObservabilitySettings, "logs" | "otlp">): Layer.Layer<never, ConfigError, Streams> =>
   Layer.provideMerge(otlp(settings.otlp), Logs.layer(settings.logs))
 
 /** Provide it to the worker: logger and tracer apply to effects inside the layer. */
-export const layer = (options: Options): Layer.Layer<never, UsageError, CurrentLedger | SyncStatus | Streams> =>
+export const layer = (options: Options): Layer.Layer<never, ConfigError | UsageError, CurrentLedger | SyncStatus | Streams> =>
   sampling(options).pipe(
     Layer.provideMerge(webhook(options.webhook)),
     Layer.provideMerge(EventLogger.layer),

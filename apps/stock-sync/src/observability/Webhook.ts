@@ -2,11 +2,12 @@
  * Posts notifications to an address, signed by Standard Webhooks (https://www.standardwebhooks.com). Deliveries never delay or fail the
  * worker.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as NodeClient from "@plaza/client/node"
 import * as Clock from "effect/Clock"
+import type { ConfigError } from "effect/ConfigError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -191,6 +192,6 @@ export const layer = (settings: WebhookSettings): Layer.Layer<never, never, Http
     yield* Effect.forkScoped(Effect.forever(deliverNext))
   }))
 
-/** `layer` with an HTTP client of its own. */
-export const layerUndici = (settings: WebhookSettings): Layer.Layer<never, never, SyncStatus> =>
-  Layer.provide(layer(settings), NodeHttpClient.layerUndici)
+/** `layer` with an HTTP client of its own, which uses the proxy variables. */
+export const layerConfig = (settings: WebhookSettings): Layer.Layer<never, ConfigError, SyncStatus> =>
+  Layer.provide(layer(settings), NodeClient.layerConfig)

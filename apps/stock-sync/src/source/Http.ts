@@ -7,6 +7,7 @@ import * as Format from "@plaza/tabular/Format"
 import * as SourceError from "@plaza/tabular/SourceError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
+import type { ConfigError } from "effect/ConfigError"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -179,6 +180,6 @@ const encodingOf = (header: string | undefined): string => {
   return encoding === "" ? "identity" : encoding === "x-gzip" ? "gzip" : encoding
 }
 
-/** The source on Node's HTTP client, until the scope closes. */
-export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, Scope.Scope> =>
-  Effect.flatMap(Layer.build(NodeClient.layer), (context) => Effect.provide(make(options), context))
+/** The source on Node's HTTP client, until the scope closes. Fails for an invalid proxy variable. */
+export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], ConfigError | SourceError.SourceError, Scope.Scope> =>
+  Effect.flatMap(Layer.build(NodeClient.layerConfig), (context) => Effect.provide(make(options), context))

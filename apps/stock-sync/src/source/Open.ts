@@ -7,6 +7,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Clock from "effect/Clock"
+import type { ConfigError } from "effect/ConfigError"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -86,17 +87,17 @@ const traced = (name: string, source: Source["Type"]): Source["Type"] => {
   }
 }
 
-/** The source of the options, until the scope closes. An address is read by a client of its own. */
-export const make = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
+/** The source of the options, until the scope closes. An address is read by a client of its own, for which a proxy variable may be invalid. */
+export const make = (options: SourceOptions): Effect.Effect<Source["Type"], ConfigError | SourceFailure, Files | Scope.Scope> =>
   makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.makeOnNode(http)))
 
 /** The source of the options. It holds no connection between two reads. An address is read by the given client. */
 export const makeShared = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | HttpClient.HttpClient> =>
   makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.make(http)))
 
-type Http<R> = (options: SourceOptions & { readonly poll: Duration.Duration }) => Effect.Effect<Source["Type"], SourceFailure, R>
+type Http<E, R> = (options: SourceOptions & { readonly poll: Duration.Duration }) => Effect.Effect<Source["Type"], E, R>
 
-const makeFrom = <R>(options: SourceOptions, http: Http<R>): Effect.Effect<Source["Type"], SourceFailure, Files | R> =>
+const makeFrom = <E, R>(options: SourceOptions, http: Http<E, R>): Effect.Effect<Source["Type"], E | SourceFailure, Files | R> =>
   origin(options, http).pipe(
     Effect.flatMap((source) =>
       options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) })
@@ -104,7 +105,8 @@ const makeFrom = <R>(options: SourceOptions, http: Http<R>): Effect.Effect<Sourc
     Effect.map((source) => traced(options.source, LimitedSource.withRows(source)))
   )
 
-export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, make(options))
+export const layer = (options: SourceOptions): Layer.Layer<Source, ConfigError | SourceFailure, Files> =>
+  Layer.scoped(Source, make(options))
 
 /**
  * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
@@ -113,7 +115,7 @@ export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure
 export const makeWaiting = (
   options: SourceOptions,
   onWait: (reason: SourceUnreachable) => Effect.Effect<void> = () => Effect.void
-): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
+): Effect.Effect<Source["Type"], ConfigError | SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
     const longest = Duration.toMillis(finished(options).unfinishedWait)
     // A change of the file ends the wait. A server has named the time.
@@ -133,13 +135,13 @@ export const makeWaiting = (
   })
 
 /** The rows of the current snapshot of a source. */
-export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>
+export const open = (options: SourceOptions): Stream.Stream<Row, ConfigError | SourceFailure, Files> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const source = yield* makeWaiting(options)
     return Option.match(yield* source.open(Option.none()), { onNone: () => Stream.empty, onSome: ({ rows }) => rows })
   }))
 
-const origin = <R>(given: SourceOptions, http: Http<R>): Effect.Effect<Source["Type"], SourceFailure, Files | R> => {
+const origin = <E, R>(given: SourceOptions, http: Http<E, R>): Effect.Effect<Source["Type"], E | SourceFailure, Files | R> => {
   const options = { ...given, ...finished(given), poll: given.poll ?? defaultPoll }
   const { source } = options
   switch (SourceUri.kindOf(source)) {

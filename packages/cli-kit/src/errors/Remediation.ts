@@ -143,6 +143,7 @@ export const forUnreadable = (operation: string): string =>
     : "Don't run the command again: the change was probably made. Check it in the web app, and check any proxy."
 
 const reasons: ReadonlyArray<readonly [reason: RegExp, action: string]> = [
+  [/^PROXY_/, "Check the proxy in HTTPS_PROXY or HTTP_PROXY. NO_PROXY names the hosts that need none."],
   [/^(ENOTFOUND|EAI_)/, "Check the host name in the base URL, and the network of this machine."],
   [/^ECONNREFUSED$/, "Check the host and port in the base URL, and that the service is running."],
   [/^(EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/, "Check the network of this machine."],

@@ -5,14 +5,17 @@
  */
 import * as Either from "effect/Either"
 
+// The IPv6 form of 127.0.0.0/8 as `URL` writes it.
+const loopbackAddress = /^(127(\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/
+
 /**
- * Whether a host name, in the form of `URL.hostname`, is this machine: `localhost`, `*.localhost`, `127.0.0.0/8` or `[::1]`.
+ * Whether a host name, in the form of `URL.hostname`, is this machine: `localhost`, `*.localhost`, `127.0.0.0/8`, also as an IPv6
+ * address, or `[::1]`.
  *
  * @since 0.1.0
  * @category guards
  */
-export const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)
+export const isLoopback = (hostname: string): boolean => /(^|\.)localhost\.?$/.test(hostname) || loopbackAddress.test(hostname)
 
 // `URL` removes tabs and line ends, and trims other control characters.
 const hasBlank = (text: string): boolean => /[\s\p{Cc}]/u.test(text)

@@ -1,4 +1,4 @@
-/** A self-signed certificate for tests of untrusted certificates. Its private key was made for this file. */
+/** A self-signed certificate for tests of untrusted certificates, for `localhost`, 127.0.0.1 and `service.test`. Its private key was made for this file. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgk7OS640EUBDHU1nx
@@ -7,15 +7,15 @@ mmJx/XhF07IB5cTyhEi3VZDeR/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3w
 -----END PRIVATE KEY-----
 `,
   cert: `-----BEGIN CERTIFICATE-----
-MIIBmjCCAUGgAwIBAgIUIVQw6hlTUgyXKRQlKm6Vq+8IQi8wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyMjYzM1oYDzIxMjYxMDI4
-MTIyNjMzWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+MIIBqTCCAU+gAwIBAgIUQo4Dbgfkltq58+kWl1wt7sTLLYMwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNjA3MTIwOFoYDzIxMjYxMTAy
+MDcxMjA4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
 PQMBBwNCAARBhIbXZs2wKA+gWQiSVIx29+Z4YAuzmmJx/XhF07IB5cTyhEi3VZDe
-R/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3wo28wbTAdBgNVHQ4EFgQUAYdxCj1nqPIs
+R/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3wo30wezAdBgNVHQ4EFgQUAYdxCj1nqPIs
 zmW7Xxu+OVOEcCIwHwYDVR0jBBgwFoAUAYdxCj1nqPIszmW7Xxu+OVOEcCIwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDRwAwRAIgeR1Y0UC6t2xyV77yc8rqeh9/03h9EDFV5ZvxeBVQbIgCIC8r
-rf7W/Cyt1WjssgrQPVaxhVY5WhIjrIUF30TLP3g8
+VR0TAQH/BAUwAwEB/zAoBgNVHREEITAfgglsb2NhbGhvc3SCDHNlcnZpY2UudGVz
+dIcEfwAAATAKBggqhkjOPQQDAgNIADBFAiEArY2+GODRmI5c3jKCSThcKhnNHFjy
+DMMpDBRbvg32GwICIEmKhfiZ2kGFuG61Cd9iZhbCzOmCkY4FGIm5exEuEzP2
 -----END CERTIFICATE-----
 `
 }

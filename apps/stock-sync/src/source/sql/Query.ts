@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { Wording } from "../../config/Wording.js"
 import * as PollInterval from "../PollInterval.js"
@@ -29,7 +30,26 @@ export const moreThanOne = new NotOneSelect({ message: "the query holds more tha
 
 export const noSelect = new NotOneSelect({ message: "the query is not a SELECT: only a statement that returns rows is accepted" })
 
-/** Runs the query once for each stream. */
+/** The name of our sessions in a server's list, unless the address names another one. */
+export const applicationName = "plaza-stock-sync"
+
+/** How long the end of a read waits for the server to end the query. After that the connection is closed. */
+export const endWithin = Duration.seconds(3)
+
+/** An interval between two looks whether the server has ended a query. */
+export const lookAgainAfter = Duration.millis(200)
+
+/** The query of an earlier read did not end in spite of its cancellation. A second one would load the server once more. */
+export const stillRuns = new Error("the query of an earlier read still runs at the server, although it was cancelled")
+
+/** Looks again while an earlier query still runs. */
+export const whileItRuns = {
+  while: ({ cause }: SqlError) => cause === stillRuns,
+  schedule: Schedule.intersect(Schedule.spaced(lookAgainAfter),
+    Schedule.recurs(Math.ceil(Duration.toMillis(endWithin) / Duration.toMillis(lookAgainAfter))))
+}
+
+/** Runs the query once for each stream. When the stream ends, so has the query. */
 export type Run = (query: string) => Stream.Stream<unknown, SqlError>
 
 /** A number of a decimal type without the zeros that the type adds. The text "1.000" would be rejected, because it may be a thousand. */

@@ -1,16 +1,20 @@
 /** The rows of a query from an SQLite file, which a process of its own reads (docs/decisions/042-sqlite-reader.md). */
 import * as NodeCommandExecutor from "@effect/platform-node/NodeCommandExecutor"
 import * as Command from "@effect/platform/Command"
-import type { CommandExecutor } from "@effect/platform/CommandExecutor"
+import type { CommandExecutor, Process } from "@effect/platform/CommandExecutor"
 import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Ndjson from "@effect/platform/Ndjson"
 import { SqlError } from "@effect/sql/SqlError"
 import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
@@ -30,7 +34,8 @@ const readers = Permits.unsafeMake(4)
 export const make = (options: Query.QueryOptions): Effect.Effect<Source["Type"], SourceError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const executor = yield* Effect.context<CommandExecutor>().pipe(Effect.provide(NodeCommandExecutor.layer))
-    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(pathOf(options.source), query), executor))
+    const start = yield* oneAtATime
+    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(pathOf(options.source), query, start), executor))
     return {
       ...source,
       open: (accepted) =>
@@ -41,12 +46,44 @@ export const make = (options: Query.QueryOptions): Effect.Effect<Source["Type"],
     }
   })
 
-const rowsOf = (path: string, query: string): Stream.Stream<unknown, SqlError, CommandExecutor> =>
+/** How long the end of a read waits for its process. One that the system can't end waits for a disk or a network drive. */
+const endWithin = Duration.seconds(1)
+
+type Start = (command: Command.Command) => Effect.Effect<Process, PlatformError | ReaderEnded, CommandExecutor | Scope.Scope>
+
+/** Starts processes, none of them beside an earlier one that has not ended. */
+const oneAtATime: Effect.Effect<Start> = Effect.sync(() => {
+  let earlier: Fiber.Fiber<void> | undefined
+  return (command) =>
+    Effect.gen(function*() {
+      if (earlier !== undefined && Option.isNone(yield* Fiber.poll(earlier))) {
+        return yield* new ReaderEnded({
+          message: "the process of an earlier read waits for the file and has not ended, although it was killed"
+        })
+      }
+      // Closing the scope of a process waits for its end, and can't be interrupted.
+      const [process] = yield* Effect.acquireRelease(
+        Effect.flatMap(Scope.make(), (scope) =>
+          Effect.map(Effect.onError(Scope.extend(Command.start(command), scope), (cause) => Scope.close(scope, Exit.failCause(cause))),
+            (started) => [started, scope] as const)),
+        ([started, scope]) =>
+          Effect.gen(function*() {
+            // A process that is stopped ends by no other signal.
+            yield* Effect.forkDaemon(Effect.ignore(started.kill("SIGKILL")))
+            earlier = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
+            yield* Effect.timeoutOption(Fiber.join(earlier), endWithin)
+          })
+      )
+      return process
+    })
+})
+
+const rowsOf = (path: string, query: string, start: Start): Stream.Stream<unknown, SqlError, CommandExecutor> =>
   Stream.unwrapScoped(
     Effect.gen(function*() {
       const command = Command.make(execPath, program)
       const request = yield* Schema.encode(Request)({ path, query })
-      const reader = yield* Command.start(Command.feed(command, request))
+      const reader = yield* start(Command.feed(command, request))
       const explained = Effect.flatMap(Stream.mkString(Stream.decodeText(reader.stderr)), (text) =>
         Effect.fail(new ReaderEnded({ message: text.trim() === "" ? "the process that reads it ended before its last row" : text.trim() })))
       return reader.stdout.pipe(

@@ -5,8 +5,9 @@
 import Database from "better-sqlite3"
 import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync, statSync } from "node:fs"
 import { setPriority } from "node:os"
-import { geteuid, stdout } from "node:process"
+import { geteuid, ppid, stdout } from "node:process"
 import { pathToFileURL } from "node:url"
+import { Worker } from "node:worker_threads"
 import type { Message, Request } from "./SqliteMessage.js"
 
 const rowsPerMessage = 500
@@ -142,6 +143,12 @@ try {
 } catch {
   // Some confinements refuse that.
 }
+// A program that is killed can't end this process, and a query may compute without an end. The query blocks this thread only.
+new Worker(
+  `const { workerData } = require("node:worker_threads")
+  setInterval(() => process.ppid === workerData || process.kill(process.pid, "SIGKILL"), 1_000)`,
+  { eval: true, workerData: ppid }
+)
 // The process that starts this one is the only other that writes it.
 const request = JSON.parse(readFileSync(0, "utf8")) as typeof Request.Type
 void read(request).then(send).then(() => process.exit())

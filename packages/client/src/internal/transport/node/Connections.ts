@@ -4,25 +4,16 @@
  *
  * @since 0.1.0
  */
-import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, errors, Pool } from "@effect/platform-node/Undici"
+import { Agent, buildConnector, Dispatcher, errors, Pool, ProxyAgent } from "@effect/platform-node/Undici"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import Tls from "node:tls"
+import * as Proxies from "./Proxies.js"
 import * as SocketWrites from "./SocketWrites.js"
 
-/** @since 0.1.0 @category models */
-export interface Proxies {
-  /** For `http` URLs; empty for no proxy. */
-  readonly http: string
-  /** For `https` URLs; empty for no proxy. */
-  readonly https: string
-  /** Hosts without a proxy, as in `NO_PROXY`. */
-  readonly except: string
-}
-
 interface ConnectionOptions {
-  readonly proxies: Proxies
+  readonly proxies: Proxies.Proxies
   /** Certificates to trust in addition to those of Node, in PEM. */
   readonly ca: ReadonlyArray<string>
   readonly keepAlive: Duration.Duration
@@ -37,8 +28,12 @@ const proxyFailures: Readonly<Record<string, string>> = {
   UND_ERR_ABORTED: "PROXY_REFUSED"
 }
 
-const connectFailure = (error: NodeJS.ErrnoException): Error => {
-  const code = proxyFailures[error.code ?? ""]
+// A system call that fails before there is a tunnel is one to the proxy. Those of TLS concern the service.
+const codeOf = ({ code = "", syscall }: NodeJS.ErrnoException, isTunnel: boolean): string | undefined =>
+  isTunnel && (syscall === "connect" || syscall === "getaddrinfo") ? `PROXY_${code}` : proxyFailures[code]
+
+const connectFailure = (error: NodeJS.ErrnoException, isTunnel: boolean): Error => {
+  const code = codeOf(error, isTunnel)
   return code === undefined ? error : Object.assign(new Error(error.message, { cause: error }), { code, syscall: "connect" })
 }
 
@@ -46,11 +41,15 @@ const connectFailure = (error: NodeJS.ErrnoException): Error => {
  * After the process was suspended, the system reports an open connection before undici's timer ends the wait for it. The request would
  * then leave long after its caller has decided to send it.
  */
-const preparing = (connect: buildConnector.connector, timeout: Duration.Duration): buildConnector.connector => (options, callback) => {
+const preparing = (
+  connect: buildConnector.connector,
+  { isTunnel, timeout }: { readonly isTunnel: boolean; readonly timeout: Duration.Duration }
+): buildConnector.connector =>
+(options, callback) => {
   const startedAt = performance.now()
   connect(options, (...[error, socket]) => {
     if (error !== null) {
-      callback(connectFailure(error), null)
+      callback(connectFailure(error, isTunnel), null)
     } else if (performance.now() - startedAt > Duration.toMillis(timeout)) {
       socket.destroy()
       callback(new errors.ConnectTimeoutError("the connection was opened too late"), null)
@@ -66,24 +65,54 @@ const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Ag
     // `ca` replaces the certificates of Node, so the list includes them.
     ...(ca.length === 0 ? {} : { ca: [...Tls.rootCertificates, ...ca] })
   }
-  const all: Agent.Options = {
-    ...options,
-    connect: buildConnector(tls),
-    // Both kinds of agent, with and without a proxy, create their pools here, each with its own connector.
-    factory: (origin, options: Pool.Options) =>
-      new Pool(origin,
-        typeof options.connect === "function" ? { ...options, connect: preparing(options.connect, connectTimeout) } : options)
+  // Both kinds of agent, with and without a proxy, create their pools here, each with its own connector.
+  const poolsOf = (isTunnel: boolean) => (origin: string | URL, options: Pool.Options) =>
+    new Pool(
+      origin,
+      typeof options.connect === "function"
+        ? { ...options, connect: preparing(options.connect, { isTunnel, timeout: connectTimeout }) }
+        : options
+    )
+  const direct = new Agent({ ...options, connect: buildConnector(tls), factory: poolsOf(false) })
+  const through = (proxy: Proxies.Proxy | undefined) =>
+    proxy === undefined ? [] : [
+      [
+        proxy,
+        new ProxyAgent({
+          ...options,
+          uri: proxy.url,
+          ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
+          factory: poolsOf(true),
+          requestTls: tls,
+          proxyTls: tls
+        })
+      ] as const
+    ]
+  const agents = new Map([...through(proxies.http), ...through(proxies.https)])
+  return agents.size === 0 ? direct : new Routes(proxies, direct, agents)
+}
+
+/** Sends each request directly or through its proxy. Not undici's `EnvHttpProxyAgent`, which knows no networks and no loopback. */
+class Routes extends Dispatcher {
+  private readonly proxies: Proxies.Proxies
+  private readonly direct: Dispatcher
+  private readonly agents: ReadonlyMap<Proxies.Proxy, Dispatcher>
+
+  constructor(proxies: Proxies.Proxies, direct: Dispatcher, agents: ReadonlyMap<Proxies.Proxy, Dispatcher>) {
+    super()
+    this.proxies = proxies
+    this.direct = direct
+    this.agents = agents
   }
-  return proxies.http === "" && proxies.https === ""
-    ? new Agent(all)
-    : new EnvHttpProxyAgent({
-      ...all,
-      httpProxy: proxies.http,
-      httpsProxy: proxies.https,
-      noProxy: proxies.except,
-      requestTls: tls,
-      proxyTls: tls
-    })
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const proxy = options.origin === undefined ? undefined : Proxies.proxyFor(this.proxies, new URL(options.origin))
+    return ((proxy === undefined ? undefined : this.agents.get(proxy)) ?? this.direct).dispatch(options, handler)
+  }
+
+  override destroy(): Promise<void> {
+    return Promise.all([this.direct, ...this.agents.values()].map((agent) => agent.destroy())).then(() => {})
+  }
 }
 
 /**
