@@ -18,6 +18,7 @@ import { faultOf } from "../src/ledger/SqliteErrors.js"
 import { guard, previews } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
 import { model } from "./support/ledger/model.js"
+import { rules } from "./support/ledger/rules.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
 import { accounts, users } from "./support/ledger/users.js"
@@ -41,6 +42,7 @@ import {
 import { utc } from "./support/utc.js"
 
 snapshots(freshFile, 20)
+rules(freshFile, 60)
 sends(freshFile, 20)
 guard(freshFile)
 previews(freshFile)
@@ -51,6 +53,7 @@ model(freshFile, 200)
 
 describe("a ledger that stages every snapshot", () => {
   snapshots(freshStagingFile, 20)
+  rules(freshStagingFile, 60)
   guard(freshStagingFile)
   model(freshStagingFile, 40)
 })

@@ -67,7 +67,7 @@ export const options = {
     about: "A source with a larger share of rejected rows is refused, such as 5%",
     absent: "20%, and more than 10 rows"
   }),
-  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from every stock, down to 0", absent: "0" }),
+  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from the stock of every product, down to 0", absent: "0" }),
   max: Setting.optional("max", pieces, { about: "The largest stock that is sent for a product", absent: "no limit" }),
   rules: Setting.optional("rules", Setting.file, {
     about: "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude",
