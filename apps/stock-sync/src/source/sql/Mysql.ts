@@ -39,7 +39,8 @@ export const make = (options: Query.QueryOptions) =>
         yield* run(connection, "SET SESSION TRANSACTION READ ONLY")
         // The mode of the session applies to its next transaction. A function can't change the mode of the current one.
         yield* run(connection, "START TRANSACTION READ ONLY")
-        yield* oneSelect(connection, query)
+        const columns = yield* columnsOf(connection, query)
+        yield* Effect.mapError(Query.checkColumns(options, columns), failed)
         const rows = connection.query(query).stream({ highWaterMark: batch })
         let fault: Error | undefined
         rows.on("error", (error) => (fault = error))
@@ -59,17 +60,20 @@ const run = (connection: Connection, statement: string): Effect.Effect<void, Sql
   })
 
 /**
- * Fails unless the query is one statement that returns rows. Preparing accepts one statement only, whatever the connection allows, and
+ * The names of the columns of the result. Fails unless the query is one statement that returns rows. Preparing accepts one statement only, whatever the connection allows, and
  * returns the columns of the result; procedures, `COMMIT`, `SET`, `DO` and `SELECT ... INTO OUTFILE` have none.
  */
-const oneSelect = (connection: Connection, query: string): Effect.Effect<void, SqlError> =>
-  Effect.async<void, SqlError>((resume) => {
+const columnsOf = (connection: Connection, query: string): Effect.Effect<ReadonlyArray<string>, SqlError> =>
+  Effect.async<ReadonlyArray<string>, SqlError>((resume) => {
     connection.prepare(query, (error, statement) => {
       if (error !== null) return resume(Effect.fail(failed(explained(query, error))))
       statement.close()
       // The driver's type lacks the columns of the result.
-      const columns = Predicate.hasProperty(statement, "columns") && Array.isArray(statement.columns) ? statement.columns.length : 0
-      resume(columns > 0 ? Effect.void : Effect.fail(failed(Query.noSelect)))
+      const columns: ReadonlyArray<unknown> = Predicate.hasProperty(statement, "columns") && Array.isArray(statement.columns)
+        ? statement.columns
+        : []
+      const names = columns.map((column) => Predicate.hasProperty(column, "name") ? String(column.name) : "")
+      resume(names.length > 0 ? Effect.succeed(names) : Effect.fail(failed(Query.noSelect)))
     })
   })
 

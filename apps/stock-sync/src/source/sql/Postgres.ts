@@ -45,6 +45,8 @@ export const make = (options: Query.QueryOptions) =>
         yield* Effect.tryPromise({ try: () => client.query(declare), catch: (cause) => failed(explained(cause)) })
         return Stream.repeatEffectChunkOption(
           run(`FETCH ${batch} FROM stock`).pipe(
+            // An empty result has columns as well.
+            Effect.tap(({ fields }) => Effect.mapError(Query.checkColumns(options, fields.map(({ name }) => name)), failed)),
             Effect.mapBoth({ onFailure: Option.some, onSuccess: ({ rows }) => Chunk.unsafeFromArray(rows) }),
             Effect.filterOrFail(Chunk.isNonEmpty, () => Option.none())
           )

@@ -30,7 +30,7 @@ const readers = Permits.unsafeMake(4)
 export const make = (options: Query.QueryOptions): Effect.Effect<Source["Type"], SourceError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const executor = yield* Effect.context<CommandExecutor>().pipe(Effect.provide(NodeCommandExecutor.layer))
-    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(pathOf(options.source), query), executor))
+    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(options, query), executor))
     return {
       ...source,
       open: (accepted) =>
@@ -41,11 +41,11 @@ export const make = (options: Query.QueryOptions): Effect.Effect<Source["Type"],
     }
   })
 
-const rowsOf = (path: string, query: string): Stream.Stream<unknown, SqlError, CommandExecutor> =>
+const rowsOf = (options: Query.QueryOptions, query: string): Stream.Stream<unknown, SqlError, CommandExecutor> =>
   Stream.unwrapScoped(
     Effect.gen(function*() {
       const command = Command.make(execPath, program)
-      const request = yield* Schema.encode(Request)({ path, query })
+      const request = yield* Schema.encode(Request)({ path: pathOf(options.source), query })
       const reader = yield* Command.start(Command.feed(command, request))
       const explained = Effect.flatMap(Stream.mkString(Stream.decodeText(reader.stderr)), (text) =>
         Effect.fail(new ReaderEnded({ message: text.trim() === "" ? "the process that reads it ended before its last row" : text.trim() })))
@@ -53,8 +53,9 @@ const rowsOf = (path: string, query: string): Stream.Stream<unknown, SqlError, C
         Stream.pipeThroughChannel(Ndjson.unpackSchema(Message)<PlatformError>()),
         Stream.concat(Stream.fromEffect(explained)),
         Stream.mapEffect((message) => ("error" in message ? Effect.fail(causeOf(message)) : Effect.succeed(message))),
-        Stream.takeWhile((message) => "rows" in message),
-        Stream.mapConcat(({ rows }) => rows)
+        Stream.tap((message) => "columns" in message ? Query.checkColumns(options, message.columns) : Effect.void),
+        Stream.takeWhile((message) => "rows" in message || "columns" in message),
+        Stream.mapConcat((message) => "rows" in message ? message.rows : [])
       )
     })
   ).pipe(Stream.mapError((cause) => new SqlError({ cause, message: "SQLite failed" })))
