@@ -181,8 +181,10 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
     const isRow = record.length === width
     const text = record.join(" ")
     this.hasWholeRow ||= isRow
-    this.last = { line, text, isRow }
-    if (!AcceptPartial.accepts(this.options.acceptPartial, "error-text") && isErrorText(text)) {
+    const isAccepted = AcceptPartial.accepts(this.options.acceptPartial, "error-text")
+    const isMessage = isErrorText(text)
+    this.last = isMessage && isAccepted ? undefined : { line, text, isRow }
+    if (isMessage && !isAccepted) {
       this.failure = this.refusalOf("error-text", `${quoted(text.trim())} is an error message, so the row before it may be cut`, line)
     }
   }

@@ -297,7 +297,7 @@ class Collector {
 const join = (path: string, name: string): string => path === "" ? name : `${path}.${name}`
 
 /** What the fields around the items of a document show. `way` has the names that lead from the document to the items. */
-export const collect = (document: unknown, way: ReadonlyArray<string>): ReadonlyArray<Evidence> => {
+export const ofDocument = (document: unknown, way: ReadonlyArray<string>): ReadonlyArray<Evidence> => {
   const collector = new Collector()
   collector.walk(document, way)
   return collector.found
@@ -327,6 +327,7 @@ export class Reader {
   private depth = 0
   /** The number of items in their array so far. */
   private count = 0
+  private outer = 0
 
   constructor(way: ReadonlyArray<string>) {
     this.way = way
@@ -334,6 +335,11 @@ export class Reader {
 
   get evidence(): ReadonlyArray<Evidence> {
     return this.collector.found
+  }
+
+  /** The number of elements of the outermost array on the way to the items. */
+  get outerCount(): number {
+    return this.outer
   }
 
   write({ token, value }: Token): void {
@@ -382,8 +388,10 @@ export class Reader {
     if (ended === undefined) return
     const { isElement, path, rest, value } = ended
     const top = this.stack.at(-1)
-    if (top === undefined) this.collector.walk(value, this.way)
-    else if (isElement && rest !== undefined) {
+    if (top === undefined) {
+      this.collector.walk(value, this.way)
+      this.outer = countBelow(value, this.way) ?? 0
+    } else if (isElement && rest !== undefined) {
       this.collector.walk(value, rest, path, true, true)
       if (Array.isArray(top.value)) top.value.length++
     } else this.put(top, value)

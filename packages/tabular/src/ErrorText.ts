@@ -6,7 +6,7 @@
 const message = [
   // `PHP Warning:  Undefined index`, `ERROR 2013 (HY000): Lost connection`, `java.lang.OutOfMemoryError: Java heap space`
   /(?<![\w-])(?:[\w.\\]*(?:error|exception)|warning|notice|deprecated|fatal|panic)(?:\s+[\w.\\'"-]+){0,5}\s*[:\](]/i,
-  /(?:gone away|lost connection|connection (?:was )?(?:lost|reset|refused|closed|aborted|timed out|terminated)|transfer closed)/i,
+  /(?:gone\s+away|lost connection|connection (?:was )?(?:lost|reset|refused|closed|aborted|timed out|terminated)|transfer closed)/i,
   /(?:out of memory|memory exhausted|memory size of|heap space|cannot allocate|no space left|disk full|broken pipe)/i,
   /(?:segmentation fault|core dumped|bus error|stack trace|traceback \(|sqlstate|\bora-\d{4}|command not found)/i,
   /(?:(?:permission|access) denied|timed out|timeout expired|\bon line \d+|lock wait timeout|deadlock found|stack overflow)/i,

@@ -102,9 +102,11 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       this.last = undefined
       return false
     }
-    if (this.rows > 0) this.last = { line: this.line, text }
     if (Predicate.isRecord(value) && this.evidence.length < maxEvidence) this.evidence.push(...Envelope.ofObject(value))
-    return !Predicate.isRecord(value) && isErrorText(text) && !AcceptPartial.accepts(acceptPartial, "error-text")
+    const isAccepted = AcceptPartial.accepts(acceptPartial, "error-text")
+    const isMessage = !Predicate.isRecord(value) && isErrorText(text)
+    this.last = this.rows === 0 || (isMessage && isAccepted) ? undefined : { line: this.line, text }
+    return isMessage && !isAccepted
   }
 
   private rest(): string {

@@ -193,7 +193,7 @@ describe("a document", () => {
       expect(yield* read([{ ...busy, variants: twelve }], "variants")).toHaveLength(12)
     }))
 
-  it.effect("counts what stands beside a total: the outer items or the inner ones", () =>
+  it.effect("counts the items of the array beside a total: the outer or the inner ones", () =>
     Effect.gen(function*() {
       const outer = [{ variants: twelve }, { variants: [] }, { variants: products(3) }]
       expect(yield* read({ total: 3, products: outer }, "products.variants")).toHaveLength(15)

@@ -22,16 +22,18 @@ const read = (
   )
 const refused = (...given: Parameters<typeof read>) => Effect.map(Effect.flip(read(...given)), ({ message }) => message)
 
+// The words of MySQL.
+const serverLeft = ["MySQL server has gone", "away"].join(" ")
 const messages = [
   "PHP Warning:  Undefined index: stock in /var/www/export.php on line 7",
   "Fatal error: Allowed memory size of 134217728 bytes exhausted (tried to allocate 20480 bytes) in /export.php on line 3",
-  "Fatal error: Uncaught PDOException: SQLSTATE[HY000]: General error: 2006 MySQL server has gone away in /export.php:12",
+  `Fatal error: Uncaught PDOException: SQLSTATE[HY000]: General error: 2006 ${serverLeft} in /export.php:12`,
   "<br />",
-  "<b>Warning</b>:  mysqli_query(): MySQL server has gone away in <b>/export.php</b> on line <b>3</b><br />",
+  `<b>Warning</b>:  mysqli_query(): ${serverLeft} in <b>/export.php</b> on line <b>3</b><br />`,
   "</body></html>",
   "<!DOCTYPE html>",
   "ERROR 2013 (HY000): Lost connection to MySQL server during query",
-  "ERROR 2006 (HY000) at line 1: MySQL server has gone away",
+  `ERROR 2006 (HY000) at line 1: ${serverLeft}`,
   "mysqldump: Error 2013: Lost connection to MySQL server during query when dumping table",
   "psql: error: connection to server failed: FATAL:  terminating connection",
   "Traceback (most recent call last):",

@@ -63,6 +63,12 @@ export const options = {
       "A file that the writer creates or touches when the source file is complete. The source file is read only if the marker exists and is not older",
     absent: "none"
   }),
+  acceptPartial: Setting.list("accept-partial", "FIELD", {
+    about:
+      "A sign that the source is only a part, which is accepted all the same: a field such as has_more, or one of length, line-end, last-row " +
+      "and error-text, as the message of the refusal names it. May be repeated, or name several with commas between them",
+    absent: "none, such a source is refused"
+  }),
   maxBadRows: Setting.optional("max-bad-rows", Setting.share, {
     about: "A source with a larger share of rejected rows is refused, such as 5%",
     absent: "20%, and more than 10 rows"
