@@ -52,9 +52,9 @@ const items =
 const page = "(?:pages?|batch|set|chunk|part|slice|list)"
 // Around the word that matters, as in `links_next`, `@odata.nextLink` and `pagination_total_count`.
 const around =
-  "(?:odata|opensearch|hal|links?|meta|metadata|page|paging|pagination|pager|cursors?|list|search|results?|response|collection|query)*"
+  "(?:odata|opensearch|hydra|hal|links?|meta|metadata|page|paging|pagination|pager|cursors?|list|search|results?|response|collection|query)*"
 const address =
-  "(?:token|links?|ur[li]s?|href|path|query|cursor(?:mark|str)?|keys?|marker|offset|start(?:key|index|at)?|from|after|skip|index|params?|position|anchor|request|range|continuation)*"
+  "(?:token|links?|ur[li]s?|href|path|query|cursor(?:mark|str)?|keys?|marker|offset|start(?:ing)?(?:key|index|at)?|from|after|skip|index|params?|position|anchor|request|range|continuation)*"
 
 const whole = (...forms: ReadonlyArray<string>) => new RegExp(`^(?:${forms.join("|")})$`)
 
@@ -68,7 +68,9 @@ const names = {
   ),
   more: whole(
     `${around}(?:has|have|is|are|there)*(?:more|further|additional)(?:${items}|${page})?(?:available|exists?|toload|left|follows?)?`,
-    `${around}(?:has|have|is|are|there)+next(?:${items}|${page})?`,
+    `${around}(?:has|have|is|are|there|can)+(?:load)?(?:next|more)(?:${items}|${page})?(?:available|exists?)?`,
+    `${around}(?:loadmore|next(?:${items}|${page})?(?:available|exists?))`,
+    "remaining",
     `${around}(?:remaining(?:${items}|${page})(?:count)?|(?:${items}|${page})remaining)`
   ),
   partial: whole(
@@ -81,7 +83,7 @@ const names = {
   total: whole(
     `${around}(?:grand|over)?totals?(?:number|num|nr)?(?:of)?${items}?(?:count|size|number|found|filtered|display)?`,
     `${around}${items}(?:total|count|found|filtered)`,
-    `${around}(?:filtered|full|all|found|inline|estimated|matching)(?:total|count)`,
+    `${around}(?:filtered|full|all|found|inline|estimated|matching|count)(?:total|count)`,
     `${around}(?:number|num|nb|nr)(?:of)?(?:total)?(?:${items}|found)`,
     `${around}(?:count|found)`
   ),
@@ -101,18 +103,18 @@ const names = {
   ),
   failure: whole("(?:graphql)?(?:errors?|exceptions?|faults?)(?:s|list|messages?|msg|description|code)?"),
   success: whole("(?:is|was)?(?:success|successful|succeeded|ok)"),
-  status: whole("(?:http)?(?:status|state|outcome)(?:code|text)?")
+  status: whole("(?:http)?(?:status|state|outcome|result)(?:code|text)?")
 }
 
 // Objects whose fields describe the whole document.
 const holder =
-  /pag(?:e|ing|inat|er)|meta|link|cursor|nav|info|attributes|context|header|status|result|response|collection|summary|listing|query|search|hits|odata|envelope|^counts?$|^totals?$/
+  /pag(?:e|ing|inat|er)|meta|link|cursor|nav|info|attributes|context|header|status|result|response|collection|summary|listing|query|search|hits|odata|envelope|view|batch|^counts?$|^totals?$/
 const pageHolder = /pag(?:e|ing|inat|er)|cursor/
 const maxDepth = 4
 // The patterns take too long for longer names, and no API has them.
-const maxNameLength = 64
+const maxNameLength = 40
 
-const blankTexts = new Set(["", "null", "none", "nil", "undefined", "false", "no", "0", "-1"])
+const blankTexts = new Set(["", "[]", "{}", "null", "none", "nil", "undefined", "false", "no", "0", "-1"])
 const isBlankText = (text: string) => blankTexts.has(text.trim().toLowerCase())
 
 // An object that describes a link, with or without one.
@@ -209,10 +211,10 @@ const isSize = (name: string) => names.limit.test(normalized(name)) || names.tot
 /** The target of a list of links with relations, such as `[{ "rel": "next", "href": "..." }]`. */
 const nextIn = (links: ReadonlyArray<unknown>): unknown =>
   links.find((link) =>
-    Predicate.isRecord(link) && ["rel", "relation", "type"].some((name) => {
-      const relation = link[name]
-      return [relation].flat().some((each) => typeof each === "string" && each.toLowerCase().split(/\s+/).includes("next"))
-    })
+    Predicate.isRecord(link) && Object.entries(link).some(([name, relation]) =>
+      ["rel", "relation", "type"].includes(normalized(name)) &&
+      [relation].flat().some((each) => typeof each === "string" && each.toLowerCase().split(/\s+/).includes("next"))
+    )
   )
 
 const inspect = (
