@@ -17,7 +17,7 @@ import { config, configured } from "./config/Configuration.js"
 import * as FleetSettings from "./config/FleetSettings.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
-import type * as Setting from "./config/Setting.js"
+import * as Setting from "./config/Setting.js"
 import * as SnapshotSettings from "./config/SnapshotSettings.js"
 import * as SourceSettings from "./config/SourceSettings.js"
 import * as SyncSettings from "./config/SyncSettings.js"
@@ -298,8 +298,15 @@ const textOption = (option: string, placeholder: string, about: string) =>
   CliOptions.text(option).pipe(CliOptions.withPseudoName(placeholder), CliOptions.withDescription(about), CliOptions.optional)
 
 /** An option of the single-store worker, for an account. No variable replaces it. */
-const accountOption = ({ about, flag, placeholder }: Setting.Documented): CliOptions.Options<Option.Option<string>> =>
-  placeholder === undefined
+const accountOption = ({ about, flag, isList, placeholder }: Setting.Documented): CliOptions.Options<Option.Option<string>> =>
+  isList === true && placeholder !== undefined
+    ? CliOptions.text(flag).pipe(
+      CliOptions.withPseudoName(placeholder),
+      CliOptions.withDescription(about),
+      CliOptions.repeated,
+      CliOptions.map(Setting.joined)
+    )
+    : placeholder === undefined
     ? CliOptions.boolean(flag).pipe(
       CliOptions.withDescription(about),
       CliOptions.map((isSet) => isSet ? Option.some("true") : Option.none())

@@ -244,6 +244,27 @@ const expectations =
       }))
 
     for (
+      const [column, query] of [
+        ["stock", "SELECT 'A' AS product_id, 1 AS stock, 7 AS other, 2 AS stock"],
+        ["stock", "SELECT 'A' AS product_id, 1 AS stock, 2 AS stock FROM (SELECT 1 AS one) AS none WHERE 1 = 0"],
+        ["product_id", "SELECT * FROM (SELECT 'A' AS product_id, 1 AS stock) AS a, (SELECT 'B' AS product_id) AS b"]
+      ] as const
+    ) {
+      it.scoped(`is refused if it has the column ${column} twice, in ${query}`, () =>
+        Effect.gen(function*() {
+          expect(yield* Effect.flip(read(query))).toMatchObject({
+            _tag: "SourceError",
+            message: containing(`the column "${column}" occurs 2 times; the columns are "`)
+          })
+        }))
+    }
+
+    it.scoped("may have another column twice", () =>
+      Effect.gen(function*() {
+        expect(yield* read("SELECT 'A' AS product_id, 1 AS name, 7 AS stock, 2 AS name")).toEqual([good(1, "A", 7)])
+      }))
+
+    for (
       const [name, query, message] of [
         ["no query", undefined, "--query"],
         ["a query that is no SQL", "SELEC 1", "Correct --query"],

@@ -240,6 +240,73 @@ describe("an address", () => {
       }))
   }
 
+  /** A response that ends with its connection. */
+  const delimited = (type: string, body: string | Uint8Array, version = "1.1", more = ""): Answer => ({ socket }) => {
+    socket?.write(`HTTP/${version} 200 OK\r\nContent-Type: ${type}\r\n${more}\r\n`)
+    socket?.end(body)
+  }
+  const document = `{"data":[{"productId":"A","stock":1}]}`
+  const line = `{"productId":"A","stock":1}\n`
+
+  for (
+    const [name, answer] of [
+      ["CSV", delimited("text/csv", csv)],
+      ["CSV of HTTP/1.0", delimited("text/csv", csv, "1.0")],
+      ["CSV of HTTP/1.0, cut at the end of a line", delimited("text/csv", "productId,stock\nA,1\n", "1.0")],
+      ["CSV of HTTP/1.0, byte by byte", ({ socket }) => {
+        socket?.setNoDelay(true)
+        socket?.write("HTTP/1.0 200 OK\r\nContent-Type: text/csv\r\n\r\np")
+        socket?.write("r")
+        socket?.end(csv.slice(2))
+      }],
+      ["CSV that says when the connection closes", delimited("text/csv", csv, "1.1", "Connection: close\r\n")],
+      ["NDJSON", delimited("application/x-ndjson", line)]
+    ] satisfies ReadonlyArray<readonly [string, Answer]>
+  ) {
+    it.scoped(`is refused if nothing shows that its response is complete, as in ${name}`, () =>
+      Effect.gen(function*() {
+        const { address } = yield* serving(answer)
+        const error = yield* Effect.flip(taken(address))
+        expect(error).toMatchObject({ _tag: "SourceError", message: containing("neither a Content-Length nor chunks") })
+        expect(error.message).toContain("--accept-partial length (STOCK_SYNC_ACCEPT_PARTIAL); no row of it was used")
+        expect(yield* taken(address, { acceptPartial: ["length"] })).toMatchObject([{ productId: "A", stock: 1 }])
+      }))
+  }
+
+  for (
+    const [name, answer] of [
+      ["a whole JSON document", delimited("application/json", document)],
+      ["gzip of the transfer", delimited("text/csv", gzipSync(csv), "1.1", "Content-Encoding: gzip\r\n")],
+      ["gzip of the file", delimited("text/csv", gzipSync(csv), "1.0")]
+    ] satisfies ReadonlyArray<readonly [string, Answer]>
+  ) {
+    it.scoped(`without a length is read if its content shows that it is complete: ${name}`, () =>
+      Effect.gen(function*() {
+        const { address } = yield* serving(answer)
+        expect(yield* taken(address)).toMatchObject([{ productId: "A", stock: 1 }])
+      }))
+  }
+
+  for (
+    const [name, body] of [
+      ["a message in it", "productId,stock\nA,1\nB,1\nPHP Fatal error:  Uncaught Error in /export.php:3\n"],
+      ["a last line that is none", "productId,stock\nA,1\nB\n"]
+    ] as const
+  ) {
+    it.scoped(`is refused with ${name}, although its response is complete`, () =>
+      Effect.gen(function*() {
+        const { address } = yield* serving((response) => response.end(body))
+        expect(yield* Effect.flip(taken(address))).toMatchObject({ _tag: "SourceError", message: containing("may be cut") })
+      }))
+  }
+
+  it.scoped("that gives a part is read if its range is accepted", () =>
+    Effect.gen(function*() {
+      const { address } = yield* serving((response) => response.writeHead(206, { "content-range": "items 0-0/5" }).end(csv))
+      expect((yield* Effect.flip(taken(address))).message).toContain("--accept-partial content-range")
+      expect(yield* taken(address, { acceptPartial: ["Content-Range"] })).toEqual([good(2, "A", 1)])
+    }))
+
   for (
     const [source, message] of [["http://user:secret@127.0.0.1/", "STOCK_SYNC_SOURCE_AUTHORIZATION"], ["http://", "not a valid address"], [
       "https://127.0.0.1:99999/x",

@@ -147,6 +147,108 @@ describe("a body with next_cursor", () => {
     }))
 })
 
+describe("an address that shows other pages", () => {
+  type Page = { readonly body?: unknown; readonly csv?: string; readonly headers?: Readonly<Record<string, string>> }
+  /** Pages by the parameter `cursor`. */
+  const paged = (pages: Readonly<Record<string, Page>>) =>
+    serving((url, response) => {
+      const { body, csv, headers = {} } = pages[url.searchParams.get("cursor") ?? ""] ?? {}
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+      if (csv === undefined) json(response, body)
+      else response.setHeader("content-type", "text/csv").end(csv)
+    })
+  const csv = "productId,stock\nA,1\nB,2\n"
+  const three = (first: object, last: object = {}): Readonly<Record<string, Page>> => ({
+    "": { body: { data: [item("A", 1), item("B", 2)], next_cursor: "b", ...first } },
+    "b": { body: { data: [item("C", 3)], next_cursor: null, ...last } }
+  })
+  const link = { link: "<?cursor=b>; rel=next" }
+
+  const refusals: ReadonlyArray<readonly [name: string, field: string, pages: Readonly<Record<string, Page>>]> = [
+    ["a cursor of another name", "nextCursor", { "": { body: { data: [item("A", 1)], nextCursor: "b" } } }],
+    ["an address of a next page", "links.next", { "": { body: { data: [item("A", 1)], links: { next: "/stock?cursor=b" } } } }],
+    ["a total of its header", "x-total-count", { "": { csv, headers: { "x-total-count": "30" } } }],
+    ["a next page in a header", "x-next-page", { "": { csv, headers: { "x-next-page": "2" } } }],
+    ["a range", "content-range", { "": { csv, headers: { "content-range": "items 0-1/30" } } }],
+    ["more pages in a header", "x-wp-totalpages", { "": { body: [item("A", 1)], headers: { "x-wp-totalpages": "3" } } }],
+    ["errors", "errors", { "": { body: { data: [item("A", 1)], errors: [{ message: "timeout" }] } } }],
+    ["more after its last page", "has_more", three({ has_more: true }, { has_more: true })],
+    ["a cursor of another name on its last page", "cursors.next", three({}, { cursors: { next: "x" } })],
+    ["errors on its first page", "errors", three({ errors: ["timeout"] })],
+    ["more items than all pages have", "total", three({ total: 5 }, { total: 5 })],
+    ["more items than all pages have, on the first one", "total", three({ total: 5 })],
+    ["more pages than were read", "total_pages", three({ total_pages: 3 }, { total_pages: 3 })],
+    ["more items than the linked pages have", "x-total-count", {
+      "": { csv, headers: { ...link, "x-total-count": "5" } },
+      "b": { csv: "productId,stock\nC,1\nD,2\n", headers: { "x-total-count": "5" } }
+    }],
+    ["more on an empty last page", "has_more", three({}, { data: [], has_more: true })],
+    ["that it is a later page", "page", { "": { body: { data: [item("A", 1)], page: 2 } } }]
+  ]
+
+  for (const [name, field, pages] of refusals) {
+    it.scoped(`is refused with ${name}, unless ${field} is accepted`, () =>
+      Effect.gen(function*() {
+        const { origin } = yield* paged(pages)
+        const error = yield* Effect.flip(read(`${origin}/stock`))
+        expect(error).toMatchObject({ _tag: "SourceError", message: containing(field) })
+        expect(error.message).toContain(`--accept-partial ${field} (STOCK_SYNC_ACCEPT_PARTIAL); no row of it was used`)
+        expect((yield* read(`${origin}/stock`, { acceptPartial: [field] })).length).toBeGreaterThan(0)
+      }))
+  }
+
+  const wholes: ReadonlyArray<readonly [name: string, rows: number, pages: Readonly<Record<string, Page>>]> = [
+    [
+      "a total of all pages",
+      3,
+      three({ total: 3, has_more: true, page: 1, total_pages: 2 }, { total: 3, has_more: false, page: 2, total_pages: 2 })
+    ],
+    [
+      "a cursor of another name beside the one that is followed",
+      3,
+      three({ nextCursor: "b", next: "/x" }, { nextCursor: null, next: null })
+    ],
+    ["an offset on later pages", 3, three({ offset: 0, limit: 2 }, { offset: 2, limit: 2 })],
+    ["full pages", 4, three({ limit: 2 }, { limit: 2, data: [item("C", 3), item("D", 4)] })],
+    ["an empty last page", 2, three({ total: 2 }, { data: [], total: 2 })],
+    ["headers that count all linked pages", 4, {
+      "": { csv, headers: { ...link, "x-total-count": "4", "x-total-pages": "2", "x-next-page": "2" } },
+      "b": { csv: "productId,stock\nC,1\nD,2\n", headers: { "x-total-count": "4", "x-total-pages": "2", "x-next-page": "" } }
+    }],
+    ["a total of the outer items", 2, { "": { body: { total: 1, products: [{ variants: [item("A", 1), item("B", 2)] }] } } }],
+    ["headers that count the outer items", 2, {
+      "": { body: { products: [{ variants: [item("A", 1), item("B", 2)] }, { variants: [] }] }, headers: { "x-total-count": "2" } }
+    }]
+  ]
+
+  for (const [name, rows, pages] of wholes) {
+    it.scoped(`is read to its end with ${name}`, () =>
+      Effect.gen(function*() {
+        const { origin } = yield* paged(pages)
+        const items = JSON.stringify(pages).includes("variants") ? { items: "products.variants" } : {}
+        expect(yield* read(`${origin}/stock`, items)).toHaveLength(rows)
+      }))
+  }
+
+  it.scoped("is transferred each time while it is a part, and not again once it is whole", () =>
+    Effect.gen(function*() {
+      let more = true
+      const { asked, origin } = yield* serving((_, response, request) => {
+        response.setHeader("etag", more ? "\"v1\"" : "\"v2\"")
+        if (request.headers["if-none-match"] === "\"v2\"") response.writeHead(304).end()
+        else json(response, { data: [item("A", 1)], has_more: more })
+      })
+      const { open } = yield* make(`${origin}/stock`)
+      const rows = (accepted: Option.Option<string>) => Effect.flatMap(open(accepted), (snapshot) => all(Option.getOrThrow(snapshot).rows))
+      yield* Effect.flip(rows(Option.none()))
+      yield* Effect.flip(rows(Option.some("etag \"v1\"")))
+      more = false
+      expect(yield* rows(Option.none())).toHaveLength(1)
+      expect(yield* open(Option.some("etag \"v2\""))).toEqual(Option.none())
+      expect(asked).toHaveLength(4)
+    }))
+})
+
 describe("a link to the next page", () => {
   it.scoped("is followed for CSV, whose lines are numbered as those of one text", () =>
     Effect.gen(function*() {

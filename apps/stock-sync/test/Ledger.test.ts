@@ -17,6 +17,7 @@ import * as LedgerSqlite from "../src/ledger/Sqlite.js"
 import { faultOf } from "../src/ledger/SqliteErrors.js"
 import { guard, previews } from "./support/ledger/guard.js"
 import { model } from "./support/ledger/model.js"
+import { rules } from "./support/ledger/rules.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
 import { accounts, users } from "./support/ledger/users.js"
@@ -40,6 +41,7 @@ import {
 import { utc } from "./support/utc.js"
 
 snapshots(freshFile, 20)
+rules(freshFile, 60)
 sends(freshFile, 20)
 guard(freshFile)
 previews(freshFile)
@@ -49,6 +51,7 @@ model(freshFile, 200)
 
 describe("a ledger that stages every snapshot", () => {
   snapshots(freshStagingFile, 20)
+  rules(freshStagingFile, 60)
   guard(freshStagingFile)
   model(freshStagingFile, 40)
 })

@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { guard, previews } from "./support/ledger/guard.js"
 import { model } from "./support/ledger/model.js"
+import { rules } from "./support/ledger/rules.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
 import { accounts, users } from "./support/ledger/users.js"
@@ -21,6 +22,7 @@ shared(Postgres.scoped, ({ url }) => {
 const fresh = Effect.sync(() => `${server}?schema=l_${randomUUID().replaceAll("-", "_")}`)
 
 snapshots(fresh, 5)
+rules(fresh, 25)
 sends(fresh, 5)
 guard(fresh)
 previews(fresh)

@@ -8,6 +8,7 @@ import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } 
 import * as Open from "../src/source/Open.js"
 import * as ProductRules from "../src/source/ProductRules.js"
 import * as RulesFile from "../src/source/RulesFile.js"
+import type { Snapshot } from "../src/source/Source.js"
 import * as OneFolder from "./support/oneFolder.js"
 import { all, bad, containing, good } from "./support/reading.js"
 
@@ -60,11 +61,18 @@ const rulesOf = (
 })
 
 const applying = (rules: ProductRules.ProductRules) => ProductRules.apply(rules, "--unmapped")
+/** What is offered of a row alone. */
+const offered = (adjustments: ProductRules.Adjustments) => (each: Row) =>
+  each._tag === "Rejected"
+    ? each
+    : { ...each, stock: ProductRules.adjust(each.stock, ProductRules.adjustmentOf(adjustments, each.productId)) }
 
 describe("the rules for one product", () => {
   it("beat those for all, one by one", () => {
-    const apply = applying(rulesOf({ A: { buffer: 0 }, B: { max: 9 }, C: {} }, { all: { buffer: 2, max: 5 } }))
-    expect([row("A", 10), row("A", 3), row("B", 10), row("C", 10), row("D", 4)].map(apply)).toEqual([
+    const offer = offered(
+      ProductRules.adjustments(rulesOf({ A: { buffer: 0 }, B: { max: 9 }, C: {} }, { all: { buffer: 2, max: 5 } }))
+    )
+    expect([row("A", 10), row("A", 3), row("B", 10), row("C", 10), row("D", 4)].map(offer)).toEqual([
       good(2, "A", 5),
       good(2, "A", 3),
       good(2, "B", 8),
@@ -77,6 +85,17 @@ describe("the rules for one product", () => {
     const apply = applying(rulesOf({ "SKU-1": { productId: ProductId.make("P1") } }))
     expect(apply(row("SKU-1", 3))).toEqual(good(2, "P1", 3))
     expect(apply({ _tag: "Rejected", line: 2, productId: "SKU-1", reason: "stock is empty" })).toEqual(bad(2, "P1", "stock is empty"))
+  })
+
+  it("beat each other where several ids are one product: the largest buffer and the smallest maximum hold", () => {
+    const P = ProductId.make("P")
+    const { products } = ProductRules.adjustments(rulesOf({
+      A: { productId: P, buffer: 3, max: 9 },
+      B: { productId: P, buffer: 1 },
+      C: { productId: P, max: 2, exclude: true },
+      P: { max: 12 }
+    }, { all: { buffer: 2 } }))
+    expect([...products]).toEqual([["P", { buffer: 3, max: 9 }]])
   })
 
   it("exclude it, whether its row is good or bad", () => {
@@ -162,7 +181,10 @@ describe("a source with rules", () => {
       )
       return { ...folder, ...source }
     })
-  const rowsOf = (snapshot: Option.Option<{ readonly rows: Stream.Stream<Row, unknown> }>) => all(Option.getOrThrow(snapshot).rows)
+  const rowsOf = (snapshot: Option.Option<Snapshot>) => {
+    const { adjustments = ProductRules.unadjusted, rows } = Option.getOrThrow(snapshot)
+    return all(Stream.map(rows, offered(adjustments)))
+  }
 
   it.scoped("follows an edit of the rules, although the source is the same", () =>
     Effect.gen(function*() {

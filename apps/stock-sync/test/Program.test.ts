@@ -120,6 +120,27 @@ describe.concurrent("once", () => {
       })
     ))
 
+  it.live("subtracts the buffer from the sum of a product's rows once, and sends no more than the maximum, as plan shows", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = { ...yield* account, STOCK_SYNC_DUPLICATES: "sum", STOCK_SYNC_SOURCE: "stock.csv", STOCK_SYNC_RULES: "rules.csv" }
+        const locations = (id: string) => [3, 3, 3].map((stock) => `${id},${stock}\n`).join("")
+        yield* write(`${cwd}/stock.csv`, `productId,stock\n${["007", "SKU", "MUG-BLUE-250"].map(locations).join("")}`)
+        yield* write(`${cwd}/rules.csv`, "id,productId,buffer,max\nSKU,Ä-7,,20\nMUG-BLUE-250,,4,\n")
+        const args = ["--max", "3", "--buffer", "2"]
+        const plan = yield* run(["plan", ...args, "--json"], { cwd, env })
+        expect(plan.status).toBe(0)
+        expect(JSON.parse(plan.stdout)).toMatchObject({ send: 3, rejectedRows: 0 })
+        expect(plan.stdout.match(/"to":\d+/g)?.toSorted((one, other) => one.localeCompare(other))).toEqual([
+          "\"to\":3",
+          "\"to\":3",
+          "\"to\":7"
+        ])
+        expect(yield* run(["once", ...args], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held("007", "Ä-7", "MUG-BLUE-250")).toEqual({ "007": 3, "Ä-7": 7, "MUG-BLUE-250": 3 })
+      })
+    ))
+
   it.live("reads every kind of source", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {

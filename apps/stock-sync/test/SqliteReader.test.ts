@@ -41,6 +41,11 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
           { rows: [{ i: "9007199254740993", r: 1.5, f: "Infinity", n: null, t: "añ😀", b: {} }] },
           { isComplete: true }
         ])
+        expect(read("SELECT 1 AS stock, 2 AS other, 3 AS stock")).toEqual([
+          { columns: ["stock", "other", "stock"] },
+          { rows: [{ stock: "3", other: "2" }] },
+          { isComplete: true }
+        ])
         expect(read("SELECT 1; SELECT 2")).toEqual([{ error: "moreThanOne" }])
         expect(read("PRAGMA user_version")).toEqual([{ error: "noSelect" }])
         expect(read("SELECT id FROM missing")).toEqual([{ error: "database", code: "SQLITE_ERROR", message: "no such table: missing" }])

@@ -4,7 +4,11 @@
  */
 import { CsvError, Parser } from "csv-parse"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as AcceptPartial from "./AcceptPartial.js"
 import * as CellText from "./CellText.js"
+import { isErrorText } from "./ErrorText.js"
+import { quoted } from "./Quoted.js"
 import { adaptTo, type ColumnLayout, decodeRecord, findColumns } from "./Record.js"
 import type { RowSchema } from "./RowSchema.js"
 import * as SourceError from "./SourceError.js"
@@ -17,6 +21,10 @@ export interface CsvOptions {
   readonly delimiter?: string | undefined
   /** The option that selects the format, such as `--format`. */
   readonly formatOption?: string | undefined
+  /** Refuses a source that ends in no row or contains an error message, except by what is named here (default: these are rejected rows). */
+  readonly acceptPartial?: AcceptPartial.AcceptPartial | undefined
+  /** Whether nothing but its line end shows that the last row is complete. */
+  readonly needsLineEnd?: boolean | undefined
 }
 
 // A longer record has an unclosed quote. Without a limit the rest of the file would be one record in memory.
@@ -65,6 +73,10 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   private failure: SourceError.SourceError | undefined
   private rows: Array<Row> = []
   private hasRows = false
+  private hasWholeRow = false
+  /** The last record, if it is no row. */
+  private last: { readonly line: number; readonly text: string; readonly isRow: boolean } | undefined
+  private lastByte: number | undefined
   // Counted here: the parser counts a CRLF inside quotes twice, and reports the line where a record ends.
   private line = 1
 
@@ -75,6 +87,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   }
 
   push(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
+    this.lastByte = chunk.at(-1) ?? this.lastByte
     if (this.parser !== undefined) return this.write(this.parser, chunk)
     this.head = Buffer.concat([this.head, chunk])
     const header = this.header()
@@ -89,6 +102,8 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       if (!this.hasRows && this.schema.empty !== undefined) {
         return yield* this.fail(`it has a header and no rows, which is ${this.schema.empty}`)
       }
+      const cut = this.cut()
+      if (cut !== undefined) return yield* Effect.fail(cut)
       return [...first, ...last]
     })
   }
@@ -152,7 +167,45 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
     }
     if (!this.hasRows) this.layout = adaptTo(this.layout, record)
     this.hasRows = true
-    this.rows.push(decodeRecord(this.schema, this.layout, line, record))
+    const row = decodeRecord(this.schema, this.layout, line, record)
+    this.rows.push(row)
+    if (this.options.acceptPartial !== undefined) this.check(row, record, this.layout, line)
+  }
+
+  private check(row: Row, record: ReadonlyArray<string>, { width }: ColumnLayout, line: number): void {
+    if (!Predicate.isTagged(row, "Rejected")) {
+      this.last = undefined
+      this.hasWholeRow = true
+      return
+    }
+    const isRow = record.length === width
+    const text = record.join(" ")
+    this.hasWholeRow ||= isRow
+    const isAccepted = AcceptPartial.accepts(this.options.acceptPartial, "error-text")
+    const isMessage = isErrorText(text)
+    this.last = isMessage && isAccepted ? undefined : { line, text, isRow }
+    if (isMessage && !isAccepted) {
+      this.failure = this.refusalOf("error-text", `${quoted(text.trim())} is an error message, so the row before it may be cut`, line)
+    }
+  }
+
+  /** Why the end of the source is not that of its rows. */
+  private cut(): SourceError.SourceError | undefined {
+    const { acceptPartial, needsLineEnd = false } = this.options
+    const { last, lastByte } = this
+    if (acceptPartial === undefined) return undefined
+    const isEnded = lastByte === lineFeed || lastByte === carriageReturn
+    if (needsLineEnd && !isEnded && !AcceptPartial.accepts(acceptPartial, "line-end")) {
+      return this.refusalOf("line-end", "its last line has no line end, so it may be cut")
+    }
+    if (last === undefined || !this.hasWholeRow || AcceptPartial.accepts(acceptPartial, "last-row")) return undefined
+    return last.isRow && (isEnded || !last.text.endsWith("\uFFFD"))
+      ? undefined
+      : this.refusalOf("last-row", `its last line is no row (${quoted(last.text.trim())}), so it may be cut`, last.line)
+  }
+
+  private refusalOf(mark: AcceptPartial.Mark, reason: string, line?: number): SourceError.SourceError {
+    return this.errorOf(AcceptPartial.cutRefusal(this.options.acceptPartial, mark, reason), line)
   }
 
   private errorOf(reason: string, line?: number): SourceError.SourceError {

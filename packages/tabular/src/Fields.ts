@@ -9,6 +9,10 @@ const own = (value: unknown, name: string): unknown => Predicate.isRecord(value)
 const valueAt = (object: { readonly [name: string]: unknown }, name: string): unknown =>
   !name.includes(".") || Object.hasOwn(object, name) ? own(object, name) : name.split(".").reduce<unknown>(own, object)
 
+/** Whether a value has a field for at least one of the columns. */
+export const hasColumn = <Row>({ columns }: RowSchema<Row>, value: unknown): boolean =>
+  Predicate.isRecord(value) && columns.some(({ name }) => valueAt(value, name) !== undefined)
+
 /** Decodes one object. A column may be a path of names with dots between them, such as `inventory.available`. */
 export const decodeFields = <Row>(schema: RowSchema<Row>, line: number, value: unknown): Row =>
   Predicate.isRecord(value)

@@ -11,7 +11,7 @@ export type Format = "csv" | "json" | "ndjson"
 
 export const all: ReadonlyArray<Format> = ["csv", "json", "ndjson"]
 
-export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions {}
+export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions, Ndjson.NdjsonOptions {}
 
 const endings: ReadonlyArray<readonly [RegExp, Format]> = [
   [/\.json(\.gz)?$/i, "json"],

@@ -1,7 +1,9 @@
 /** Decodes a JSON document in constant memory: an array of objects, or an object with such an array. */
 import { JSONParser } from "@streamparser/json"
 import * as Effect from "effect/Effect"
-import { decodeFields } from "./Fields.js"
+import * as AcceptPartial from "./AcceptPartial.js"
+import * as Envelope from "./Envelope.js"
+import { decodeFields, hasColumn } from "./Fields.js"
 import { quoted } from "./Quoted.js"
 import type { RowSchema } from "./RowSchema.js"
 import * as SourceError from "./SourceError.js"
@@ -24,6 +26,13 @@ export interface JsonOptions {
    * neither null nor empty. Without this callback such a document fails.
    */
   readonly onNextCursor?: ((cursor: string) => void) | undefined
+  /**
+   * Receives, at the end of the document, what its fields show of other pages, and the number of its outermost items. Without this callback
+   * the document is judged alone.
+   */
+  readonly onEvidence?: ((evidence: ReadonlyArray<Envelope.Evidence>, count: number) => void) | undefined
+  /** Refuses a document that shows to be a part, except by what is named here (default: only `next_cursor` is looked at). */
+  readonly acceptPartial?: AcceptPartial.AcceptPartial | undefined
 }
 
 // Bytes between the ends of two items. Limits the memory for one item.
@@ -44,6 +53,9 @@ const itemPaths = ([first, ...rest]: ReadonlyArray<string>): ReadonlyArray<strin
     ? ["*"]
     : itemPaths(rest).flatMap((path) => (rest.length === 0 ? [`${first}.${path}`] : [`${first}.${path}`, `${first}.*.${path}`]))
 
+// The field that a reader of pages follows.
+const nextCursor = "next_cursor"
+
 // The names of arrays that a message lists.
 const maxArrayNames = 5
 
@@ -55,6 +67,11 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   private number = 0
   private sinceItem = 0
   private rows: Array<Row> = []
+  private isFollowed = false
+  private envelope: Envelope.Reader | undefined
+  /** The last item, if it has none of the columns and an earlier one has. */
+  private noRow: unknown
+  private hasRow = false
   /** Top-level fields with an array, for the message if the path has none. */
   private readonly arrays = new Set<string>()
 
@@ -87,7 +104,8 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       if (this.parser === undefined) return Effect.fail(this.errorOf("it is empty"))
       return Effect.filterOrFail(
         this.step((parser) => {
-          if (!parser.isEnded) throw new Stop(`after ${this.count} it is truncated`)
+          if (!parser.isEnded) throw new Stop(`after ${this.itemCount} it is truncated`)
+          if (this.number > 0) this.judge()
         }),
         () => this.number > 0 || this.schema.empty === undefined,
         () =>
@@ -111,6 +129,11 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       // A star stands for any name as well: as many names have to lead here as were asked for.
       else if (stack.filter((step, depth) => depth > 0 && !Array.isArray(step.value)).length === names.length) this.item(parent, value)
     }
+    if (this.options.acceptPartial !== undefined) {
+      const envelope = new Envelope.Reader(names)
+      parser.onToken = (token) => envelope.write(token)
+      this.envelope = envelope
+    }
     return parser
   }
 
@@ -118,7 +141,30 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
     this.sinceItem = 0
     if (!Array.isArray(parent)) throw new Stop(`there is no array (${this.place})`)
     this.number++
+    const isRow = hasColumn(this.schema, value)
+    this.noRow = isRow || !this.hasRow ? undefined : value
+    this.hasRow ||= isRow
     this.rows.push(decodeFields(this.schema, this.number, value))
+  }
+
+  /** Whether the document is whole, once it has ended. */
+  private judge(): void {
+    const { acceptPartial, onEvidence } = this.options
+    if (acceptPartial === undefined) return
+    if (this.noRow !== undefined && !AcceptPartial.accepts(acceptPartial, "last-row")) {
+      throw new Stop(
+        AcceptPartial.cutRefusal(acceptPartial, "last-row",
+          `its last item has none of the columns (${quoted(JSON.stringify(this.noRow))}), so it may be cut`)
+      )
+    }
+    const { evidence = [], outerCount = 0 } = this.envelope ?? {}
+    if (onEvidence !== undefined) return onEvidence(evidence, outerCount)
+    // The reader of the pages knows whether it has all of them.
+    if (this.isFollowed) return
+    const pages = new Envelope.Pages()
+    pages.add(evidence)
+    const complaint = pages.complaint((field) => AcceptPartial.accepts(acceptPartial, field))
+    if (complaint !== undefined) throw new Stop(AcceptPartial.pageRefusal(acceptPartial, complaint.field, complaint.reason))
   }
 
   private array(name: unknown, value: unknown): void {
@@ -128,10 +174,16 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   private page(cursor: unknown): void {
     if (cursor === null || cursor === "") return
     if (typeof cursor !== "string" && typeof cursor !== "number") throw new Stop("its next_cursor is neither text nor a number")
-    if (this.options.onNextCursor === undefined) {
-      throw new Stop(`it is one page of several: next_cursor is set (${quoted(String(cursor))}). Provide a document with all items`)
+    const { acceptPartial, onNextCursor } = this.options
+    if (onNextCursor !== undefined) {
+      this.isFollowed = true
+      return onNextCursor(String(cursor))
     }
-    this.options.onNextCursor(String(cursor))
+    if (!AcceptPartial.accepts(acceptPartial, nextCursor)) {
+      throw new Stop(
+        AcceptPartial.pageRefusal(acceptPartial, nextCursor, `it is one page of several: next_cursor is set (${quoted(String(cursor))})`)
+      )
+    }
   }
 
   private step(act: (parser: JSONParser) => void): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
@@ -142,7 +194,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
         return Effect.fail(this.errorOf(error instanceof Stop ? error.message : this.reasonOf(error)))
       }
       if (this.sinceItem > maxItemBytes)
-        return Effect.fail(this.errorOf(`after ${this.count} there is 1 MiB without another (${this.place})`))
+        return Effect.fail(this.errorOf(`after ${this.itemCount} there is 1 MiB without another (${this.place})`))
       const { rows } = this
       this.rows = []
       return Effect.succeed(rows)
@@ -155,11 +207,11 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       return `it is several JSON objects, not one document: set ${formatOption} to ndjson`
     }
     // Thrown by the decoder of strings; the parser's own errors are of other classes.
-    if (error instanceof TypeError) return `after ${this.count} it is not UTF-8: save it in UTF-8`
-    return `after ${this.count} it is not JSON`
+    if (error instanceof TypeError) return `after ${this.itemCount} it is not UTF-8: save it in UTF-8`
+    return `after ${this.itemCount} it is not JSON`
   }
 
-  private get count(): string {
+  private get itemCount(): string {
     return `${this.number} ${this.number === 1 ? "item" : "items"}`
   }
 

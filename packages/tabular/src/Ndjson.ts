@@ -1,7 +1,11 @@
 /** Decodes NDJSON, one JSON object per line, in constant memory. A line that is not JSON is a rejected row. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { decodeFields } from "./Fields.js"
+import * as Predicate from "effect/Predicate"
+import * as AcceptPartial from "./AcceptPartial.js"
+import * as Envelope from "./Envelope.js"
+import { isErrorText } from "./ErrorText.js"
+import { decodeFields, hasColumn } from "./Fields.js"
 import { quoted } from "./Quoted.js"
 import type { RowSchema } from "./RowSchema.js"
 import * as SourceError from "./SourceError.js"
@@ -12,10 +16,17 @@ export interface NdjsonOptions {
   readonly source: string
   /** The option that selects the format, such as `--format`. */
   readonly formatOption?: string | undefined
+  /**
+   * Refuses a source that ends in no row, contains an error message, or shows to be one page of several, except by what is named here
+   * (default: these are rejected rows).
+   */
+  readonly acceptPartial?: AcceptPartial.AcceptPartial | undefined
 }
 
 // Limits the memory for one line. No row is longer.
 const maxLineLength = 1_048_576
+// Lines that are no rows repeat the same fields.
+const maxEvidence = 100
 
 /**
  * Decodes NDJSON, in the order of the source, and skips blank lines. Fails with `SourceError` if the source is empty, truncated, or one JSON
@@ -34,6 +45,11 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   private restLength = 0
   private line = 0
   private hasRows = false
+  private rows = 0
+  /** The last line, if it is no row and an earlier one is. */
+  private last: { readonly line: number; readonly text: string } | undefined
+  /** What the objects show that are no rows. */
+  private readonly evidence: Array<Envelope.Evidence> = []
 
   constructor(schema: RowSchema<Row>, options: NdjsonOptions) {
     this.schema = schema
@@ -58,8 +74,39 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
         return this.fail("the last line is an incomplete JSON object: the source is truncated", this.line + 1)
       }
       return Effect.filterOrElse(this.decodeLines([last]), () => this.hasRows || this.schema.empty === undefined,
-        () => this.fail("it is empty"))
+        () => this.fail("it is empty")).pipe(Effect.tap(() => this.judge()))
     })
+  }
+
+  private judge(): Effect.Effect<void, SourceError.SourceError> {
+    const { acceptPartial } = this.options
+    if (acceptPartial === undefined || this.rows === 0) return Effect.void
+    const pages = new Envelope.Pages()
+    pages.add(this.evidence.map((each) => ({ ...each, items: this.rows })))
+    const complaint = pages.complaint((field) => AcceptPartial.accepts(acceptPartial, field))
+    if (complaint !== undefined) return this.fail(AcceptPartial.pageRefusal(acceptPartial, complaint.field, complaint.reason))
+    return this.last === undefined || AcceptPartial.accepts(acceptPartial, "last-row")
+      ? Effect.void
+      : this.fail(
+        AcceptPartial.cutRefusal(acceptPartial, "last-row", `its last line is no row (${quoted(this.last.text.trim())}), so it may be cut`),
+        this.last.line
+      )
+  }
+
+  /** Remembers what a line shows. Returns whether it is an error message. */
+  private observe(text: string, value: unknown): boolean {
+    const { acceptPartial } = this.options
+    if (acceptPartial === undefined) return false
+    if (hasColumn(this.schema, value)) {
+      this.rows++
+      this.last = undefined
+      return false
+    }
+    if (Predicate.isRecord(value) && this.evidence.length < maxEvidence) this.evidence.push(...Envelope.ofObject(value))
+    const isAccepted = AcceptPartial.accepts(acceptPartial, "error-text")
+    const isMessage = !Predicate.isRecord(value) && isErrorText(text)
+    this.last = this.rows === 0 || (isMessage && isAccepted) ? undefined : { line: this.line, text }
+    return isMessage && !isAccepted
   }
 
   private rest(): string {
@@ -80,6 +127,13 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       }
       this.hasRows = true
       const value = parse(text)
+      if (this.observe(text, Either.getOrUndefined(value))) {
+        return this.fail(
+          AcceptPartial.cutRefusal(this.options.acceptPartial, "error-text",
+            `${quoted(text.trim())} is an error message, so rows may be missing`),
+          this.line
+        )
+      }
       rows.push(
         Either.isLeft(value) ? this.schema.reject(this.line, undefined, value.left) : decodeFields(this.schema, this.line, value.right)
       )

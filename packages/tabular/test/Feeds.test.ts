@@ -22,6 +22,7 @@ const read = (feed: Feed, chunks: number) =>
         source: file,
         delimiter,
         items,
+        acceptPartial: { names: [], option: (name) => `--accept-partial ${name}` },
         itemsOption: "--items",
         formatOption: "--format",
         onNextCursor: pages && ((cursor) => cursors.push(cursor))

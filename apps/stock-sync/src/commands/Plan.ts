@@ -19,8 +19,8 @@ const preview = (policy: SnapshotPolicy) =>
     const source = yield* Source
     const before = yield* ledger.snapshot
     // Without a version to compare with, the source always returns a snapshot.
-    const { excluded, rows, unit } = Option.getOrThrow(yield* source.open(Option.none()))
-    const { held, missingKept } = yield* ledger.previewSnapshot({ source: source.name, unit, excluded, rows }, policy)
+    const snapshot = Option.getOrThrow(yield* source.open(Option.none()))
+    const { held, missingKept } = yield* ledger.previewSnapshot({ ...snapshot, source: source.name }, policy)
     const queue = yield* Format.collect(ledger.queue, output.json)
     const { waiting } = yield* ledger.backlog
     return {

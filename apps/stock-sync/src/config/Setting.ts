@@ -29,6 +29,8 @@ export interface Documented extends Names {
   readonly placeholder: string | undefined
   /** The description with its default, without the variable. */
   readonly about: string
+  /** Whether the option may be repeated. */
+  readonly isList?: boolean
 }
 
 export type Setting<A> = Options.Options<Value<A>> & Documented & {
@@ -114,6 +116,30 @@ export const optional = <A>(flag: string, type: Type<A>, description: Descriptio
 /** A setting with a default, which is written as its text and read like one. */
 export const withDefault = <A>(flag: string, type: Type<A>, standard: string, about: string): Setting<A> =>
   make(flag, type, { about, absent: standard }, Option.getOrThrow(type.parse(standard)))
+
+/** A list of texts: an option that may be repeated, each a text or several with commas between them. */
+export const list = (flag: string, placeholder: string, description: Description): Setting<ReadonlyArray<string>> => {
+  const type: Type<ReadonlyArray<string>> = {
+    ...text,
+    placeholder,
+    parse: (texts) => Option.some(texts.split(",").map((each) => each.trim()).filter((each) => each !== ""))
+  }
+  const about = { ...documented(flag, placeholder, description), isList: true }
+  const lookedUp = read<ReadonlyArray<string>, ReadonlyArray<string>>(about, type, [])
+  return Object.assign(
+    Options.text(flag).pipe(
+      Options.withPseudoName(placeholder),
+      Options.withDescription(helpOf(about)),
+      Options.repeated,
+      Options.map((texts) => lookedUp(joined(texts)))
+    ),
+    { ...about, fromConfig: lookedUp(Option.none()) }
+  )
+}
+
+/** The texts of a repeated option as one. */
+export const joined = (texts: ReadonlyArray<string>): Option.Option<string> =>
+  texts.length === 0 ? Option.none() : Option.some(texts.join(","))
 
 /** A flag. Its variable and its name in the config file are `true` or `false`. */
 export const flag = (flag: string, about: string): Setting<boolean> => {

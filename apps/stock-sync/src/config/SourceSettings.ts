@@ -63,11 +63,17 @@ export const options = {
       "A file that the writer creates or touches when the source file is complete. The source file is read only if the marker exists and is not older",
     absent: "none"
   }),
+  acceptPartial: Setting.list("accept-partial", "FIELD", {
+    about:
+      "A sign that the source is only a part, which is accepted all the same: a field such as has_more, or one of length, line-end, last-row " +
+      "and error-text, as the message of the refusal names it. May be repeated, or name several with commas between them",
+    absent: "none, such a source is refused"
+  }),
   maxBadRows: Setting.optional("max-bad-rows", Setting.share, {
     about: "A source with a larger share of rejected rows is refused, such as 5%",
     absent: "20%, and more than 10 rows"
   }),
-  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from every stock, down to 0", absent: "0" }),
+  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from the stock of every product, down to 0", absent: "0" }),
   max: Setting.optional("max", pieces, { about: "The largest stock that is sent for a product", absent: "no limit" }),
   rules: Setting.optional("rules", Setting.file, {
     about: "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude",

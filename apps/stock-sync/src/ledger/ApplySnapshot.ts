@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Stream from "effect/Stream"
 import { Wording } from "../config/Wording.js"
+import { type Adjustments, unadjusted } from "../source/ProductRules.js"
 import * as RejectedRowLimit from "../sync/RejectedRowLimit.js"
 import * as HeldSnapshots from "./HeldSnapshots.js"
 import type { Ledger } from "./Ledger.js"
@@ -169,6 +170,7 @@ interface TooManyRejected {
 const compareAndJudge = (
   sql: SqlClient.SqlClient,
   policy: SnapshotPolicy,
+  adjustments: Adjustments,
   windowStart: number
 ): Effect.Effect<Judged | TooManyRejected, SqlError | ParseError> =>
   Effect.gen(function*() {
@@ -179,7 +181,7 @@ const compareAndJudge = (
       const first = Option.getOrUndefined(yield* Staging.firstRejected(sql, policy.duplicates, option("duplicates")))
       return { message: (unit) => RejectedRowLimit.sentence(counts, first, unit, named("max-bad-rows")) }
     }
-    const difference = yield* SnapshotDiff.compare(sql, policy, counts, windowStart)
+    const difference = yield* SnapshotDiff.compare(sql, policy, counts, windowStart, yield* Staging.offer(sql, adjustments))
     return { ...difference, verdict: yield* HeldSnapshots.judge(sql, policy.guard, difference) }
   })
 
@@ -189,7 +191,7 @@ const batchesAhead = 2
 /** Stages and judges a snapshot, uses it, and drops what was staged. */
 const withStaged = <A, E, E2, R>(
   { run, sql }: LedgerConnection.LedgerConnection,
-  { excluded, rows, source, unit }: SnapshotInput<E, R>,
+  { adjustments = unadjusted, excluded, rows, source, unit }: SnapshotInput<E, R>,
   policy: SnapshotPolicy,
   use: (judged: Judged, window: GuardWindow) => Effect.Effect<A, E2>
 ): Effect.Effect<A, E | E2 | LedgerFault | SourceError.SourceError, R> =>
@@ -203,7 +205,7 @@ const withStaged = <A, E, E2, R>(
     )
     if (excluded.size > 0) yield* run(Staging.exclude(sql, excluded))
     const window = yield* guardWindow(policy)
-    const judged = yield* run(compareAndJudge(sql, policy, window.start))
+    const judged = yield* run(compareAndJudge(sql, policy, adjustments, window.start))
     if ("message" in judged) return yield* SourceError.content(source, judged.message(unit))
     return yield* use(judged, window)
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
@@ -278,7 +280,7 @@ const smallSnapshot = (
 export const applySmall = (
   connection: LedgerConnection.LedgerConnection,
   all: ReadonlyArray<Row>,
-  input: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
+  input: Pick<SnapshotInput<never, never>, "adjustments" | "excluded" | "unit">,
   policy: SnapshotPolicy,
   assignments: SnapshotAssignments
 ): Effect.Effect<Option.Option<SnapshotResult>, SqlError | ParseError> =>
@@ -292,8 +294,9 @@ export const applySmall = (
       return Option.none()
     }
     const window = yield* guardWindow(policy)
-    const { implausible, ...compared } = SnapshotDiff.relations(sql, window.start, zeroes)
-    const { end, prepare, relations, write } = smallSnapshot(sql, [...rows, ...Staging.toExcludedRows(input.excluded)], compared)
+    const staged = [...Staging.adjusted(rows, input.adjustments ?? unadjusted), ...Staging.toExcludedRows(input.excluded)]
+    const { implausible, ...compared } = SnapshotDiff.relations(sql, window.start, zeroes, Staging.offerAsStaged(sql))
+    const { end, prepare, relations, write } = smallSnapshot(sql, staged, compared)
     return yield* Effect.gen(function*() {
       yield* prepare
       const difference = yield* SnapshotDiff.measure(sql, window.start, { ...counts, missingKept: false },

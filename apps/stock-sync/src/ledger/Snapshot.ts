@@ -3,6 +3,7 @@ import type { Row } from "@plaza/tabular/Stock"
 import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
+import type { Adjustments } from "../source/ProductRules.js"
 import type { Unit } from "../source/Source.js"
 import type * as DropGuard from "../sync/DropGuard.js"
 
@@ -13,6 +14,8 @@ export interface SnapshotInput<E, R> {
   readonly unit: Unit
   /** Products that are not part of the snapshot, even if the source names them. */
   readonly excluded: ReadonlySet<string>
+  /** How the sum of a product's rows is reduced (default: not at all). */
+  readonly adjustments?: Adjustments | undefined
   readonly rows: Stream.Stream<Row, E, R>
 }
 

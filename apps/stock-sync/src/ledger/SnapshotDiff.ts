@@ -19,12 +19,12 @@ const missing = (sql: SqlClient.SqlClient) =>
  * The products that differ. `was` is the wanted stock so far, `base` that at the start of the guard's window. A line is updated only for
  * entries that show it, because one more row at the top of a file moves all lines.
  */
-const changed = (sql: SqlClient.SqlClient, windowStart: number, zeroes: boolean) =>
-  sql`SELECT staged.id, staged.stock, staged.line, 'named' AS part, product.wanted AS was,
+const changed = (sql: SqlClient.SqlClient, windowStart: number, zeroes: boolean, { join, stock }: Staging.Offer) =>
+  sql`SELECT staged.id, ${stock} AS stock, staged.line, 'named' AS part, product.wanted AS was,
       CASE WHEN product.base_at > ${windowStart} THEN product.base ELSE product.wanted END AS base
-    FROM staged LEFT JOIN product ON product.id = staged.id
+    FROM staged LEFT JOIN product ON product.id = staged.id ${join}
     WHERE ${sql.literal(Staging.accepted)} AND (
-      product.id IS NULL OR product.wanted <> staged.stock OR product.part <> 'named' OR
+      product.id IS NULL OR product.wanted <> ${stock} OR product.part <> 'named' OR
       (product.state = 'quarantined' AND product.line <> staged.line)
     ) ${
     zeroes
@@ -45,9 +45,9 @@ const implausible = (sql: SqlClient.SqlClient, zeroes: boolean) =>
     WHERE part = 'named'${sql.literal(zeroes ? " OR (part <> 'zeroed' AND wanted > 0)" : "")}`
 
 /** What is compared, from the relations `staged` and `duplicated`. `zeroes`: missing products get a wanted stock of 0. */
-export const relations = (sql: SqlClient.SqlClient, windowStart: number, zeroes: boolean) => ({
+export const relations = (sql: SqlClient.SqlClient, windowStart: number, zeroes: boolean, offer: Staging.Offer) => ({
   missing: missing(sql),
-  changed: changed(sql, windowStart, zeroes),
+  changed: changed(sql, windowStart, zeroes, offer),
   implausible: implausible(sql, zeroes)
 } satisfies Relations)
 
@@ -137,11 +137,12 @@ export const compare = (
   sql: SqlClient.SqlClient,
   policy: SnapshotPolicy,
   counts: Staging.Counts,
-  windowStart: number
+  windowStart: number,
+  offer: Staging.Offer
 ): Effect.Effect<Difference, SqlError | ParseError> =>
   Effect.gen(function*() {
     const missingKept = policy.missing === "zero" && (yield* Staging.hasUnattributedRow(sql))
-    const compared = Object.entries(relations(sql, windowStart, policy.missing === "zero" && !missingKept))
+    const compared = Object.entries(relations(sql, windowStart, policy.missing === "zero" && !missingKept, offer))
     yield* Effect.forEach(compared, ([name, query]) => sql`CREATE TEMP TABLE ${sql.literal(name)} AS ${query}`, { discard: true })
     yield* indexChanged(sql)
     return yield* measure(sql, windowStart, { ...counts, missingKept })

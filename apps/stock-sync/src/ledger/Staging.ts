@@ -4,13 +4,14 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Statement } from "@effect/sql/Statement"
+import type { Fragment, Statement } from "@effect/sql/Statement"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import * as ProductRules from "../source/ProductRules.js"
 import { idRows, isStorable, toStorable } from "./LedgerConnection.js"
 import * as LedgerRows from "./LedgerRows.js"
 import type { SnapshotPolicy } from "./Snapshot.js"
@@ -37,6 +38,18 @@ export const toStagedRow = (row: Row): StagedRow => {
     ? [row.line, null, null, "bad", `the product's id is longer than ${maxIdLength} characters or contains an invalid character`]
     : [row.line, id, row.stock, row.negative === true ? "negative" : "good", null]
 }
+
+/** Rows of distinct products, with the stock that is to be sent. */
+export const adjusted = (rows: ReadonlyArray<StagedRow>, adjustments: ProductRules.Adjustments): ReadonlyArray<StagedRow> =>
+  adjustments === ProductRules.unadjusted
+    ? rows
+    : rows.map(([line, id, stock, kind, reason]) => [
+      line,
+      id,
+      id === null || stock === null ? stock : ProductRules.adjust(stock, ProductRules.adjustmentOf(adjustments, id)),
+      kind,
+      reason
+    ])
 
 /** In KiB if negative. Comparing a snapshot of a million products reads pages over and over with the 2 MiB of SQLite. */
 const enlargeCache = (sql: SqlClient.SqlClient) =>
@@ -143,6 +156,49 @@ export const accepted = "staged.id > '' AND staged.kind IN ('good', 'negative') 
 
 const rejected = "(staged.kind = 'bad' OR duplicated.id IS NOT NULL)"
 
+/** The stock to send of a staged row, and what it is joined with. */
+export interface Offer {
+  readonly stock: Fragment
+  readonly join: Fragment
+}
+
+/** For rows that are adjusted already. */
+export const offerAsStaged = (sql: SqlClient.SqlClient): Offer => ({ stock: sql`staged.stock`, join: sql`` })
+
+const insertAdjustments = (sql: SqlClient.SqlClient, products: ReadonlyArray<readonly [string, ProductRules.Adjustment]>) => {
+  const rows = JSON.stringify(products.map(([id, { buffer, max }]) => [id, buffer ?? null, max ?? null]))
+  return sql.onDialectOrElse({
+    pg: () =>
+      sql`INSERT INTO adjustment SELECT value ->> 0, CAST(value ->> 1 AS BIGINT), CAST(value ->> 2 AS BIGINT)
+        FROM json_array_elements(${rows}::json) AS rule (value)`,
+    orElse: () => sql`INSERT INTO adjustment SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${rows})`
+  })
+}
+
+/** The stock of all rows, once those of one product are added up. */
+export const offer = (sql: SqlClient.SqlClient, { all, products }: ProductRules.Adjustments): Effect.Effect<Offer, SqlError> => {
+  const [least, greatest] = sql.onDialectOrElse({ pg: () => ["LEAST", "GREATEST"] as const, orElse: () => ["min", "max"] as const })
+  const reduced = (buffer: string, max: string) => sql.literal(`${least}(${greatest}(0, staged.stock - ${buffer}), ${max})`)
+  const [buffer, max] = [String(all.buffer ?? 0), String(all.max ?? Number.MAX_SAFE_INTEGER)]
+  if (products.size === 0) {
+    return Effect.succeed(
+      all.buffer === undefined && all.max === undefined ? offerAsStaged(sql) : { ...offerAsStaged(sql), stock: reduced(buffer, max) }
+    )
+  }
+  return Effect.gen(function*() {
+    yield* sql`CREATE TEMP TABLE adjustment (id TEXT NOT NULL PRIMARY KEY, buffer BIGINT, most BIGINT)`
+    const storable = Chunk.fromIterable(products).pipe(Chunk.filter(([id]) => isStorable(id)), Chunk.chunksOf(batchSize))
+    yield* Effect.forEach(storable, (batch) => insertAdjustments(sql, Chunk.toReadonlyArray(batch)), { discard: true })
+    return {
+      // A product with a rule of its own has all values of it.
+      stock: sql`CASE WHEN adjustment.id IS NULL THEN ${reduced(buffer, max)} ELSE ${
+        reduced("coalesce(adjustment.buffer, 0)", `coalesce(adjustment.most, ${Number.MAX_SAFE_INTEGER})`)
+      } END`,
+      join: sql`LEFT JOIN adjustment ON adjustment.id = staged.id`
+    }
+  })
+}
+
 /** Finishes the staging after the last row. `accepted` can be used from here on. */
 export const finish = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
   Effect.all([
@@ -152,7 +208,7 @@ export const finish = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect
     analyzeDuplicated(sql)
   ], { discard: true })
 
-const tables = ["staged", "summed", "duplicated", "changed", "missing", "implausible"]
+const tables = ["staged", "summed", "duplicated", "adjustment", "changed", "missing", "implausible"]
 
 /** Drops the temporary tables of a snapshot. */
 export const drop = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>

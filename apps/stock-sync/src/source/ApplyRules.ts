@@ -1,4 +1,4 @@
-/** Applies product rules to the rows of a source. An edit of the rules file applies to the next snapshot. */
+/** Applies product rules to the snapshots of a source. An edit of the rules file applies to the next snapshot. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
@@ -49,7 +49,7 @@ const fromFile = (
 
 type Options = RuleOptions & Pick<WholeFile.FinishedOptions, "settle" | "unfinishedWait">
 
-/** The source with the rules applied to its rows. An invalid rules file fails the whole snapshot. */
+/** The source with the rules applied to its snapshots. An invalid rules file fails the whole snapshot. */
 export const make = (
   source: Source["Type"],
   options: Options
@@ -74,6 +74,7 @@ export const make = (
             ...snapshot,
             version: Option.map(snapshot.version, (version) => `${opened.version}\n${version}`),
             excluded: ProductRules.excluded(opened.rules),
+            adjustments: ProductRules.adjustments(opened.rules),
             rows: Stream.concat(Stream.filterMap(snapshot.rows, (row: Row) => Option.fromNullable(apply(row))), opened.unchanged)
           }))
         })

@@ -3,6 +3,8 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as NodeClient from "@plaza/client/node"
+import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
+import * as Envelope from "@plaza/tabular/Envelope"
 import * as Format from "@plaza/tabular/Format"
 import * as SourceError from "@plaza/tabular/SourceError"
 import type { Row } from "@plaza/tabular/Stock"
@@ -43,6 +45,8 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
   Effect.gen(function*() {
     const name = SourceUri.shown(options.source)
     const { place } = yield* Wording
+    const acceptPartial = yield* Rows.accepting(options)
+    const accepts = (field: string) => AcceptPartial.accepts(acceptPartial, field)
     const refused = (what: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${what}` })
     const unreachable = (what: string, retryAt?: DateTime.Utc) =>
       new SourceUnreachable({ source: name, message: `${name}: ${what}; no row of it was used`, retryAt })
@@ -66,12 +70,41 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
         return refused(`it responded ${status}: check ${place("source-authorization")} and ${place("source-headers")}`)
       }
       // 206 and 204 are successes, but not whole snapshots.
-      if (status !== 200) return refused(`it responded ${status}`)
+      if (status === 206 && !accepts("content-range")) {
+        return refused(AcceptPartial.pageRefusal(acceptPartial, "content-range", "it responded 206, which is a part"))
+      }
+      if (status !== 200 && status !== 206) return refused(`it responded ${status}`)
       const encoding = encodingOf(headers["content-encoding"])
       return encoding === "identity" || encoding === "gzip"
         ? Effect.succeed(fetched)
         : refused(`its content encoding ${encoding} is not supported: send plain bytes or gzip`)
     }
+
+    /** The same bytes, unless they can end anywhere: without a length, the end of the connection is that of the response. */
+    const proven = ({ headers }: HttpClientResponse, format: Format.Format) =>
+    (
+      bytes: Stream.Stream<Uint8Array, SourceUnreachable>
+    ): Stream.Stream<Uint8Array, SourceFailure> =>
+      hasLength(headers) || format === "json" || encodingOf(headers["content-encoding"]) === "gzip" || accepts("length")
+        ? bytes
+        : Stream.suspend(() => {
+          let head: Uint8Array | undefined = new Uint8Array()
+          return Stream.mapEffect(bytes, (chunk) => {
+            if (head === undefined) return Effect.succeed(chunk)
+            head = Buffer.concat([head, chunk])
+            const [one, two] = head
+            if (one === undefined || (one === 0x1f && two === undefined)) return Effect.succeed(chunk)
+            head = undefined
+            return one === 0x1f && two === 0x8b ? Effect.succeed(chunk) : SourceError.content(
+              name,
+              AcceptPartial.cutRefusal(
+                acceptPartial,
+                "length",
+                "its response has neither a Content-Length nor chunks, so nothing shows that it is complete"
+              )
+            )
+          })
+        })
 
     const bytesOf = (response: HttpClientResponse): Stream.Stream<Uint8Array, SourceUnreachable> => {
       const cut = () => unreachable("the response was cut short")
@@ -107,6 +140,8 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
         let upcoming: Effect.Effect<Requests.Fetched, SourceFailure> | undefined = Effect.succeed(first)
         let before = 0
         const visited = new Set([address.href, first.url.href])
+        const judged = new Envelope.Pages()
+        const way = options.items?.split(".") ?? ["data"]
 
         const go = (url: URL) =>
           Effect.gen(function*() {
@@ -122,23 +157,46 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
           const target = NextPage.ofLink(response.headers["link"] ?? "")
           const offset = before
           let cursor: string | undefined
+          let evidence: ReadonlyArray<Envelope.Evidence> = []
+          let count: number | undefined
+          let rowCount = 0
           const empty = EmptyPage.make(options.items)
-          const bytes = isFirst || format !== "json" ? bytesOf(response) : Stream.tap(bytesOf(response), empty.add)
-          const rows = Rows.rows(format, { ...options, source: name, mayBeEmpty: !isFirst, onNextCursor: (found) => (cursor = found) })(
-            bytes
-          )
+          const received = proven(response, format)(bytesOf(response))
+          const bytes = isFirst || format !== "json" ? received : Stream.tap(received, empty.add)
+          const rows = Rows.rows(format, {
+            ...options,
+            source: name,
+            mayBeEmpty: !isFirst,
+            onNextCursor: (found) => (cursor = found),
+            onEvidence: (found, outerCount) => {
+              evidence = found
+              count = outerCount
+            }
+          })(bytes)
           const numbered = Stream.mapChunks(rows, Chunk.map((row) => {
             empty.hasRows()
+            rowCount++
             before = row.line + offset
             return offset === 0 ? row : { ...row, line: before }
           }))
           const end = Stream.suspend(() => {
-            if (!isFirst && format === "json" && !empty.isPage())
-              return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
-            if (target !== undefined)
-              upcoming = Effect.flatMap(nextPage(url, target), go)
+            if (!isFirst && format === "json" && rowCount === 0) {
+              const document = empty.document()
+              if (document === undefined) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
+              evidence = Envelope.ofDocument(document, way)
+            }
+            judged.add([...evidence, ...Envelope.ofHeaders(response.headers, count ?? rowCount)])
+            if (target !== undefined) upcoming = Effect.flatMap(nextPage(url, target), go)
             else if (cursor !== undefined && cursor !== "") upcoming = go(NextPage.withCursor(url, cursor))
-            else if (isFirst) unpaged = version
+            else {
+              const complaint = judged.complaint(accepts)
+              if (complaint !== undefined) {
+                return Stream.fail(
+                  SourceError.content(name, AcceptPartial.pageRefusal(acceptPartial, complaint.field, complaint.reason))
+                )
+              }
+              if (isFirst) unpaged = version
+            }
             return Stream.empty
           })
           return Stream.concat(numbered, end)
@@ -174,6 +232,10 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
         })
     }
   })
+
+/** Whether the end of a response is known from its headers. The encoding that comes last delimits it. */
+const hasLength = (headers: HttpClientResponse["headers"]): boolean =>
+  headers["content-length"] !== undefined || /(?:^|,)\s*chunked\s*$/i.test(headers["transfer-encoding"] ?? "")
 
 const encodingOf = (header: string | undefined): string => {
   const encoding = (header ?? "").trim().toLowerCase()

@@ -170,7 +170,8 @@ const stdin = (options: SourceOptions): Source["Type"] => {
         version: Option.none(),
         unit: Rows.unitOf(format),
         excluded: new Set<string>(),
-        rows: Rows.rows(format, { ...options, source: "stdin" })(NodeStream.stdin)
+        // A pipe ends in the same way if its writer fails.
+        rows: Rows.rows(format, { ...options, source: "stdin", needsLineEnd: true })(NodeStream.stdin)
       }),
     changes: Stream.empty
   }

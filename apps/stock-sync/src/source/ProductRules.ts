@@ -1,5 +1,6 @@
 /**
- * Rules that change rows between the source and the ledger: safety stock, caps, mapping of ids, excluded products. Pure.
+ * Rules between the source and the ledger: mapping of ids and excluded products change its rows; safety stock and caps apply to the sum of
+ * a product's rows. Pure.
  */
 import type { ProductId } from "@plaza/domain/Ids"
 import type { RejectedRow, Row, ValidRow } from "@plaza/tabular/Stock"
@@ -30,22 +31,46 @@ export interface ProductRules {
 /** The stock to send: 0 or more, at most `max`, never more than `stock`. */
 export const adjust = (stock: number, { buffer = 0, max = Infinity }: Adjustment): number => Math.min(Math.max(0, stock - buffer), max)
 
+/** How the stock of each product is reduced, after all of its rows are added up. */
+export interface Adjustments {
+  readonly all: Adjustment
+  /** By the id at the service: products with a rule of their own. These values stand in for those of `all`. */
+  readonly products: ReadonlyMap<string, Adjustment>
+}
+
+export const unadjusted: Adjustments = { all: {}, products: new Map() }
+
+const largest = (one: number | undefined, other: number | undefined) => Math.max(one ?? 0, other ?? 0)
+const smallest = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? one ?? other : Math.min(one, other)
+
+/** Several ids of the source may be one product. The largest buffer and the smallest maximum of their rules hold for it. */
+export const adjustments = ({ all, products }: ProductRules): Adjustments => {
+  const own = new Map<string, Adjustment>()
+  for (const [id, rule] of products) {
+    if (rule.exclude) continue
+    const name = rule.productId ?? id
+    const next = { buffer: rule.buffer ?? all.buffer, max: rule.max ?? all.max }
+    const before = own.get(name)
+    own.set(
+      name,
+      before === undefined ? next : { buffer: largest(before.buffer, next.buffer), max: smallest(before.max, next.max) }
+    )
+  }
+  return { all, products: own }
+}
+
+/** How the stock of one product is reduced. */
+export const adjustmentOf = ({ all, products }: Adjustments, id: string): Adjustment => products.get(id) ?? all
+
 /**
- * A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped. `setting` names that for unmapped
- * rows.
+ * A row as the rules map it; undefined for an excluded product. `setting` names that for unmapped rows.
  */
-export const apply = ({ all, products, unmapped }: ProductRules, setting: string) => (row: Row): Row | undefined => {
+export const apply = ({ products, unmapped }: ProductRules, setting: string) => (row: Row): Row | undefined => {
   const rule = row.productId === undefined ? undefined : products.get(row.productId)
-  if (rule === undefined) {
-    return row._tag === "Rejected" ? row : unmapped === "reject" ? rejected(row, setting) : { ...row, stock: adjust(row.stock, all) }
-  }
+  if (rule === undefined) return row._tag === "Valid" && unmapped === "reject" ? rejected(row, setting) : row
   if (rule.exclude) return undefined
-  if (row._tag === "Rejected") return { ...row, productId: rule.productId ?? row.productId }
-  return {
-    ...row,
-    productId: rule.productId ?? row.productId,
-    stock: adjust(row.stock, { buffer: rule.buffer ?? all.buffer, max: rule.max ?? all.max })
-  }
+  return rule.productId === undefined ? row : { ...row, productId: rule.productId }
 }
 
 // Without an id at the service the product is unknown: its own id may be the id of another product there.

@@ -1,4 +1,5 @@
 /** Decodes rows of products and their stock from bytes, by the options of this program. */
+import type { AcceptPartial } from "@plaza/tabular/AcceptPartial"
 import * as Format from "@plaza/tabular/Format"
 import type { JsonOptions } from "@plaza/tabular/Json"
 import type { RowSchema } from "@plaza/tabular/RowSchema"
@@ -20,10 +21,14 @@ export interface RowOptions extends SchemaOptions {
   readonly format?: Format.Format | undefined
   readonly delimiter?: string | undefined
   readonly items?: string | undefined
+  /** The fields and marks of a partial source that are accepted. */
+  readonly acceptPartial?: ReadonlyArray<string> | undefined
 }
 
-export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onNextCursor"> {
+export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" | "onNextCursor"> {
   readonly source: string
+  /** Whether nothing but the line end of a last row of CSV shows that the row is complete. */
+  readonly needsLineEnd?: boolean
   /** Whether the bytes may have no rows, as the last of several pages. */
   readonly mayBeEmpty?: boolean
 }
@@ -34,6 +39,10 @@ export const schema = (options: SchemaOptions): Effect.Effect<RowSchema<Stock.Ro
 
 export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
 
+/** What is accepted of a partial source. */
+export const accepting = ({ acceptPartial = [] }: Pick<RowOptions, "acceptPartial">): Effect.Effect<AcceptPartial> =>
+  Effect.map(Wording, ({ named }) => ({ names: acceptPartial, option: (name) => named("accept-partial", name) }))
+
 /** The rows of bytes in a format. */
 export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Decoder<Stock.Row> => (bytes) =>
   Stream.unwrap(Effect.gen(function*() {
@@ -41,6 +50,7 @@ export const rows = (format: Format.Format, options: ReadOptions): StreamingPars
     const columns = yield* schema(options)
     return Format.rows(format, options.mayBeEmpty === true ? { ...columns, empty: undefined } : columns, {
       ...options,
+      acceptPartial: yield* accepting(options),
       itemsOption: place("items"),
       formatOption: place("format")
     })(bytes)

@@ -10,6 +10,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type { Adjustments } from "./ProductRules.js"
 
 /**
  * The source can't be read now, or not to its end, or is not finished yet. None of its rows are accepted. A later attempt may succeed
@@ -40,6 +41,8 @@ export interface Snapshot {
    * them unchanged.
    */
   readonly excluded: ReadonlySet<string>
+  /** How the sum of a product's rows is reduced (default: not at all). */
+  readonly adjustments?: Adjustments
   /** Can be read once. If the stream fails, none of its rows count. */
   readonly rows: Stream.Stream<Row, SourceFailure>
 }

@@ -84,11 +84,11 @@ export const make = (
     const recordVersion = (version: Option.Option<string>) =>
       Effect.flatMap(snapshotIdentity, (ledgerSnapshot) => update({ version, ledgerSnapshot }))
 
-    const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ excluded, rows, unit, version }: Snapshot) {
+    const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ rows, version, ...snapshot }: Snapshot) {
       const ledger = yield* Ledger
       const count = yield* Ref.make(0)
       const counted = Stream.mapChunksEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
-      const result = yield* ledger.applySnapshot({ source: source.name, unit, excluded, rows: counted }, policy).pipe(
+      const result = yield* ledger.applySnapshot({ ...snapshot, source: source.name, rows: counted }, policy).pipe(
         Effect.tapErrorTag("SnapshotHeld", (failure) =>
           Effect.gen(function*() {
             yield* recordVersion(version)

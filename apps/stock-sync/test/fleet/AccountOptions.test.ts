@@ -90,6 +90,7 @@ describe("an account", () => {
           poll: "5m",
           gone: "zero",
           "max-bad-rows": "5%",
+          "accept-partial": "has_more, meta.next",
           concurrency: "2",
           "late-writes": "10s",
           buffer: "3",
@@ -99,6 +100,7 @@ describe("an account", () => {
       })
       expect(account.source).toMatchObject({ stockColumn: "qty", query: undefined, rules: { all: { buffer: 3 } } })
       expect(account.policy).toMatchObject({ missing: "zero", maxBadRows: 0.05 })
+      expect(account.source.acceptPartial).toEqual(["has_more", "meta.next"])
       expect(Duration.toMinutes(account.sync.poll)).toBe(5)
       expect(account.sync.sourceIncludesSales).toBe(true)
       expect(account.send.concurrency).toBe(2)

@@ -53,6 +53,14 @@ describe("a snapshot with the rows of the last applied one", () => {
       expect(yield* repeated(rows, [], { ...lenient, missing: "zero" })).toBe(true)
       expect(yield* repeated(more)).toBe(false)
       expect(yield* repeated(rows)).toBe(false)
+      const limited = (max: number) =>
+        ledger.applySnapshot({
+          ...intake(Stream.fromIterable(rows)),
+          adjustments: { all: { max }, products: new Map([["B", {}]]) }
+        }, lenient)
+      expect(yield* limited(3)).toMatchObject({ changed: 1 })
+      expect(yield* limited(3)).toMatchObject({ changed: 0, repeated: true })
+      expect(yield* limited(2)).toMatchObject({ changed: 1 })
     }))
 
   it.effect("ends the hold of a later one", () =>

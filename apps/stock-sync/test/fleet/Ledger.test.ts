@@ -2,6 +2,7 @@
 import { type Fleet, freshAccount, server } from "../support/ledger/fleet.js"
 import { guard } from "../support/ledger/guard.js"
 import { model } from "../support/ledger/model.js"
+import { rules } from "../support/ledger/rules.js"
 import { sends } from "../support/ledger/sends.js"
 import { snapshots } from "../support/ledger/snapshots.js"
 import { accounts } from "../support/ledger/users.js"
@@ -15,6 +16,7 @@ shared(server, (built) => {
 const fresh = freshAccount(() => fleet)
 
 snapshots(fresh, 5)
+rules(fresh, 25)
 sends(fresh, 5)
 guard(fresh)
 accounts(fresh)

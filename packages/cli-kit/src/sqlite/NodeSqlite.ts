@@ -11,6 +11,7 @@ type Values = ReadonlyArray<unknown>
 interface Statement {
   /** Whether the statement returns rows. */
   readonly reader: boolean
+  readonly columns: () => ReadonlyArray<{ readonly name: string }>
   readonly all: (...values: Values) => ReadonlyArray<Row>
   readonly get: (...values: Values) => Row | undefined
   readonly run: (...values: Values) => { readonly changes: number; readonly lastInsertRowid: number }
@@ -44,7 +45,7 @@ interface StatementSync {
   readonly get: (...values: Values) => Row | undefined
   readonly run: (...values: Values) => { readonly changes: bigint; readonly lastInsertRowid: bigint }
   readonly iterate: (...values: Values) => IterableIterator<Row, undefined>
-  readonly columns: () => ReadonlyArray<unknown>
+  readonly columns: () => ReadonlyArray<{ readonly name: string }>
   readonly setReadBigInts: (enabled: boolean) => void
   readonly setReturnArrays: (enabled: boolean) => void
 }
@@ -122,6 +123,7 @@ const makeStatement = (statement: StatementSync): Statement => {
       }
       return converted
     },
+    columns: () => statement.columns(),
     raw: (enabled = true) => {
       statement.setReturnArrays(enabled)
       return made

@@ -510,6 +510,21 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       rejected: [[3, "it has 1 column, and the header has 2"]]
     },
     {
+      name: "A message of a failed export",
+      file: "stock.csv",
+      content: lines("productId,stock", "A-1,1", "A-2,1",
+        "PHP Fatal error:  Allowed memory size of 134217728 bytes exhausted in export.php"),
+      refused:
+        "\"PHP Fatal error:  Allowed memory size of 134217728 bytes exh…\" is an error message, so the row before it may be cut. Export or transfer it again, or accept it with --accept-partial error-text"
+    },
+    {
+      name: "A last line that is no row",
+      file: "stock.csv",
+      content: lines("productId,stock", "A-1,1", "A-2"),
+      refused:
+        "its last line is no row (\"A-2\"), so it may be cut. Export or transfer it again, or accept it with --accept-partial last-row"
+    },
+    {
       name: "A row of totals without an id",
       file: "stock.csv",
       content: lines("productId,stock", "A-1,1", "A-2,2", ",3"),
@@ -660,7 +675,15 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "One page of several",
       file: "stock.json",
       content: json({ data: [{ productId: "SOCK-1", stock: 12 }], next_cursor: "c2" }),
-      refused: "it is one page of several: next_cursor is set (\"c2\"). Provide a document with all items"
+      refused:
+        "it is one page of several: next_cursor is set (\"c2\"). Provide a document with all items, or accept it with --accept-partial next_cursor"
+    },
+    {
+      name: "One page of several, by a total",
+      file: "stock.json",
+      content: json({ data: [{ productId: "SOCK-1", stock: 12 }], meta: { total: 2, per_page: 1 } }),
+      refused:
+        "it is one page of several: meta.total is 2, and it has 1 item. Provide a document with all items, or accept it with --accept-partial meta.total"
     },
     {
       name: "One page of several, to a reader that requests the next one",

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import * as LedgerRows from "../../ledger/LedgerRows.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotResult } from "../../ledger/Snapshot.js"
+import { unadjusted } from "../../source/ProductRules.js"
 
 const Figures = Schema.Struct({
   soldOut: Schema.Int,
@@ -36,10 +37,12 @@ const resultRow = LedgerRows.first(Schema.Struct({ result: Result }))
 
 /** The digest of all that decides what a snapshot changes. */
 export const digestOf = (
-  { excluded, unit }: Pick<SnapshotInput<never, never>, "excluded" | "unit">,
+  { adjustments = unadjusted, excluded, unit }: Pick<SnapshotInput<never, never>, "adjustments" | "excluded" | "unit">,
   rows: ReadonlyArray<Row>,
   policy: SnapshotPolicy
-): string => createHash("sha256").update(JSON.stringify([unit, [...excluded].sort(), policy, rows])).digest("base64")
+): string =>
+  createHash("sha256").update(JSON.stringify([unit, [...excluded].sort(), adjustments.all, [...adjustments.products], policy, rows]))
+    .digest("base64")
 
 /** What the last applied snapshot changed, if it has this digest and no later one is held. It then counts as applied now. */
 export const find = (sql: SqlClient, digest: string): Effect.Effect<Option.Option<SnapshotResult>, SqlError | ParseError> =>

@@ -9,8 +9,8 @@ export interface EmptyPage {
   /** Buffers the bytes of a page until it has a row. */
   readonly add: (bytes: Uint8Array) => Effect.Effect<void>
   readonly hasRows: () => void
-  /** At the end of the page: whether it has rows or an empty array of items. */
-  readonly isPage: () => boolean
+  /** At the end of a page without rows: the document, if it has an array of items. */
+  readonly document: () => unknown
 }
 
 // A page without items is short.
@@ -31,18 +31,19 @@ export const make = (items: string | undefined): EmptyPage => {
       if (!any) buffered = []
       any = true
     },
-    isPage: () => any || (size <= maxBytes && Array.isArray(arrayIn(Buffer.concat(buffered).toString("utf8"), items)))
+    document: () => {
+      const document = size <= maxBytes ? parse(Buffer.concat(buffered).toString("utf8")) : undefined
+      return Array.isArray(arrayIn(document, items)) ? document : undefined
+    }
   }
 }
 
-const arrayIn = (text: string, items: string | undefined): unknown =>
-  Either.match(Either.try((): unknown => JSON.parse(text.replace(/^\uFEFF/, ""))), {
-    onLeft: () => undefined,
-    onRight: (document) =>
-      Array.isArray(document)
-        ? document
-        : (items ?? "data").split(".").reduce<unknown>(
-          (value, name) => Array.isArray(value) ? value : Predicate.isRecord(value) ? value[name] : undefined,
-          document
-        )
-  })
+const parse = (text: string): unknown => Either.getOrUndefined(Either.try((): unknown => JSON.parse(text.replace(/^\uFEFF/, ""))))
+
+const arrayIn = (document: unknown, items: string | undefined): unknown =>
+  Array.isArray(document)
+    ? document
+    : (items ?? "data").split(".").reduce<unknown>(
+      (value, name) => Array.isArray(value) ? value : Predicate.isRecord(value) ? value[name] : undefined,
+      document
+    )

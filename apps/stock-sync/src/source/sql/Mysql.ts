@@ -122,7 +122,8 @@ class Session {
       const ending = (cause: unknown) => {
         this.isRunning = Predicate.hasProperty(cause, "fatal") && cause.fatal === true
       }
-      yield* Effect.tapError(oneSelect(this.connection, query), ({ cause }) => Effect.sync(() => ending(cause)))
+      const columns = yield* Effect.tapError(columnsOf(this.connection, query), ({ cause }) => Effect.sync(() => ending(cause)))
+      yield* Effect.mapError(Query.checkColumns(this.options, columns), failed)
       const rows = this.connection.query(query).stream({ highWaterMark: batch })
       let fault: Error | undefined
       // The driver reports a lost connection to the connection only.
@@ -204,17 +205,20 @@ const ask = (connection: Connection, statement: string): Effect.Effect<ReadonlyA
   })
 
 /**
- * Fails unless the query is one statement that returns rows. Preparing accepts one statement only, whatever the connection allows, and
+ * The names of the columns of the result. Fails unless the query is one statement that returns rows. Preparing accepts one statement only, whatever the connection allows, and
  * returns the columns of the result; procedures, `COMMIT`, `SET`, `DO` and `SELECT ... INTO OUTFILE` have none.
  */
-const oneSelect = (connection: Connection, query: string): Effect.Effect<void, SqlError> =>
-  Effect.async<void, SqlError>((resume) => {
+const columnsOf = (connection: Connection, query: string): Effect.Effect<ReadonlyArray<string>, SqlError> =>
+  Effect.async<ReadonlyArray<string>, SqlError>((resume) => {
     connection.prepare(query, (error, statement) => {
       if (error !== null) return resume(Effect.fail(failed(explained(query, error))))
       statement.close()
       // The driver's type lacks the columns of the result.
-      const columns = Predicate.hasProperty(statement, "columns") && Array.isArray(statement.columns) ? statement.columns.length : 0
-      resume(columns > 0 ? Effect.void : Effect.fail(failed(Query.noSelect)))
+      const columns: ReadonlyArray<unknown> = Predicate.hasProperty(statement, "columns") && Array.isArray(statement.columns)
+        ? statement.columns
+        : []
+      const names = columns.map((column) => Predicate.hasProperty(column, "name") ? String(column.name) : "")
+      resume(names.length > 0 ? Effect.succeed(names) : Effect.fail(failed(Query.noSelect)))
     })
   })
 

@@ -41,6 +41,8 @@ export const make = (options: Query.QueryOptions) => {
         yield* Effect.mapError(session.run(declare), ({ cause }) => failed(explained(cause)))
         return Stream.repeatEffectChunkOption(
           session.run(`FETCH ${batch} FROM ${cursor}`).pipe(
+            // An empty result has columns as well.
+            Effect.tap(({ fields }) => Effect.mapError(Query.checkColumns(options, fields.map(({ name }) => name)), failed)),
             Effect.mapBoth({ onFailure: Option.some, onSuccess: ({ rows }) => Chunk.unsafeFromArray(rows) }),
             Effect.filterOrFail(Chunk.isNonEmpty, () => Option.none())
           )

@@ -1,6 +1,7 @@
 /** The result of a query as a source, for all databases. The query must be one SELECT and can't change the database. */
 import type { SqlError } from "@effect/sql/SqlError"
 import { decodeFields } from "@plaza/tabular/Fields"
+import { quoted } from "@plaza/tabular/Quoted"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -47,6 +48,23 @@ export const whileItRuns = {
   while: ({ cause }: SqlError) => cause === stillRuns,
   schedule: Schedule.intersect(Schedule.spaced(lookAgainAfter),
     Schedule.recurs(Math.ceil(Duration.toMillis(endWithin) / Duration.toMillis(lookAgainAfter))))
+}
+
+/** Two columns of the result have the name of one that is needed. */
+export class DuplicateColumn extends Data.TaggedError("DuplicateColumn")<{ readonly message: string }> {}
+
+/** Fails if the result has a needed column twice. The drivers return only the last of them. */
+export const checkColumns = (
+  { idColumn, stockColumn }: Pick<QueryOptions, "idColumn" | "stockColumn">,
+  names: ReadonlyArray<string>
+): Effect.Effect<void, DuplicateColumn> => {
+  const times = (column: string) => names.filter((name) => name === column).length
+  const duplicate = [idColumn, stockColumn].find((column) => times(column) > 1)
+  return duplicate === undefined ? Effect.void : new DuplicateColumn({
+    message: `the column ${quoted(duplicate)} occurs ${times(duplicate)} times; the columns are ${
+      names.map(quoted).join(", ")
+    }. Keep one of them, or rename it in the query`
+  })
 }
 
 /** Runs the query once for each stream. When the stream ends, so has the query. */
@@ -103,7 +121,7 @@ const permanent = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)
 
 /** Has the database's message, which contains no password. */
 const failure = (name: string, { cause, message }: SqlError, { named }: Wording["Type"]): SourceFailure => {
-  if (cause instanceof NotOneSelect) return SourceError.content(name, cause.message)
+  if (cause instanceof NotOneSelect || cause instanceof DuplicateColumn) return SourceError.content(name, cause.message)
   const reason = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
   return permanent.test(stateOf(cause) ?? "")
     ? SourceError.content(name, `the database refuses: ${reason}. Correct ${named("query")} or ${named("source")}`)

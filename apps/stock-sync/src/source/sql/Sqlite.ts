@@ -35,7 +35,7 @@ export const make = (options: Query.QueryOptions): Effect.Effect<Source["Type"],
   Effect.gen(function*() {
     const executor = yield* Effect.context<CommandExecutor>().pipe(Effect.provide(NodeCommandExecutor.layer))
     const start = yield* oneAtATime
-    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(pathOf(options.source), query, start), executor))
+    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(options, query, start), executor))
     return {
       ...source,
       open: (accepted) =>
@@ -78,11 +78,11 @@ const oneAtATime: Effect.Effect<Start> = Effect.sync(() => {
     })
 })
 
-const rowsOf = (path: string, query: string, start: Start): Stream.Stream<unknown, SqlError, CommandExecutor> =>
+const rowsOf = (options: Query.QueryOptions, query: string, start: Start): Stream.Stream<unknown, SqlError, CommandExecutor> =>
   Stream.unwrapScoped(
     Effect.gen(function*() {
       const command = Command.make(execPath, program)
-      const request = yield* Schema.encode(Request)({ path, query })
+      const request = yield* Schema.encode(Request)({ path: pathOf(options.source), query })
       const reader = yield* start(Command.feed(command, request))
       const explained = Effect.flatMap(Stream.mkString(Stream.decodeText(reader.stderr)), (text) =>
         Effect.fail(new ReaderEnded({ message: text.trim() === "" ? "the process that reads it ended before its last row" : text.trim() })))
@@ -90,8 +90,13 @@ const rowsOf = (path: string, query: string, start: Start): Stream.Stream<unknow
         Stream.pipeThroughChannel(Ndjson.unpackSchema(Message)<PlatformError>()),
         Stream.concat(Stream.fromEffect(explained)),
         Stream.mapEffect((message) => ("error" in message ? Effect.fail(causeOf(message)) : Effect.succeed(message))),
-        Stream.takeWhile((message) => "rows" in message),
-        Stream.mapConcat(({ rows }) => rows)
+        Stream.tap((message) =>
+          "columns" in message ? Query.checkColumns(options, message.columns) : Effect.void
+        ),
+        Stream.takeWhile((message) =>
+          "rows" in message || "columns" in message
+        ),
+        Stream.mapConcat((message) => "rows" in message ? message.rows : [])
       )
     })
   ).pipe(Stream.mapError((cause) => new SqlError({ cause, message: "SQLite failed" })))

@@ -121,8 +121,11 @@ const read = async ({ path, query }: typeof Request.Type): Promise<typeof Messag
     database.pragma(`busy_timeout = ${longestLockMillis}`)
     const refused = refusal(database, query)
     if (refused !== undefined) return refused
+    const statement = database.prepare(query)
+    const columns = statement.columns().map(({ name }) => name)
+    if (new Set(columns).size < columns.length) await send({ columns })
     let rows: Array<object> = []
-    for (const row of database.prepare(query).safeIntegers().iterate([])) {
+    for (const row of statement.safeIntegers().iterate([])) {
       if (typeof row === "object" && row !== null) rows.push(plainRow(row))
       if (rows.length === rowsPerMessage) {
         // Waits until it is read.
