@@ -69,6 +69,7 @@ describe("after a takeover", () => {
         ["unsettled", (ledger) => Stream.runDrain(ledger.unsettled)],
         ["queue", (ledger) => Stream.runDrain(ledger.queue)],
         ["quarantined", (ledger) => Stream.runDrain(ledger.quarantined)],
+        ["uncertain", (ledger) => Stream.runDrain(ledger.uncertain)],
         ["rowIssues", (ledger) => Stream.runDrain(ledger.rowIssues)],
         ["all", (ledger) => Stream.runDrain(ledger.all)],
         ["backlog", (ledger) => ledger.backlog],

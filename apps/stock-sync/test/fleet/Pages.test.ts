@@ -89,7 +89,7 @@ describe("the page of an account", () => {
       Effect.gen(function*() {
         const alpha = textOf((yield* request("/accounts/alpha")).body)
         expect(alpha).toContain("State Running Runner runner-1 Epoch 1 Service https://shop.example/open/v1 Source stock.csv Problem None")
-        expect(alpha).toContain("Settled 4 Pending 3 Sending 0 Doubtful 0 Quarantined 1")
+        expect(alpha).toContain("Settled 4 Pending 3 Sending 0 Doubtful 0 Uncertain 0 Quarantined 1")
         expect(alpha).toContain("soldOut-1 waits longest")
         expect(alpha).toContain("NOT_FOUND: no such product")
         const shop = textOf((yield* request("/accounts/shop%2F1")).body)

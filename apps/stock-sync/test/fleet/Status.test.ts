@@ -108,11 +108,11 @@ describe("the backlog", () => {
       expect(found.worst).toMatchObject([{ account: "large", products: 10, soldOut: 1 }, { account: "small", products: 2, soldOut: 2 }])
       expect(found.worst.map(({ since }) => millis(since))).toEqual([501, 1_001])
       expect((yield* FleetStatus.backlog(Option.none(), 1)).worst).toHaveLength(1)
-      expect(yield* FleetStatus.unsettledCounts(Option.none())).toEqual({ sending: 1, doubtful: 0, quarantined: 6 })
+      expect(yield* FleetStatus.unsettledCounts(Option.none())).toEqual({ sending: 1, doubtful: 0, uncertain: 0, quarantined: 6 })
 
       const ofOne = yield* FleetStatus.backlog(Option.some("one"), 10)
       expect(ofOne).toMatchObject({ accounts: 1, waiting: { soldOut: 2, falling: 0 }, worst: [{ account: "small" }] })
-      expect(yield* FleetStatus.unsettledCounts(Option.some("one"))).toEqual({ sending: 1, doubtful: 0, quarantined: 0 })
+      expect(yield* FleetStatus.unsettledCounts(Option.some("one"))).toEqual({ sending: 1, doubtful: 0, uncertain: 0, quarantined: 0 })
 
       expect(yield* ids({ filter: "waiting" })).toEqual(["large", "small"])
       const [large] = (yield* FleetStatus.accounts(all)).accounts
