@@ -33,7 +33,8 @@ const worker = (stopWithin: string) =>
     )
     const reasons = Effect.promise(async () => {
       const response = await fetch(`http://127.0.0.1:${port}/readyz`)
-      return response.status === 200 ? "ready" : await response.text()
+      const text = await response.text()
+      return response.status === 200 ? "ready" : text
     })
     yield* eventually(reasons, (text) => text === "ready")
     return { program, proxy, reasons }
