@@ -123,7 +123,7 @@ const started = (server: Server["Type"], args: ReadonlyArray<string>) =>
 const layerOf = (server: Effect.Effect<Server["Type"], unknown, Scope.Scope>) =>
   Layer.mergeAll(Layer.orDie(Layer.scoped(Server, server)), NodeContext.layer, Sandbox.layerServer())
 
-const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbox.Sandbox | Server>) => {
+const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbox.Sandbox | Server, true>) => {
   const against =
     <E>(test: (server: Server["Type"]) => Effect.Effect<unknown, E, NodeContext.NodeContext | Sandbox.Sandbox | Scope.Scope>) => () =>
       Effect.flatMap(Server, test)

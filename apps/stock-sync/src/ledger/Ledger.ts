@@ -137,6 +137,8 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
   readonly adopt: (account: Account) => Effect.Effect<void, LedgerFault | OtherAccount>
   /** Fails if the ledger was removed, replaced or taken over by another process since it was opened. */
   readonly check: Effect.Effect<void, LedgerFault>
+  /** Fails when the database of the ledger is lost, also while no statement runs. Never ends before. */
+  readonly lost: Effect.Effect<never, LedgerFault>
   /** Makes a snapshot the wanted stock: all of it, or nothing. */
   readonly applySnapshot: <E, R>(
     input: SnapshotInput<E, R>,

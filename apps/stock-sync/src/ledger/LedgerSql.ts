@@ -13,13 +13,15 @@ import * as ReadQueries from "./ReadQueries.js"
 export const make = (
   connection: LedgerConnection,
   options: LedgerOptions,
-  check: Ledger["Type"]["check"] = Effect.void
+  check: Ledger["Type"]["check"] = Effect.void,
+  lost: Ledger["Type"]["lost"] = Effect.never
 ): Ledger["Type"] => {
   const { path, run, sql } = connection
   const snapshot = run(HeldSnapshots.status(sql))
   return {
     path,
     check,
+    lost,
     ...AccountQueries.make(connection),
     applySnapshot: ApplySnapshot.apply(connection),
     previewSnapshot: ApplySnapshot.preview(connection),

@@ -5,11 +5,13 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqlClient from "@effect/sql/SqlClient"
+import { SqlError } from "@effect/sql/SqlError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import Pg from "pg"
 import * as Dialect from "./Dialect.js"
 import { Ledger, type LedgerOptions } from "./Ledger.js"
 import * as LedgerConnection from "./LedgerConnection.js"
@@ -28,7 +30,7 @@ import * as Tables from "./Tables.js"
  * gets `LedgerInUse`. Requests that an earlier process did not finish become doubtful.
  */
 export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault | LedgerInUse> =>
-  open(address, ({ path, schema }, connection) =>
+  open(address, ({ path, schema }, connection, lost) =>
     Effect.gen(function*() {
       const { run, sql } = connection
       yield* acquireLock(connection, schema)
@@ -43,7 +45,7 @@ export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledg
         owns
           ? Effect.void
           : new LedgerFault({ path, message: `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run` }))
-      return LedgerSql.make(connection, options, check)
+      return LedgerSql.make(connection, options, check, lost)
     }))
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if it does not exist. */
@@ -77,13 +79,14 @@ const open = <E>(
   address: string,
   make: (
     address: PostgresAddress.PostgresAddress,
-    connection: LedgerConnection.LedgerConnection
+    connection: LedgerConnection.LedgerConnection,
+    lost: Ledger["Type"]["lost"]
   ) => Effect.Effect<Ledger["Type"], E>
 ): Layer.Layer<Ledger, E | LedgerFault> =>
   Layer.scoped(Ledger, Effect.gen(function*() {
     const parsed = yield* PostgresAddress.parse(address)
-    const sql = yield* Effect.mapError(openSession(parsed), faultOf(parsed.path))
-    return yield* make(parsed, LedgerConnection.make(sql, parsed.path, faultOf(parsed.path)))
+    const { lost, sql } = yield* Effect.mapError(openSession(parsed), faultOf(parsed.path))
+    return yield* make(parsed, LedgerConnection.make(sql, parsed.path, faultOf(parsed.path)), Effect.mapError(lost, faultOf(parsed.path)))
   }).pipe(Effect.withSpan("StockSync.openLedger", { attributes: { "db.system.name": "postgresql" } }))).pipe(
     Layer.provide(Reactivity.layer)
   )
@@ -95,11 +98,57 @@ const types = {
   getTypeParser: (type: number) => (text: string) => integerTypes.has(type) ? Number(text) : type === booleanType ? text === "t" : text
 }
 
-/** One session until the scope closes. The pool's second connection is the driver's, to cancel a statement. */
+const connectTimeout = Duration.seconds(5)
+// Together at most eight seconds, so that a worker is not ready within ten.
+const probeInterval = Duration.seconds(2)
+const probeTimeout = Duration.seconds(6)
+
+const silent = new SqlError({ cause: new Error("the server timed out"), message: "no response" })
+
+/** The driver has it, and its types lack it. */
+const socketOf = (client: Pg.PoolClient) => client.connection.stream
+
+/** Connections whose sockets are destroyed at the end: a server that is silent would be waited for. */
+const openPool = (url: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const pool = new Pg.Pool({
+        connectionString: url,
+        max: 2,
+        application_name: "plaza-stock-sync",
+        connectionTimeoutMillis: Duration.toMillis(connectTimeout),
+        types
+      })
+      const sockets = new Set<ReturnType<typeof socketOf>>()
+      pool.on("connect", (client) => {
+        const socket = socketOf(client)
+        sockets.add(socket)
+        socket.once("close", () => sockets.delete(socket))
+      })
+      // Without a listener the loss of an idle connection would end the process.
+      pool.on("error", () => undefined)
+      return { pool, disconnect: Effect.sync(() => sockets.forEach((socket) => void socket.destroy())) }
+    }),
+    ({ disconnect, pool }) =>
+      Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption("1 second"), Effect.ensuring(disconnect))
+  ).pipe(
+    Effect.tap(({ pool }) =>
+      Effect.tryPromise({ try: () => pool.query("SELECT 1"), catch: (cause) => new SqlError({ cause, message: "no connection" }) }).pipe(
+        Effect.timeoutFail({ duration: connectTimeout, onTimeout: () => silent })
+      )
+    )
+  )
+
+/**
+ * One session until the scope closes, and a second connection that looks whether the server responds, also during a long statement. When
+ * it does not, all connections are closed: the statements of the session fail, and `lost` does. The driver cancels statements over the
+ * second connection.
+ */
 const openSession = ({ schema, url }: PostgresAddress.PostgresAddress) =>
   Effect.gen(function*() {
-    const pool = yield* PgClient.make({ url: Redacted.make(url), maxConnections: 2, applicationName: "plaza-stock-sync", types })
-    const connection = yield* pool.reserve
+    const { disconnect, pool } = yield* openPool(url)
+    const client = yield* PgClient.fromPool({ acquire: Effect.succeed(pool), spanAttributes: {} })
+    const connection = yield* client.reserve
     const sql = yield* SqlClient.make({ acquirer: Effect.succeed(connection), compiler: PgClient.makeCompiler(), spanAttributes: [] })
     yield* Migrations.inOrder(sql, [
       `SET search_path TO ${schema}`,
@@ -111,7 +160,19 @@ const openSession = ({ schema, url }: PostgresAddress.PostgresAddress) =>
       "SET tcp_keepalives_interval TO 15",
       "SET tcp_keepalives_count TO 4"
     ])
-    return sql
+    const probe = Effect.tryPromise({
+      try: () => pool.query("SELECT 1"),
+      catch: (cause) => new SqlError({ cause, message: "no response" })
+    }).pipe(
+      // A refusal is a response too, such as one for too many connections. The session shows what is wrong then.
+      Effect.catchIf(({ cause }) => cause instanceof Pg.DatabaseError, () => Effect.void)
+    )
+    const lost = Effect.sleep(probeInterval).pipe(
+      Effect.zipRight(Effect.timeoutFail(probe, { duration: probeTimeout, onTimeout: () => silent })),
+      Effect.forever,
+      Effect.tapError(() => disconnect)
+    )
+    return { sql, lost }
   })
 
 const existsRow = LedgerRows.first(Schema.Struct({ exists: Schema.Boolean }))

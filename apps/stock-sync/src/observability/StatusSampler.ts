@@ -138,7 +138,9 @@ export const layer = (options: Options): Layer.Layer<StatusSampler, never, Curre
           return sample
         }).pipe(
           // The worker reports the fault when it uses the ledger next.
-          Effect.catchTag("LedgerFault", () => Effect.succeed(undefined))
+          Effect.catchTag("LedgerFault", () => Effect.succeed(undefined)),
+          // A stop does not wait for a ledger that does not respond.
+          Effect.disconnect
         )
 
       const sample = Effect.gen(function*() {

@@ -1,5 +1,6 @@
 /** Keeps a ledger open: opens it, runs the work on it, and opens it again with backoff after a failure. */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,6 +19,8 @@ const backoff: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration
 /** After this time without failure the backoff starts from the beginning. */
 const resetAfter = Duration.toMillis("5 minutes")
 
+class Ended extends Data.TaggedError("Ended") {}
+
 /**
  * Runs an effect with the open ledger again and again. Fails if the ledger can't be opened the first time; later faults are published
  * and retried.
@@ -29,24 +32,12 @@ export const forever = <E, R, R2>(
   Effect.gen(function*() {
     const status = yield* SyncStatus
     const openedAt = yield* Ref.make(Option.none<MonotonicClock.MonotonicMillis>())
+    const isOpen = yield* Ref.make(false)
     const failures = yield* Ref.make(0)
 
-    const session = Effect.scoped(Effect.gen(function*() {
-      const ledger = Context.get(yield* Layer.build(layer), Ledger)
-      yield* Ref.set(openedAt, Option.some(yield* MonotonicClock.now))
-      yield* CurrentLedger.set(ledger)
-      yield* status.publish({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: yield* DateTime.now, path: ledger.path } })
-      yield* Effect.provideService(use, Ledger, ledger)
-    }))
-
-    const awaitRetry = (fault: LedgerFault | LedgerInUse) =>
+    const publishFailing = (fault: LedgerFault | LedgerInUse, delay: Duration.Duration) =>
       Effect.gen(function*() {
-        const opened = yield* Ref.get(openedAt)
-        // At the start an operator reads the message.
-        if (Option.isNone(opened)) return yield* fault
         const { ledger } = yield* status.state
-        const wasStable = ledger._tag === "Open" && (yield* MonotonicClock.now) - opened.value > resetAfter
-        const delay = yield* Backoff.delay(backoff, yield* Ref.updateAndGet(failures, (count) => wasStable ? 1 : count + 1))
         const now = yield* DateTime.now
         yield* status.publish({
           _tag: "LedgerChanged",
@@ -57,10 +48,38 @@ export const forever = <E, R, R2>(
             nextTry: DateTime.addDuration(now, delay)
           }
         })
+      })
+
+    const session = Effect.scoped(Effect.gen(function*() {
+      const ledger = Context.get(yield* Layer.build(layer), Ledger)
+      yield* Ref.set(openedAt, Option.some(yield* MonotonicClock.now))
+      yield* Ref.set(isOpen, true)
+      yield* CurrentLedger.set(ledger)
+      yield* status.publish({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: yield* DateTime.now, path: ledger.path } })
+      // Published at once: the work ends later, because it waits for its requests in flight.
+      const lost = Effect.tapError(ledger.lost, (fault) => publishFailing(fault, Duration.zero))
+      // The end is a failure here. A race would return before the work that it interrupts has ended.
+      yield* Effect.all([Effect.zipRight(Effect.provideService(use, Ledger, ledger), new Ended()), lost], {
+        concurrency: "unbounded",
+        discard: true
+      })
+    }))
+
+    const awaitRetry = (fault: LedgerFault | LedgerInUse) =>
+      Effect.gen(function*() {
+        const opened = yield* Ref.get(openedAt)
+        // At the start an operator reads the message.
+        if (Option.isNone(opened)) return yield* fault
+        const wasStable = (yield* Ref.getAndSet(isOpen, false)) && (yield* MonotonicClock.now) - opened.value > resetAfter
+        const delay = yield* Backoff.delay(backoff, yield* Ref.updateAndGet(failures, (count) => wasStable ? 1 : count + 1))
+        yield* publishFailing(fault, delay)
         yield* Effect.sleep(delay)
       })
 
     const isLedgerFailure = (error: E | LedgerFault | LedgerInUse): error is LedgerFault | LedgerInUse =>
       error instanceof LedgerFault || error instanceof LedgerInUse
-    return yield* Effect.forever(Effect.catchIf(session, isLedgerFailure, awaitRetry))
+    const ended = (error: E | Ended | LedgerFault | LedgerInUse): error is Ended => error instanceof Ended
+    return yield* Effect.forever(
+      session.pipe(Effect.catchIf(ended, () => Effect.void), Effect.catchIf(isLedgerFailure, awaitRetry))
+    )
   })

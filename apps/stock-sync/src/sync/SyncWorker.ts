@@ -7,7 +7,7 @@ import type { Operations, Profiles, RateLimit, Store } from "@plaza/client"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -101,6 +101,9 @@ const background = (
 const withServices = <A, EA, RA>(made: Effect.Effect<Context.Context<A>, EA, RA>) => <B, E, R>(work: Effect.Effect<B, E, R>) =>
   Effect.flatMap(made, (context) => Effect.provide(work, context))
 
+/** For what follows the requests in flight at a stop: the outcome of each in the ledger, and its end. */
+const recordingTime = Duration.seconds(1)
+
 /**
  * Runs until it is interrupted; then requests in flight get some time to finish. Fails only at the start: if the ledger can't be opened
  * or belongs to another account, or the base URL is wrong.
@@ -128,7 +131,14 @@ export const run = <R>(
     })
     return yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.fork(Effect.interruptible(LedgerSession.forever(options.ledger, work))), (fiber) =>
-        Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.zipRight(status.publish({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
+        Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
+          status.publish({ _tag: "Stopping" }).pipe(
+            Effect.zipRight(Effect.forkDaemon(Fiber.interrupt(fiber))),
+            // A ledger that does not respond would delay the stop. What it did not record is doubtful at the next start.
+            Effect.zipRight(
+              Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), Duration.sum(options.stopWithin, recordingTime))
+            )
+          )))
     )
   }).pipe(withServices(Effect.zipWith(services(options), background(options), (one, other) => Context.merge(one, other))))
 
