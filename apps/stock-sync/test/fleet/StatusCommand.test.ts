@@ -62,6 +62,7 @@ describe("fleet status", () => {
           waiting: { soldOut: 2, falling: 1, backInStock: 0, rest: 0, doubtful: 0 },
           sending: 0,
           doubtful: 0,
+          uncertain: 0,
           quarantined: 1
         },
         oldestSoldOut: { account: "alpha", productId: "soldOut-1", since: "1970-01-01T00:00:01.001Z" },
