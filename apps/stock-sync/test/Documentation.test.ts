@@ -288,7 +288,7 @@ describe("the log events of docs/fleet.md", () => {
 describe("the events of the webhook in docs/stock-sync-watching.md", () => {
   it("are those of the program", () => {
     const types = new Set(
-      Array.from(read("apps/stock-sync/src/observability/Notification.ts").matchAll(/type: "([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type)
+      Array.from(read("apps/stock-sync/src/observability/Notification.ts").matchAll(/"([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type)
     )
     const names = rowsOf(section(watching, "Webhook")).filter(([name = ""]) => name.startsWith("`")).map(([name = ""]) => plain(name))
     expect(names.toSorted()).toEqual(Array.from(types).toSorted())

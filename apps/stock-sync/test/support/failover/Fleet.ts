@@ -69,6 +69,7 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
       PLAZA_RATE_LIMIT: String(allowance.limit),
       PLAZA_RATE_WINDOW: Duration.format(allowance.window),
       PLAZA_TIMEOUT: "2 seconds",
+      PLAZA_ALLOW_INSECURE_HTTP: "true",
       PLAZA_LOG_LEVEL: "debug",
       STOCK_SYNC_LOG_LEVEL: "debug"
     })

@@ -196,7 +196,8 @@ export const start = ({ accounts, allowance, products, seed }: Options) =>
       })
 
     return {
-      baseUrl: `http://127.0.0.1:${port}/open/v1`,
+      // Requests to this machine go through no proxy. The name is never looked up, because the proxies are the service.
+      baseUrl: `http://service.test:${port}/open/v1`,
       proxyFor,
       arrivals,
       stock: (account: string, product: string) => stock.get(account)?.get(product),
