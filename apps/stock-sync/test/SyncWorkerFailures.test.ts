@@ -179,6 +179,20 @@ describe("a quota", () => {
       })
     ))
 
+  it.live("that a 503 announces is respected as that of a 429: no stock is sent before its end", () =>
+    settled(({ feed }) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 503, retryAfter: "3600", path: anyStock, times: 1 })
+        const before = (yield* patches).length
+        yield* feed.set(next)
+        yield* Effect.sleep("59 minutes")
+        // Those that were in flight with it, and it.
+        expect((yield* patches).length - before).toBeLessThanOrEqual(7)
+        yield* Effect.sleep("3 minutes")
+        expect(yield* held(...ids)).toEqual(next)
+      })
+    ))
+
   it.live("without Retry-After pauses sending for a minute", () =>
     settled(({ account, feed }) =>
       Effect.gen(function*() {

@@ -1,7 +1,7 @@
 /** In which order the engine sends, how often, and with which value, judged by what reaches the service. */
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { held, policy } from "./support/sandbox.js"
 import {
   fault,
@@ -105,6 +105,25 @@ describe("the worker", () => {
         yield* Effect.sleep("2 minutes")
         expect(yield* held(...Object.keys(wanted))).toEqual({ ...hung, P0010: 0 })
       }))
+  })
+
+  it.live("sends a sold-out product before those that got no response, also with one request in flight", () => {
+    const wanted = products(40, () => 5)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        yield* started(feed.service, ledger, { policy: unguarded, concurrency: 1 })
+        yield* Effect.sleep("30 seconds")
+        for (let index = 0; index < 2; index++) yield* fault(hanging(`P000${index}`))
+        const hung = { ...wanted, ...products(2, () => 0) }
+        yield* feed.set(hung)
+        yield* Effect.sleep("11 seconds")
+        yield* feed.set({ ...hung, P0010: 0 })
+        // The one in flight ends without response after five seconds.
+        yield* Effect.sleep("6 seconds")
+        expect(yield* held("P0010")).toEqual({ P0010: 0 })
+        expect((yield* soldOutAt("P0010")).length).toBe(2)
+      }), { timeout: Duration.seconds(5) })
   })
 
   it.live("gives a tenth of the requests to lower priorities while a higher one never ends, and a sold-out product still goes first", () => {

@@ -88,7 +88,8 @@ export const heldJson = ({ at, confirmed, figures, number, since }: HeldSnapshot
 })
 
 /** Why `--gone zero` did nothing for this snapshot. */
-export const missingKept = "missing products keep their stock this time: a rejected row names no known product, and may be one of them"
+export const missingKept =
+  "missing products keep their stock this time: a rejected row names no known product and may be one of them, or it is the last row and others may be missing behind it"
 
 export const issueJson = ({ kind, line, productId, reason }: RowIssue) => ({ row: line, productId: productId ?? null, kind, reason })
 

@@ -141,7 +141,7 @@ export const compare = (
   offer: Staging.Offer
 ): Effect.Effect<Difference, SqlError | ParseError> =>
   Effect.gen(function*() {
-    const missingKept = policy.missing === "zero" && (yield* Staging.hasUnattributedRow(sql))
+    const missingKept = policy.missing === "zero" && (yield* Staging.mayLackRows(sql))
     const compared = Object.entries(relations(sql, windowStart, policy.missing === "zero" && !missingKept, offer))
     yield* Effect.forEach(compared, ([name, query]) => sql`CREATE TEMP TABLE ${sql.literal(name)} AS ${query}`, { discard: true })
     yield* indexChanged(sql)

@@ -244,11 +244,15 @@ export const count = (sql: SqlClient.SqlClient): Effect.Effect<Counts, SqlError 
     })
   )
 
-/** Whether a rejected row names no product of the ledger, so that it may be the row of a product that seems to be missing. */
-export const hasUnattributedRow = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError> =>
+/**
+ * Whether a rejected row may be the row of a product that seems to be missing, because it names no product of the ledger, or whether rows may
+ * be missing behind it, because it is the last one.
+ */
+export const mayLackRows = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError> =>
   Effect.map(
     sql`SELECT 1 ${sql.literal(joined)} WHERE ${sql.literal(rejected)}
-      AND NOT EXISTS (SELECT 1 FROM product WHERE product.id = staged.id) LIMIT 1`,
+      AND (NOT EXISTS (SELECT 1 FROM product WHERE product.id = staged.id)
+        OR (staged.kind = 'bad' AND staged.line = (SELECT max(line) FROM staged))) LIMIT 1`,
     (rows) => rows.length > 0
   )
 

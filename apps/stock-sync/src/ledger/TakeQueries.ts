@@ -43,7 +43,7 @@ type Due = Extract<Selection, { readonly _tag: "Due" }>
 
 /** Reads the first row of an index, or of several, whatever the size of the backlog. */
 const nextDueProduct = (sql: SqlClient.SqlClient, { confirmedBefore, lowerAfter }: Due) => {
-  const waiting = dueWhere(sql, sql`priority < ${sql.literal(assertion)}`, "2")
+  const waiting = dueWhere(sql, sql`priority < ${sql.literal(assertion)}`, "3")
   const isLowersTurn = lowerAfter === undefined ? "false" : `priority_of_first >= ${Tables.priorityIndex(lowerAfter)}`
   const lower = lowerAfter === undefined ?
     [] :
@@ -55,16 +55,19 @@ const nextDueProduct = (sql: SqlClient.SqlClient, { confirmedBefore, lowerAfter 
     )
   const asserted = Option.toArray(confirmedBefore).map(({ epochMillis }) =>
     dueWhere(sql, sql`priority = ${sql.literal(assertion)} AND since < ${epochMillis}`,
-      `CASE WHEN (SELECT ${isLowersTurn} FROM first) THEN 1 ELSE 3 END`)
+      `CASE WHEN (SELECT ${isLowersTurn} FROM first) THEN 1 ELSE 4 END`)
   )
-  if (lower.length + asserted.length === 0) return waiting
-  const others = [...lower, ...asserted].map((query, index) => sql`UNION ALL SELECT * FROM (${query}) AS ${sql.literal(`other_${index}`)}`)
+  // One whose last request has an unknown outcome may get no response again, so the others that are sold out come before it.
+  const others = [soldOutProduct(sql, "2"), ...lower, ...asserted].map((query, index) =>
+    sql`UNION ALL SELECT * FROM (${query}) AS ${sql.literal(`other_${index}`)}`
+  )
   return sql`WITH waiting AS (${waiting}), first AS (SELECT (SELECT priority FROM waiting) AS priority_of_first)
     SELECT * FROM waiting ${sql.join(" ", false)(others)} ORDER BY turn, since, id LIMIT 1`
 }
 
-const soldOutProduct = (sql: SqlClient.SqlClient) =>
-  dueWhere(sql, sql.literal(`priority = ${Tables.priorityIndex("soldOut")} AND doubt_until IS NULL`))
+/** A sold-out product of which no request has an unknown outcome. */
+const soldOutProduct = (sql: SqlClient.SqlClient, turn?: string) =>
+  dueWhere(sql, sql.literal(`priority = ${Tables.priorityIndex("soldOut")} AND doubt_until IS NULL`), turn)
 
 /** A product that may close the half-open circuit breaker: due and not refused yet, due, or delayed. */
 const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Selection, { readonly _tag: "HalfOpen" }>) =>

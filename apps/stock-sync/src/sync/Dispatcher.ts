@@ -192,7 +192,9 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
           const release = Effect.zipRight(Scope.close(scope, Exit.void), releaseCapacity)
           const end = (result: Started) => Effect.as(release, result)
           const slot = yield* Effect.either(
-            restore(Scope.extend(rateLimit.reserve(OnceLimits.maxSlotWait), scope)).pipe(Effect.onError(() => release))
+            restore(Scope.extend(rateLimit.reserve(OnceLimits.maxSlotWait, { operation: "setStock" }), scope)).pipe(
+              Effect.onError(() => release)
+            )
           )
           if (Either.isLeft(slot)) return yield* Effect.zipRight(breaker.recordProbe(slot.left), Effect.succeed<Started>("breaker open"))
           // The breaker may have opened during the wait for the slot.

@@ -381,7 +381,12 @@ export const guard = (fresh: Fresh): void => {
               expect(yield* receiveOn(ledger, zero, row("A", 1), nobody)).toMatchObject({ missingKept: true })
               expect(yield* queueOf(ledger)).toEqual([])
             }
-            yield* receiveOn(ledger, zero, row("A", 1), bad("B", "stock is empty"))
+            // Rows may be missing behind a last one that is cut.
+            expect(yield* receiveOn(ledger, zero, row("A", 1), bad("B", "stock \"3ORA-01555\" is not a number"))).toMatchObject({
+              missingKept: true
+            })
+            expect(yield* queueOf(ledger)).toEqual([])
+            yield* receiveOn(ledger, zero, bad("B", "stock is empty"), row("A", 1))
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "C", to: 0 }])
           }))))
 
