@@ -96,6 +96,9 @@ const soldOutTrialInterval = Duration.seconds(5)
 /** After so long, the reserved request is no longer waited for if another product is sold out. */
 const slowResponse = Duration.seconds(5)
 
+/** While the service refuses every product. Thousands of accounts of a fleet may be in this state. */
+const refusedInterval = Duration.minutes(1)
+
 const closedPollInterval = Duration.seconds(1)
 
 /** Another process may release a product in the ledger, which gives no signal. */
@@ -254,15 +257,16 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
       Option.match({ onNone: () => loop, onSome: Effect.succeed })
     )
 
-    /** A permit for a sold-out product while the loop is blocked; none if the service accepts no product. */
     let triedAt: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
+    /** A permit for a sold-out product while the loop is blocked, or how long to wait for one. */
     const soldOutPermit = Effect.gen(function*() {
       const state = yield* breaker.state
       const permit: CircuitBreaker.Permit<ProductId> = { halfOpen: state._tag === "Open", tried: new Set() }
-      if (state._tag === "Closed") return Option.some(permit)
-      // Requests without a response open the breaker as well, and a service that refuses the account refuses every product.
-      const mayTry = (yield* MonotonicClock.now) >= triedAt + Duration.toMillis(soldOutTrialInterval)
-      return state.reason === "ServiceFault" && mayTry ? Option.some(permit) : Option.none()
+      if (state._tag === "Closed") return Either.right(permit)
+      // Requests without a response open the breaker as well. A service that refuses the account refuses every product.
+      if (state.reason !== "ServiceFault") return Either.left(refusedInterval)
+      const wait = triedAt + Duration.toMillis(soldOutTrialInterval) - (yield* MonotonicClock.now)
+      return wait > 0 ? Either.left(Duration.millis(wait)) : Either.right(permit)
     })
 
     let last: Fiber.Fiber<void, LedgerFault> = Fiber.void
@@ -273,13 +277,13 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     const soldOutLoop: Effect.Effect<never, LedgerFault, DispatchSignal> = Effect.forever(Effect.gen(function*() {
       yield* blocked.await
       const permit = yield* soldOutPermit
-      const started = Option.isNone(permit) ? "nothing due" : yield* startNext(permit.value, takeSoldOut, Effect.void)
+      const started = Either.isLeft(permit) ? "nothing due" : yield* startNext(permit.right, takeSoldOut, Effect.void)
       if (typeof started !== "string") {
         last = started
         triedAt = yield* MonotonicClock.now
         yield* Effect.timeoutOption(Fiber.await(started), slowResponse)
       } else {
-        yield* Effect.timeoutOption(signal.wait, pollInterval)
+        yield* Effect.timeoutOption(signal.wait, Either.isLeft(permit) ? permit.left : pollInterval)
         // The loop may be waiting for this signal by now. While it is blocked, it takes a product before it waits.
         if (!isBlocked) yield* signal.notify
       }
