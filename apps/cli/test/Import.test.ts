@@ -465,6 +465,45 @@ describe("trouble on the way", () => {
       SimulatedTime.run
     ))
 
+  it.live("of a row that was sent before a quota ended the import is reported, and the next run resolves it", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { addFault, clearFaults, reset } = yield* Sandbox.Sandbox
+      const quota = { kind: "status", when: "before", status: 429, retryAfter: "80000" } as const
+      const pages = { kind: "status", when: "after", status: 429, retryAfter: "80000", body: "<html>" } as const
+      const cases = [
+        { kind: "stock", method: "PATCH", file: stockOf(rows(2)), outcomes: [{ kind: "status", when: "after", status: 503 }, quota] },
+        { kind: "orders", method: "POST", file: ordersOf(ids(2)), outcomes: [{ kind: "status", when: "after", status: 503 }, quota] },
+        { kind: "stock", method: "PATCH", file: stockOf(rows(2)), outcomes: [pages, quota] },
+        { kind: "orders", method: "POST", file: ordersOf(ids(2)), outcomes: [pages, quota] }
+      ] as const
+      for (const { file: content, kind, method, outcomes } of cases) {
+        yield* reset
+        const state = yield* home
+        const report = `${state}/failed.csv`
+        const file = yield* write(state, `${kind}.csv`, content)
+        yield* addFault({ kind: "sequence", method, outcomes })
+        const ended = yield* run(state, kind, file, { report, concurrency: 1 })
+        expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 1, left: 1, report })
+        expect(failureOf(ended)).toMatchObject({
+          explanation: expect.stringContaining("The outcome of 1 row is unknown") as unknown,
+          details: { failed: 1, left: 1, report }
+        })
+        const reported = (yield* fs.readFileString(report)).trimEnd().split("\n").slice(1)
+        expect(reported).toHaveLength(1)
+        expect(reported[0]).toMatch(/^P-0,.*(may have carried it out all the same|may or may not have succeeded)/)
+        expect(yield* run(state, kind, file, { dryRun: true }).pipe(Effect.map(summaryOf))).toMatchObject({ doubtful: 1 })
+        yield* clearFaults
+        expect(summaryOf(yield* run(state, kind, file))).toMatchObject(
+          kind === "stock" ? { sent: 2, failed: 0, left: 0 } : { sent: 1, unverified: ["P-0"], failed: 0, left: 0 }
+        )
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(inProcess({ fixtures: { products: products(2), orders: orders(2) } })),
+      SimulatedTime.run
+    ))
+
   it.scoped("with the journal ends the import before anything that it couldn't remember", () =>
     Effect.gen(function*() {
       const state = yield* home

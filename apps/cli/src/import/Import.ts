@@ -144,13 +144,14 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
   const counts = ImportRun.makeCounts()
   const report = options.report ?? paths.report
   const result = () => ImportResult.make(kind, rows.length, inPlace, counts, counts.failed.length === 0 ? undefined : report)
+  const howToContinue = () => ImportResult.howToContinue(result(), ImportResult.unknownOf(counts))
   const saveFailures = Effect.suspend(() =>
     counts.failed.length > 0
       ? FailureReportFile.save(report, kind, counts.failed)
       // Removes the report of an earlier run, whose rows are confirmed now. A file that the user named stays.
       : fs.remove(paths.report, { force: true })
   )
-  const reportInterruption = Effect.suspend(() => output.json ? output.value(result()) : output.note(ImportResult.howToContinue(result())))
+  const reportInterruption = Effect.suspend(() => output.json ? output.value(result()) : output.note(howToContinue()))
 
   if (inPlace === rows.length) yield* noteInPlace(rows.length, journal.history)
   else {
@@ -161,7 +162,7 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
     ).pipe(
       // Removes the bar before other output.
       Effect.scoped,
-      Effect.mapError((cause) => new Explained({ cause, explanation: ImportResult.howToContinue(result()) })),
+      Effect.mapError((cause) => new Explained({ cause, explanation: howToContinue() })),
       Effect.onInterrupt(() => Effect.ignore(Effect.zipRight(saveFailures, reportInterruption)))
     )
   }

@@ -1,5 +1,6 @@
 /** The result of an import, as JSON, as text and as a failure. */
 import { Explained } from "@plaza/cli-kit/CliError"
+import { FailureScope } from "@plaza/client"
 import * as Data from "effect/Data"
 import type { Failure, ImportKind } from "./ImportRow.js"
 import type { ImportCounts } from "./ImportRun.js"
@@ -67,11 +68,18 @@ export const toText = ({ alreadyShipped, failed, inPlace, left, rows, sent, unve
 }
 
 /** How to continue after a run that stopped early. */
-export const howToContinue = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult): string =>
+export const howToContinue = (
+  { alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult,
+  unknown: number
+): string =>
   `${formatCount(inPlace + sent + alreadyShipped.length + unverified.length)} of ${
     formatRows(rows)
   } are in place. Run the same command again to continue.` +
-  (report === null ? "" : ` The failed rows (${formatRows(failed)}) are in ${report}.`)
+  (report === null ? "" : ` The failed rows (${formatRows(failed)}) are in ${report}.`) +
+  (unknown === 0 ? "" : ` The outcome of ${formatRows(unknown)} is unknown: the service may have carried out the request.`)
+
+/** The number of failed rows that may be in place all the same. */
+export const unknownOf = ({ failed }: ImportCounts): number => failed.filter(({ failure }) => FailureScope.mayHaveHappened(failure)).length
 
 // The report has all of them.
 const shownReasons = 3
@@ -84,8 +92,11 @@ const reasonsOf = (failed: ImportCounts["failed"]): string =>
   ].join("; ")
 
 /** The failure of a run that did not confirm every row. */
-export const failureOf = (result: ImportResult, { failed, stop }: ImportCounts): Explained | undefined => {
-  if (stop !== undefined) return new Explained({ cause: stop, explanation: howToContinue(result), details: { ...result } })
+export const failureOf = (result: ImportResult, counts: ImportCounts): Explained | undefined => {
+  const { failed, stop } = counts
+  if (stop !== undefined) {
+    return new Explained({ cause: stop, explanation: howToContinue(result, unknownOf(counts)), details: { ...result } })
+  }
   if (failed.length === 0) return undefined
   const cause = new RowsFailed({
     failed: failed.length,
