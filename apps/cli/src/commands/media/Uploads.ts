@@ -44,17 +44,19 @@ const messageOf = (file: string, error: PlatformError): string =>
     : `${file} can't be read: ${error.message}`
 
 const inspect = (file: string): Effect.Effect<Sized, string, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.zipLeft(fs.stat(file), fs.access(file, { readable: true })).pipe(
-      Effect.mapError((error) => messageOf(file, error)),
-      Effect.flatMap(({ size, type }) =>
-        type !== "File"
-          ? Effect.fail(`${file} is ${type === "Directory" ? "a folder" : "not a regular file"}: only files can be uploaded`)
-          : size === FileSystem.Size(0)
-          ? Effect.fail(`${file} is empty`)
-          : Effect.succeed({ file, bytes: Number(size) })
-      )
-    ))
+  file === "" ?
+    Effect.fail("the path of a file is empty: name a file") :
+    Effect.flatMap(FileSystem.FileSystem, (fs) =>
+      Effect.zipLeft(fs.stat(file), fs.access(file, { readable: true })).pipe(
+        Effect.mapError((error) => messageOf(file, error)),
+        Effect.flatMap(({ size, type }) =>
+          type !== "File"
+            ? Effect.fail(`${file} is ${type === "Directory" ? "a folder" : "not a regular file"}: only files can be uploaded`)
+            : size === FileSystem.Size(0)
+            ? Effect.fail(`${file} is empty`)
+            : Effect.succeed({ file, bytes: Number(size) })
+        )
+      ))
 
 /** The sizes of the files. Reports all invalid files at once. */
 const sizes = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, UsageError, FileSystem.FileSystem> =>
