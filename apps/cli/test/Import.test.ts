@@ -73,8 +73,35 @@ describe("a file", () => {
         _tag: "SystemError",
         reason: "NotFound"
       })
+      for (const report of ["", " ", ".", "..", state, `${state}/`, `${state}/failed.csv/`]) {
+        const failure = failureOf(yield* run(state, "stock", file, { report }))
+        expect(failure).toMatchObject({ _tag: "UsageError", message: expect.stringMatching(/^--report requires a file/) as unknown })
+        expect(ExitCode.of(failure)).toBe(2)
+      }
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess())))
+
+  it.scoped("of failed rows that can't be written does not hide the result, and goes beside the journal if it can", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
+      // A device that is always full.
+      const ended = yield* run(state, "stock", file, { report: "/dev/full" })
+      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: expect.stringContaining(state) as unknown })
+      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed" }, details: { failed: 1 } })
+
+      const fs = yield* FileSystem.FileSystem
+      const full: FileSystem.FileSystem = {
+        ...fs,
+        writeFileString: (path, ...more) => fs.writeFileString(path.endsWith(".csv") ? "/dev/full" : path, ...more)
+      }
+      const lost = yield* Effect.provideService(run(state, "stock", file), FileSystem.FileSystem, full)
+      expect(summaryOf(lost)).toMatchObject({ inPlace: 1, failed: 1, report: null })
+      expect(failureOf(lost)).toMatchObject({
+        cause: { _tag: "RowsFailed", message: expect.stringContaining("line 2") as unknown },
+        explanation: "The file of the failed rows could not be written: check the disk. Run the same command again to retry them."
+      })
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 })
 
 describe("an import", () => {

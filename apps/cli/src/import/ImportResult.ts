@@ -67,6 +67,8 @@ export const toText = ({ alreadyShipped, failed, inPlace, left, rows, sent, unve
   return `${parts.join(", ")}.`
 }
 
+const unsaved = "The file of the failed rows could not be written: check the disk."
+
 /** How to continue after a run that stopped early. */
 export const howToContinue = (
   { alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult,
@@ -75,7 +77,7 @@ export const howToContinue = (
   `${formatCount(inPlace + sent + alreadyShipped.length + unverified.length)} of ${
     formatRows(rows)
   } are in place. Run the same command again to continue.` +
-  (report === null ? "" : ` The failed rows (${formatRows(failed)}) are in ${report}.`) +
+  (failed === 0 ? "" : report === null ? ` ${unsaved}` : ` The failed rows (${formatRows(failed)}) are in ${report}.`) +
   (unknown === 0 ? "" : ` The outcome of ${formatRows(unknown)} is unknown: the service may have carried out the request.`)
 
 /** The number of failed rows that may be in place all the same. */
@@ -105,8 +107,10 @@ export const failureOf = (result: ImportResult, counts: ImportCounts): Explained
   })
   return new Explained({
     cause,
-    explanation: `The failed rows and their reasons are in ${result.report ?? "no file"}. Correct and import that file, or run the same ` +
-      "command again to retry them.",
+    explanation: result.report === null
+      ? `${unsaved} Run the same command again to retry them.`
+      : `The failed rows and their reasons are in ${result.report}. Correct and import that file, or run the same command again to retry ` +
+        "them.",
     details: { ...result }
   })
 }
