@@ -19,7 +19,18 @@ describe("a header", () => {
     expect(refusal([written])).toMatch(/^--header can't set (proxy-)?authorization: the key comes from the profile or PLAZA_API_KEY$/)
   })
 
-  it.each(["Host: x", "Content-Length: 3", "transfer-encoding: chunked", "Connection: close"])(
+  it.each([
+    "Host: x",
+    "Content-Length: 3",
+    "transfer-encoding: chunked",
+    "Connection: close",
+    "Keep-Alive: timeout=5",
+    "proxy-connection: close",
+    "Upgrade: websocket",
+    "Expect: 100-continue",
+    "TE: trailers",
+    "Trailer: x"
+  ])(
     "%s is refused, for it follows from the request",
     (written) => {
       expect(refusal([written])).toContain("the HTTP client sets it")

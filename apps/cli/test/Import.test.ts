@@ -73,8 +73,35 @@ describe("a file", () => {
         _tag: "SystemError",
         reason: "NotFound"
       })
+      for (const report of ["", " ", ".", "..", state, `${state}/`, `${state}/failed.csv/`]) {
+        const failure = failureOf(yield* run(state, "stock", file, { report }))
+        expect(failure).toMatchObject({ _tag: "UsageError", message: expect.stringMatching(/^--report requires a file/) as unknown })
+        expect(ExitCode.of(failure)).toBe(2)
+      }
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess())))
+
+  it.scoped("of failed rows that can't be written does not hide the result, and goes beside the journal if it can", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
+      // A device that is always full.
+      const ended = yield* run(state, "stock", file, { report: "/dev/full" })
+      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: expect.stringContaining(state) as unknown })
+      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed" }, details: { failed: 1 } })
+
+      const fs = yield* FileSystem.FileSystem
+      const full: FileSystem.FileSystem = {
+        ...fs,
+        writeFileString: (path, ...more) => fs.writeFileString(path.endsWith(".csv") ? "/dev/full" : path, ...more)
+      }
+      const lost = yield* Effect.provideService(run(state, "stock", file), FileSystem.FileSystem, full)
+      expect(summaryOf(lost)).toMatchObject({ inPlace: 1, failed: 1, report: null })
+      expect(failureOf(lost)).toMatchObject({
+        cause: { _tag: "RowsFailed", message: expect.stringContaining("line 2") as unknown },
+        explanation: "The file of the failed rows could not be written: check the disk. Run the same command again to retry them."
+      })
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 })
 
 describe("an import", () => {
@@ -462,6 +489,45 @@ describe("trouble on the way", () => {
     }).pipe(
       Effect.scoped,
       Effect.provide(inProcess({ fixtures: { products: products(3), orders: orders(1) } })),
+      SimulatedTime.run
+    ))
+
+  it.live("of a row that was sent before a quota ended the import is reported, and the next run resolves it", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { addFault, clearFaults, reset } = yield* Sandbox.Sandbox
+      const quota = { kind: "status", when: "before", status: 429, retryAfter: "80000" } as const
+      const pages = { kind: "status", when: "after", status: 429, retryAfter: "80000", body: "<html>" } as const
+      const cases = [
+        { kind: "stock", method: "PATCH", file: stockOf(rows(2)), outcomes: [{ kind: "status", when: "after", status: 503 }, quota] },
+        { kind: "orders", method: "POST", file: ordersOf(ids(2)), outcomes: [{ kind: "status", when: "after", status: 503 }, quota] },
+        { kind: "stock", method: "PATCH", file: stockOf(rows(2)), outcomes: [pages, quota] },
+        { kind: "orders", method: "POST", file: ordersOf(ids(2)), outcomes: [pages, quota] }
+      ] as const
+      for (const { file: content, kind, method, outcomes } of cases) {
+        yield* reset
+        const state = yield* home
+        const report = `${state}/failed.csv`
+        const file = yield* write(state, `${kind}.csv`, content)
+        yield* addFault({ kind: "sequence", method, outcomes })
+        const ended = yield* run(state, kind, file, { report, concurrency: 1 })
+        expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 1, left: 1, report })
+        expect(failureOf(ended)).toMatchObject({
+          explanation: expect.stringContaining("The outcome of 1 row is unknown") as unknown,
+          details: { failed: 1, left: 1, report }
+        })
+        const reported = (yield* fs.readFileString(report)).trimEnd().split("\n").slice(1)
+        expect(reported).toHaveLength(1)
+        expect(reported[0]).toMatch(/^P-0,.*(may have carried it out all the same|may or may not have succeeded)/)
+        expect(yield* run(state, kind, file, { dryRun: true }).pipe(Effect.map(summaryOf))).toMatchObject({ doubtful: 1 })
+        yield* clearFaults
+        expect(summaryOf(yield* run(state, kind, file))).toMatchObject(
+          kind === "stock" ? { sent: 2, failed: 0, left: 0 } : { sent: 1, unverified: ["P-0"], failed: 0, left: 0 }
+        )
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(inProcess({ fixtures: { products: products(2), orders: orders(2) } })),
       SimulatedTime.run
     ))
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Progress } from "@plaza/cli-kit"
 import { Plaza } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import * as Uploads from "../src/commands/media/Uploads.js"
 
@@ -71,6 +72,31 @@ describe("files", () => {
         details: { uploaded: [{ mediaId: a }, { mediaId: b }], failed: [{}, {}], left: [] }
       })
     }).pipe(Effect.provide(world)))
+
+  it.live("that may be stored all the same are reported as that, with no claim that none is uploaded", () =>
+    Effect.gen(function*() {
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const folder = yield* folderOf({ "a.png": 10 })
+      const html = "<html>"
+      const doubtful = [
+        [{ kind: "status", when: "after", status: 503 }, { kind: "status", when: "before", status: 404 }],
+        [{ kind: "status", when: "after", status: 503 }, { kind: "status", when: "before", status: 413 }],
+        [{ kind: "status", when: "after", status: 403, body: html }],
+        [{ kind: "status", when: "after", status: 429, body: html, retryAfter: "80000" }]
+      ] as const
+      for (const outcomes of doubtful) {
+        yield* addFault({ kind: "sequence", method: "POST", outcomes })
+        const { failure, stream } = yield* make(folder, "a.png")
+        yield* Stream.runDrain(stream)
+        const { explanation } = yield* failure("No post was created.")
+        expect(explanation.replaceAll(`${folder}/`, "")).toBe("a.png may have been uploaded all the same. No post was created.")
+        yield* clearFaults
+      }
+      yield* addFault({ kind: "status", when: "before", status: 404, method: "POST" })
+      const { failure, stream } = yield* make(folder, "a.png")
+      yield* Stream.runDrain(stream)
+      expect((yield* failure("")).explanation.replaceAll(`${folder}/`, "")).toBe("a.png was not uploaded. No file is uploaded.")
+    }).pipe(Effect.scoped, Effect.provide(world), SimulatedTime.run))
 
   it.scoped("are not attempted after an error of the key or a quota", () =>
     Effect.gen(function*() {

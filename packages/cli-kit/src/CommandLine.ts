@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as Arguments from "./argv/Arguments.js"
 import * as Start from "./bootstrap/Start.js"
 import { UsageError } from "./errors/CliError.js"
+import * as KeyMask from "./errors/KeyMask.js"
 import * as Help from "./help/Help.js"
 import type { CommandSyntax } from "./help/Manual.js"
 import { type OutputError, Streams } from "./output/Streams.js"
@@ -49,6 +50,7 @@ export const run = <Name extends string, R, E, A>({ load, ...program }: Commands
   ): Effect.Effect<void, Exclude<E, ValidationError.ValidationError> | UsageError | OutputError, R | Streams | CliApp.CliApp.Environment> =>
     Effect.gen(function*() {
       const { stdout } = yield* Streams
+      yield* Effect.zipRight(KeyMask.addWords(argv), KeyMask.addConfigured)
       const answer = Start.mayAnswer(argv)
         ? Start.answer(yield* manual, argv, () => stdout.isTerminal ? stdout.columns() : 0)
         : undefined
@@ -65,6 +67,7 @@ export const run = <Name extends string, R, E, A>({ load, ...program }: Commands
         log: (...texts: ReadonlyArray<unknown>) => Effect.ignore(stdout.write(`${withoutColour(texts.map(String).join(" ")).trimEnd()}\n`))
       }
       const config = yield* Effect.configProviderWith(SecretFile.withKeyFile)
+      yield* Effect.withConfigProvider(KeyMask.addConfigured, config)
       yield* parse(["node", program.name, ...request.argv]).pipe(
         Effect.withConfigProvider(config),
         Effect.catchIf(ValidationError.isValidationError, (error) =>

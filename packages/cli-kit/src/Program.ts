@@ -15,6 +15,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as ExitCode from "./errors/ExitCode.js"
+import * as KeyMask from "./errors/KeyMask.js"
 import type * as Remediation from "./errors/Remediation.js"
 import * as Report from "./errors/Report.js"
 import { make as makeStreams, Streams } from "./output/Streams.js"
@@ -55,15 +56,16 @@ const withLogger = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E
 const reportFailure = (cause: Cause.Cause<unknown>, signal: ExitCode.Signal, options: Options): Effect.Effect<number, never, Streams> =>
   Effect.gen(function*() {
     const { remediation = {} } = options
-    const report = Report.ofCause(cause, { now: yield* Clock.currentTimeMillis, remediation })
-    if (Option.isNone(report)) return 0
-    const { tag } = report.value
+    const unmasked = Report.ofCause(cause, { now: yield* Clock.currentTimeMillis, remediation })
+    if (Option.isNone(unmasked)) return 0
+    const report = yield* KeyMask.report(unmasked.value)
+    const { tag } = report
     const { stderr } = yield* Streams
     // A person who pressed Ctrl-C needs no message. A program that reads JSON does.
-    const text = options.json ? Report.toJson(report.value) : tag === "Interrupted" ? "" : Report.toText(options.name, report.value, stderr)
+    const text = options.json ? Report.toJson(report) : tag === "Interrupted" ? "" : Report.toText(options.name, report, stderr)
     yield* Effect.ignore(stderr.write(text))
     const debug = yield* Effect.orElseSucceed(Config.withDefault(Config.string("PLAZA_DEBUG"), ""), () => "")
-    if (debug !== "") yield* Effect.ignore(stderr.write(`${Cause.pretty(cause, { renderErrorCause: true })}\n`))
+    if (debug !== "") yield* Effect.ignore(stderr.write(yield* KeyMask.text(`${Cause.pretty(cause, { renderErrorCause: true })}\n`)))
     if (tag === "Interrupted") return ExitCode.bySignal[signal]
     return Option.match(Cause.failureOption(cause), { onNone: () => 1, onSome: (error) => ExitCode.of(error, options.exitCodes) })
   })

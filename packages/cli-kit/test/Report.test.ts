@@ -78,7 +78,7 @@ describe("a report", () => {
     [
       "RATE_LIMITED",
       { retryAfter: Duration.millis(8.64e15) },
-      "Run the command again in 8640000000000 seconds, at +275760-09-13T00:00:00.000Z."
+      "Run the command again in a day at the earliest."
     ],
     ["INTERNAL_ERROR", { retryAfter: Duration.seconds(5) }, "Run the command again in 5 seconds, at 1970-01-01T00:00:05.000Z."]
   ] as const)("of %s with %j has a specific remediation", (code, fields, advice) => {
@@ -130,6 +130,43 @@ describe("a report", () => {
     expect(JSON.parse(Report.toJson(report))).toMatchObject({ error: { status: 403, details: { mayHaveHappened: true } } })
     for (const code of codes) {
       expect(JSON.stringify(Report.ofFailure(Errors.fromCode(code, { message })))).not.toMatch(/all the same|mayHaveHappened/)
+    }
+  })
+
+  it("says of a rate limit that the change may have been made, and repeats it only if it was not", () => {
+    const page = (retryAfter?: Duration.Duration) =>
+      new Errors.UnrecognizedError({
+        status: 429,
+        category: "RateLimited",
+        message,
+        ...(retryAfter === undefined ? {} : { retryAfter })
+      })
+    for (
+      const [retryAfter, when] of [[undefined, "later"], [Duration.seconds(90), "in 90 seconds, at 1970-01-01T00:01:30.000Z"]] as const
+    ) {
+      const report = Report.ofFailure(page(retryAfter), { now: 0 })
+      expect(report.details).toMatchObject({ mayHaveHappened: true })
+      expect(report.remediation.join(" ")).toMatch(/may have been made all the same/)
+      expect(report.remediation.at(-1)).toBe(`If it was not made, run the command again ${when}.`)
+    }
+    expect(JSON.stringify(Report.ofFailure(Errors.fromCode("RATE_LIMITED", { message })))).not.toMatch(/all the same|mayHaveHappened/)
+  })
+
+  it("does not promise that the service is ready after a wait that was cut to a day", () => {
+    for (const code of ["RATE_LIMITED", "INTERNAL_ERROR"] as const) {
+      const report = Report.ofFailure(Errors.fromCode(code, { message, retryAfter: Duration.days(1) }), { now: 0 })
+      expect(report.remediation).toEqual(["Run the command again in a day at the earliest."])
+    }
+  })
+
+  it("of an unreadable success forbids to repeat a write only if repeating it is not safe", () => {
+    const adviceOf = (operation: string) =>
+      Report.ofFailure(new Failures.UnreadableSuccess({ attempts: 1, operation, status: 200, message, body: "" })).remediation.join(" ")
+    for (const operation of ["setStock", "likePost", "followUser", "uploadMedia"]) {
+      expect(adviceOf(operation)).toMatch(/^The change was probably made\. Run the command again[:.]/)
+    }
+    for (const operation of ["createPost", "shipOrder", "createComment", "sendMessage", "createStory", "POST /notes"]) {
+      expect(adviceOf(operation)).toMatch(/^Don't run the command again/)
     }
   })
 

@@ -120,8 +120,8 @@ export const isAccountRefusal = (failure: Failure | Inconclusive): boolean => {
  * Whether the service may have carried out a failed write, or may still carry it out. It is true after
  *
  * - an ambiguous failure: a 5xx, a redirect, a 408, a lost connection, a timeout, a success that can't be read;
- * - a 4xx without the error envelope of the document, which a proxy sent: it may have passed the request on;
- * - any failure, also a definite refusal, if an earlier attempt of the call failed in one of these ways;
+ * - a 4xx, also a 429, without the error envelope of the document, which a proxy sent: it may have passed the request on;
+ * - any failure, also a definite refusal or a rate limit, if an earlier attempt of the call failed in one of these ways;
  * - an unknown outcome.
  *
  * It is false if the client sent nothing, if the service refused every attempt, and for a read, which changes nothing. A failure that

@@ -21,7 +21,7 @@ import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 import * as Pagination from "./internal/contract/Pagination.js"
 import type { ListFailure, ListOptions, PageRequest } from "./internal/contract/Pagination.js"
-import { validateText } from "./internal/contract/validateText.js"
+import { validateName, validateText } from "./internal/contract/validateText.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.js"
 import * as PostCheck from "./internal/delivery/PostCheck.js"
@@ -160,7 +160,9 @@ export const make: Effect.Effect<Posts["Type"], never, Operations> = Effect.gen(
   return {
     create: (post) =>
       Effect.andThen(
-        (post.mediaIds ?? []).length === 0 ? validateText(post.text ?? "") : Effect.void,
+        (post.mediaIds ?? []).length === 0
+          ? validateText(post.text ?? "")
+          : Effect.forEach(post.mediaIds ?? [], (id) => validateName("mediaIds", id), { discard: true }),
         withLock(canonical(post.text ?? ""))(Effect.acquireUseRelease(
           Effect.sync(() => open.add(post)),
           () => create(post),

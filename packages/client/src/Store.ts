@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import { isServiceError } from "./ClientError.js"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
+import { validateName } from "./internal/contract/validateText.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 
 /**
@@ -40,7 +41,8 @@ export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   /**
    * Ships an order. Checkable: the client sends the request again after an ambiguous failure. A conflict on the first attempt
    * fails with `Conflict`. A conflict after an ambiguous failure fails with `OutcomeUnknown` and `likely: "done"`: the order is
-   * shipped, but perhaps with another carrier and tracking number. A client runs its calls for one order one after the other.
+   * shipped, but perhaps with another carrier and tracking number. A client runs its calls for one order one after the other. A blank
+   * carrier or tracking number fails with `InvalidInput`, without a request.
    * Source: interface v1, "Endpoints", POST /store/orders/{id}/ship.
    *
    * @example
@@ -65,13 +67,16 @@ export const make: Effect.Effect<Store["Type"], never, Operations> = Effect.map(
         send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
       ),
     ship: (id, { carrier, trackingNumber }) =>
-      withLock(`order ${id}`)(
-        send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
-          whenEmpty: () => ({ id, carrier, trackingNumber }),
-          known: { id },
-          // Another code with the same status may mean another state, such as a cancelled order.
-          check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
-        })
+      validateName("carrier", carrier).pipe(
+        Effect.andThen(validateName("trackingNumber", trackingNumber)),
+        Effect.andThen(withLock(`order ${id}`)(
+          send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
+            whenEmpty: () => ({ id, carrier, trackingNumber }),
+            known: { id },
+            // Another code with the same status may mean another state, such as a cancelled order.
+            check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
+          })
+        ))
       )
   }
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
-import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
+import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { Operations } from "../src/internal/contract/Operations.js"
 import * as Fake from "./support/FakeService.js"
@@ -52,6 +52,25 @@ const wrong: ReadonlyArray<readonly [what: string, field: string, call: Call]> =
         Effect.flatMap(Store, ({ ship }) => ship(OrderId.make(id), { carrier: "c", trackingNumber: "t" }))
       ],
       [`the conversation "${id}"`, "id", Effect.flatMap(Chat, ({ send }) => send(ConversationId.make(id), "x"))]
+    ] as const
+  ),
+  ...["", " ", "\n\t"].flatMap((blank) =>
+    [
+      [
+        `the carrier ${JSON.stringify(blank)}`,
+        "carrier",
+        Effect.flatMap(Store, ({ ship }) => ship(OrderId.make("o"), { carrier: blank, trackingNumber: "t" }))
+      ],
+      [
+        `the tracking number ${JSON.stringify(blank)}`,
+        "trackingNumber",
+        Effect.flatMap(Store, ({ ship }) => ship(OrderId.make("o"), { carrier: "c", trackingNumber: blank }))
+      ],
+      [
+        `the medium ${JSON.stringify(blank)}`,
+        "mediaIds",
+        Effect.flatMap(Posts, ({ create }) => create({ text: "a", mediaIds: [MediaId.make("m"), MediaId.make(blank)] }))
+      ]
     ] as const
   ),
   ["an upload without a file name", "fileName", upload({ fileName: "" })],

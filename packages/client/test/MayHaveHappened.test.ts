@@ -6,7 +6,7 @@ import { Chat, type ClientError, FailureScope, Media, Plaza, Posts, Profiles, St
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Cause, Effect, Exit, FastCheck as fc, Layer, Option, Runtime, Schedule, Schema, Stream, TestContext } from "effect"
+import { Cause, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Option, Runtime, Schedule, Schema, Stream, TestContext } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 
@@ -204,6 +204,112 @@ describe("a 4xx without the envelope of the document", () => {
     }))
 })
 
+describe("a 429 without the envelope of the document", () => {
+  const pages = Object.entries(foreign).map(([name, body]) => [name, body === undefined ? {} : { body }] as const)
+  const page = (body: { readonly body?: string }, wait?: string): Fake.Reply => ({
+    status: 429,
+    ...(wait === undefined ? {} : { headers: { "retry-after": wait } }),
+    ...body
+  })
+  const callsOf = (operation: Operation, replies: ReadonlyArray<Fake.Reply>) => {
+    const { calls, layer } = Fake.scripted(replies)
+    return Effect.map(SimulatedTime.run(Effect.either(Effect.provide(operation, layer))), (result) => ({
+      result,
+      requests: calls.map(({ method, path }) => `${method} ${path}`)
+    }))
+  }
+  const ok = Fake.json({ id: "1", text: "hello" })
+
+  it.effect("ends a write that is sent once, which may have happened", () =>
+    Effect.gen(function*() {
+      const sentOnce = {
+        comment,
+        message: Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("c"), "hello")),
+        story: Effect.flatMap(Stories, ({ create }) => create({ text: "hello" })),
+        request: open("Once")
+      }
+      for (const [name, operation] of Object.entries(sentOnce)) {
+        for (const [form, body] of pages) {
+          for (const wait of [undefined, "1", "4000"]) {
+            const { requests, result } = yield* callsOf(operation, [page(body, wait), ok])
+            expect([name, form, requests.length]).toEqual([name, form, 1])
+            const failure = Either.getOrThrow(Either.flip(result))
+            expect(failure).toMatchObject({ status: 429, category: "RateLimited" })
+            expect(FailureScope.mayHaveHappened(failure)).toBe(true)
+          }
+          // Only the last response may have happened.
+          expect((yield* callsOf(operation, [Fake.refused, page(body, "1"), ok])).requests.length).toBe(2)
+        }
+      }
+    }))
+
+  it.effect("is waited out by a read and by a write that can be repeated", () =>
+    Effect.gen(function*() {
+      for (const operation of [getMe, setStock, follow, like, open("Read"), open("Repeatable")]) {
+        for (const [, body] of pages) {
+          const { requests, result } = yield* callsOf(operation, [page(body, "1"), page(body, "1"), ok])
+          expect([requests.length, Either.isRight(result)]).toEqual([3, true])
+        }
+      }
+    }))
+
+  it.effect("is ambiguous for a shipment, whose conflict then shows that the order is shipped", () =>
+    Effect.gen(function*() {
+      for (const [, body] of pages) {
+        const { requests, result } = yield* callsOf(ship, [page(body, "1"), Fake.refusal(409, "CONFLICT")])
+        expect(requests.length).toBe(2)
+        expect(Either.flip(result)).toMatchObject({ right: { _tag: "OutcomeUnknown", likely: "done" } })
+        expect(Either.flip((yield* callsOf(ship, [page(body, "4000")])).result)).toMatchObject({
+          right: { _tag: "OutcomeUnknown", cause: { status: 429 } }
+        })
+      }
+    }))
+
+  it.effect("of a new post leads to a search before the next attempt", () =>
+    Effect.gen(function*() {
+      for (const [, body] of pages) {
+        const { requests } = yield* callsOf(create, [page(body, "1"), Fake.json({ data: [], next_cursor: null })])
+        expect(requests.slice(0, 2)).toEqual(["POST /posts", "GET /me/posts"])
+      }
+    }))
+})
+
+describe("the rate limit after an ambiguous failure", () => {
+  it.effect("is the failure of a write that can be repeated, with its wait, and may have happened", () =>
+    Effect.gen(function*() {
+      for (const [name, failure] of Object.entries(ambiguous)) {
+        for (const operation of Object.values(repeatable)) {
+          for (const body of [{ body: JSON.stringify({ error: { code: "RATE_LIMITED", message: "slow" } }) }, { body: "<html>" }]) {
+            const limited = { status: 429, headers: { "retry-after": "80000" }, ...body }
+            const last = yield* failureOf(operation, [failure, limited])
+            expect([name, last]).toMatchObject([name, {
+              status: 429,
+              category: "RateLimited",
+              retryAfter: { value: { millis: 80_000_000 } }
+            }])
+            expect(FailureScope.mayHaveHappened(last)).toBe(true)
+          }
+        }
+      }
+    }))
+
+  it.effect("is that failure too if the pause of another call is too long for it", () =>
+    Effect.gen(function*() {
+      const answers: Array<Fake.Reply> = [Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "50" })]
+      const layer = Fake.layerPlaza(({ method }) =>
+        Effect.suspend(() => method === "GET" ? Effect.succeed(answers[0] ?? "hang") : Effect.as(Effect.sleep("2 seconds"), Fake.lost))
+      )
+      const last = yield* Effect.gen(function*() {
+        const call = yield* Effect.fork(Effect.flip(Plaza.withMaxWait("10 seconds")(setStock)))
+        yield* Effect.sleep("1 second")
+        yield* Effect.ignore(Plaza.withMaxWait("1 second")(getMe))
+        return yield* Fiber.join(call)
+      }).pipe(Effect.provide(layer), SimulatedTime.run)
+      expect(last).toMatchObject({ _tag: "RateLimitWaitExceeded" })
+      expect(FailureScope.mayHaveHappened(last)).toBe(true)
+    }))
+})
+
 describe("a read", () => {
   it.effect("changes nothing, whatever it fails with", () =>
     Effect.gen(function*() {
@@ -282,6 +388,9 @@ const steps: ReadonlyArray<Step> = [
   { kind: "status", when: "after", status: 413, body: `{"error":"too large"}` },
   { kind: "status", when: "after", status: 400, body: `{"error":{"code":"BAD"}}` },
   { kind: "status", when: "after", status: 429, body: html, retryAfter: "1" },
+  { kind: "status", when: "before", status: 429, body: html, retryAfter: "1" },
+  { kind: "status", when: "after", status: 429, body: "" },
+  { kind: "status", when: "after", status: 429, body: html, retryAfter: "4000" },
   { kind: "status", when: "before", status: 429, retryAfter: "1" },
   { kind: "status", when: "before", status: 429, retryAfter: "4000" },
   { kind: "status", when: "after", status: 302, body: "" },
@@ -328,6 +437,8 @@ const operations = {
   ]
 } as const satisfies Readonly<Record<string, readonly [operation: string, call: Operation]>>
 
+const sentOnce: ReadonlySet<keyof typeof operations> = new Set(["comment", "message", "story"])
+
 const script: fc.Arbitrary<Script> = fc.record({
   operation: fc.constantFrom(...(Object.keys(operations) as Array<keyof typeof operations>)),
   latitude: fc.integer(),
@@ -360,20 +471,22 @@ const runScript = ({ latitude, operation, perCall, retry, steps }: Script) =>
     const failure = Exit.match(exit, { onSuccess: Option.none, onFailure: Cause.failureOption })
     return {
       happened: commits.length > 0,
+      isRepeated: commits.length > 1 && sentOnce.has(operation),
       failure: Option.getOrUndefined(failure),
       mayHaveHappened: Option.getOrUndefined(Option.map(failure, FailureScope.mayHaveHappened))
     }
   }).pipe(SimulatedTime.run)
 
 describe("a call that failed", () => {
-  it.effect("may have happened whenever the service carried it out, under any script of faults and any latitude", () =>
+  it.effect("may have happened whenever the service carried it out, and happened once if it is sent once, under any script and latitude", () =>
     Effect.gen(function*() {
       const run = Runtime.runPromise(yield* Effect.runtime<Sandbox.Sandbox | OnSandbox.World>())
       const outcomes = { happened: 0, refused: 0 }
       yield* Effect.promise(() =>
         fc.assert(
           fc.asyncProperty(script, async (drawn) => {
-            const { failure, happened, mayHaveHappened } = await run(runScript(drawn))
+            const { failure, happened, isRepeated, mayHaveHappened } = await run(runScript(drawn))
+            expect([drawn.operation, isRepeated]).toEqual([drawn.operation, false])
             if (failure === undefined) return
             outcomes[happened ? "happened" : "refused"]++
             expect([failure._tag, happened && !mayHaveHappened]).toEqual([failure._tag, false])

@@ -7,6 +7,7 @@ import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
+import { excerpt } from "@plaza/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -25,12 +26,18 @@ const allowedOf = (
   const names = [...new Set(written.flatMap((word) => word.split(",")).filter((word) => word !== ""))]
   const unknown = names.find((name) => !isWrite(name))
   if (unknown !== undefined) {
-    return Either.left(new UsageError({ message: `"${unknown}" is not a write: use one of ${writes.join(", ")}` }))
+    return Either.left(new UsageError({ message: `"${excerpt(unknown)}" is not a write: use one of ${writes.join(", ")}` }))
   }
   if (!allowWrites) {
     return names.length === 0
       ? Either.right([])
       : Either.left(new UsageError({ message: `${names.join(" and ")} would not be offered: add --allow-writes` }))
+  }
+  // No argument offers every write. An empty one is most likely an unset variable in a configuration.
+  if (names.length === 0 && written.length > 0) {
+    return Either.left(
+      new UsageError({ message: `"${excerpt(written.join(" "))}" names no write: name writes, or remove it to offer every write` })
+    )
   }
   if (names.includes("uploadMedia") && !hasUploads) {
     return Either.left(new UsageError({ message: "uploadMedia requires a folder: add --uploads DIR, and only its files can be uploaded" }))

@@ -2,6 +2,7 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import { Posts } from "@plaza/client"
@@ -43,6 +44,10 @@ const create = Command.make("create", {
   ...commonOptions
 }, ({ media: files, mediaId: ids, text, ...flags }) =>
   withClient(flags, Effect.gen(function*() {
+    // Before the uploads, which a post with an invalid id would leave unused.
+    if (ids.some((id) => id.trim() === "")) {
+      return yield* new UsageError({ message: "--media-id requires the id of an uploaded file: it is empty" })
+    }
     const posts = yield* Posts
     const uploaded = yield* uploadAll(files)
     const mediaIds = [...ids.map((id) => MediaId.make(id)), ...uploaded.map(({ mediaId }) => mediaId)]

@@ -4,6 +4,7 @@ import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as Folder from "@plaza/cli-kit/Folder"
 import { Output } from "@plaza/cli-kit/Output"
 import { Progress } from "@plaza/cli-kit/Progress"
+import { excerpt } from "@plaza/cli-kit/Text"
 import { ClientError, FailureScope, Profiles, Settings } from "@plaza/client"
 import type * as Format from "@plaza/tabular/Format"
 import * as Clock from "effect/Clock"
@@ -47,7 +48,11 @@ const checkReport = (file: string, report: string | undefined) =>
     if (file !== "-" && Path.resolve(file) === Path.resolve(report)) {
       return yield* new UsageError({ message: `--report would overwrite the imported file ${file}: use another file` })
     }
+    const isFolder = report.trim() === "" || report.endsWith("/") ||
+      (yield* Effect.orElseSucceed(Effect.map(fs.stat(report), ({ type }) => type === "Directory"), () => false))
+    if (isFolder) return yield* new UsageError({ message: `--report requires a file, but "${excerpt(report)}" is none: name a file` })
     yield* fs.access(Path.dirname(Path.resolve(report)), { writable: true })
+    if (yield* fs.exists(report)) yield* fs.access(report, { writable: true })
   })
 
 const isInPlace = (history: Journal.History) => ({ id }: ImportRow): boolean => Journal.isInPlace(history.stateOf(id))
@@ -142,15 +147,22 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
   const journal = yield* Journal.open(paths.journal)
   const inPlace = rows.filter(isInPlace(journal.history)).length
   const counts = ImportRun.makeCounts()
-  const report = options.report ?? paths.report
-  const result = () => ImportResult.make(kind, rows.length, inPlace, counts, counts.failed.length === 0 ? undefined : report)
-  const saveFailures = Effect.suspend(() =>
+  /** The file with the failed rows. */
+  let saved: string | undefined
+  const result = () => ImportResult.make(kind, rows.length, inPlace, counts, saved)
+  const howToContinue = () => ImportResult.howToContinue(result(), ImportResult.unknownOf(counts))
+  const saveTo = (report: string) =>
+    Effect.zipRight(FailureReportFile.save(report, kind, counts.failed), Effect.sync(() => {
+      saved = report
+    }))
+  // The result has no report if it can't be written, beside the journal neither.
+  const saveFailures = Effect.ignore(Effect.suspend(() =>
     counts.failed.length > 0
-      ? FailureReportFile.save(report, kind, counts.failed)
+      ? Effect.orElse(saveTo(options.report ?? paths.report), () => saveTo(paths.report))
       // Removes the report of an earlier run, whose rows are confirmed now. A file that the user named stays.
       : fs.remove(paths.report, { force: true })
-  )
-  const reportInterruption = Effect.suspend(() => output.json ? output.value(result()) : output.note(ImportResult.howToContinue(result())))
+  ))
+  const reportInterruption = Effect.suspend(() => output.json ? output.value(result()) : output.note(howToContinue()))
 
   if (inPlace === rows.length) yield* noteInPlace(rows.length, journal.history)
   else {
@@ -161,7 +173,8 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
     ).pipe(
       // Removes the bar before other output.
       Effect.scoped,
-      Effect.mapError((cause) => new Explained({ cause, explanation: ImportResult.howToContinue(result()) })),
+      Effect.tapError(() => saveFailures),
+      Effect.mapError((cause) => new Explained({ cause, explanation: howToContinue(), details: { ...result() } })),
       Effect.onInterrupt(() => Effect.ignore(Effect.zipRight(saveFailures, reportInterruption)))
     )
   }

@@ -1,5 +1,6 @@
 /** The result of an import, as JSON, as text and as a failure. */
 import { Explained } from "@plaza/cli-kit/CliError"
+import { FailureScope } from "@plaza/client"
 import * as Data from "effect/Data"
 import type { Failure, ImportKind } from "./ImportRow.js"
 import type { ImportCounts } from "./ImportRun.js"
@@ -66,12 +67,21 @@ export const toText = ({ alreadyShipped, failed, inPlace, left, rows, sent, unve
   return `${parts.join(", ")}.`
 }
 
+const unsaved = "The file of the failed rows could not be written: check the disk."
+
 /** How to continue after a run that stopped early. */
-export const howToContinue = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult): string =>
+export const howToContinue = (
+  { alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult,
+  unknown: number
+): string =>
   `${formatCount(inPlace + sent + alreadyShipped.length + unverified.length)} of ${
     formatRows(rows)
   } are in place. Run the same command again to continue.` +
-  (report === null ? "" : ` The failed rows (${formatRows(failed)}) are in ${report}.`)
+  (failed === 0 ? "" : report === null ? ` ${unsaved}` : ` The failed rows (${formatRows(failed)}) are in ${report}.`) +
+  (unknown === 0 ? "" : ` The outcome of ${formatRows(unknown)} is unknown: the service may have carried out the request.`)
+
+/** The number of failed rows that may be in place all the same. */
+export const unknownOf = ({ failed }: ImportCounts): number => failed.filter(({ failure }) => FailureScope.mayHaveHappened(failure)).length
 
 // The report has all of them.
 const shownReasons = 3
@@ -84,8 +94,11 @@ const reasonsOf = (failed: ImportCounts["failed"]): string =>
   ].join("; ")
 
 /** The failure of a run that did not confirm every row. */
-export const failureOf = (result: ImportResult, { failed, stop }: ImportCounts): Explained | undefined => {
-  if (stop !== undefined) return new Explained({ cause: stop, explanation: howToContinue(result), details: { ...result } })
+export const failureOf = (result: ImportResult, counts: ImportCounts): Explained | undefined => {
+  const { failed, stop } = counts
+  if (stop !== undefined) {
+    return new Explained({ cause: stop, explanation: howToContinue(result, unknownOf(counts)), details: { ...result } })
+  }
   if (failed.length === 0) return undefined
   const cause = new RowsFailed({
     failed: failed.length,
@@ -94,8 +107,10 @@ export const failureOf = (result: ImportResult, { failed, stop }: ImportCounts):
   })
   return new Explained({
     cause,
-    explanation: `The failed rows and their reasons are in ${result.report ?? "no file"}. Correct and import that file, or run the same ` +
-      "command again to retry them.",
+    explanation: result.report === null
+      ? `${unsaved} Run the same command again to retry them.`
+      : `The failed rows and their reasons are in ${result.report}. Correct and import that file, or run the same command again to retry ` +
+        "them.",
     details: { ...result }
   })
 }

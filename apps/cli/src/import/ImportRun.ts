@@ -51,6 +51,8 @@ interface PendingRow {
   readonly row: ImportRow
   /** An earlier attempt may have happened. */
   readonly doubtful: boolean
+  /** The failure of its last attempt of this run that may have happened. */
+  readonly unknown?: Failure | undefined
 }
 
 /** Makes an effect interruptible again. */
@@ -158,15 +160,16 @@ export const run = (
         if (!permit.halfOpen && (yield* breaker.state)._tag === "Open") return true
         const chosen = yield* next(permit)
         if (chosen === undefined) return false
-        const { doubtful, row } = chosen
+        const { doubtful, row, unknown } = chosen
         yield* journal.append(row.id, "sending")
         const result = yield* restore(Effect.either(row.send(store).pipe(RateLimit.inSlot(slot), Plaza.withMaxWait(maxWait))))
         const outcome = Either.isRight(result) ? { is: "sent" as const } : RowOutcome.ofFailure(result.left, doubtful)
         yield* journal.append(row.id, outcome.is)
         const failure = "failure" in outcome ? outcome.failure : undefined
         const again = failure !== undefined && FailureScope.of(failure)._tag === "RateLimit"
-        if (again) queue.unshift({ row, doubtful: doubtful || outcome.is === "unknown" })
-        else {
+        if (again) {
+          queue.unshift(outcome.is === "unknown" ? { row, doubtful: true, unknown: failure } : { row, doubtful, unknown })
+        } else {
           if (outcome.is === "sent") counts.sent++
           else if ("failure" in outcome) counts.failed.push({ row, failure: outcome.failure })
           else counts[outcome.is].push(row.id)
@@ -180,11 +183,16 @@ export const run = (
     const sendOne: Effect.Effect<void, PlatformError> = Effect.flatMap(Effect.uninterruptibleMask(send),
       (again) => again ? sendOne : Effect.void)
 
+    // A row that waits for its next attempt was attempted, so its outcome is unknown.
+    const reportUnknown = Effect.sync(() => {
+      counts.failed.push(...queue.splice(0).flatMap(({ row, unknown }) => unknown === undefined ? [] : [{ row, failure: unknown }]))
+    })
+
     // When the import stops, rows in flight finish and no other row starts.
     yield* Effect.forEach(pending, () => Effect.suspend(() => counts.stop === undefined ? sendOne : Effect.void), {
       concurrency,
       discard: true
-    })
+    }).pipe(Effect.ensuring(reportUnknown))
     const { stop: reason } = counts
     if (reason !== undefined) counts.failed = counts.failed.filter(({ failure }) => !isStopReason(reason, failure))
   }).pipe(Effect.withSpan("Import.send", { attributes: { rows: options.rows.length } }))

@@ -4,7 +4,9 @@ import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Report from "@plaza/cli-kit/Report"
 import { FailureScope } from "@plaza/client"
 import type { ClientError, OperationName } from "@plaza/client"
+import { longestWait } from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
+import { type Operation, operations } from "@plaza/domain/Operations"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -46,20 +48,38 @@ const mayBeMade = "The change may have been made"
 
 const afterWait = (wait: string): string => `Call it again ${wait}, not earlier.`
 
-const ofService = (error: ServiceError): string => {
-  // Not from the service: a redirect, or the page of a proxy. A long argument can cause one, such as status 431.
-  if (error._tag === "UnrecognizedError" && error.code === undefined && error.category === "InvalidRequest") {
-    return `${doNotRepeat} with these arguments: a person must check the base URL and the proxy first.`
+/** What to do after a wait of the service. A longer wait is cut to a day. */
+const afterRetryAfter = (wait: Duration.Duration): string =>
+  Duration.lessThan(wait, longestWait)
+    ? afterWait(`in ${Math.ceil(Duration.toSeconds(wait))} seconds`)
+    : "Call it again in a day at the earliest."
+
+/** Whether the contract has a reason for a 404 of the operation. Otherwise only its address can be unknown. */
+const mayBeUnknown = (name: OperationName): boolean => {
+  const { errors }: Operation = operations[name]
+  return errors.includes("NOT_FOUND")
+}
+
+const wrongAddress = `${doNotRepeat}: a person must check the base URL and the proxy first.`
+
+const ofService = (error: ServiceError, { name }: Tool): string => {
+  // Not from the service: a redirect, or the page of a proxy.
+  if (error._tag === "UnrecognizedError" && error.code === undefined) {
+    // A long argument can cause one, such as status 431.
+    if (error.category === "InvalidRequest") {
+      return `${doNotRepeat} with these arguments: a person must check the base URL and the proxy first.`
+    }
+    if (error.category === "Unauthenticated" || error.category === "Forbidden") return wrongAddress
   }
   switch (error.category) {
     case "RateLimited":
     case "ServiceFault":
-      return afterWait(error.retryAfter === undefined ? "in a minute" : `in ${Math.ceil(Duration.toSeconds(error.retryAfter))} seconds`)
+      return error.retryAfter === undefined ? afterWait("in a minute") : afterRetryAfter(error.retryAfter)
     case "InvalidRequest":
     case "TooLarge":
       return "Correct the arguments before you call it again."
     case "NotFound":
-      return "Check the id. The account may not have access to it."
+      return mayBeUnknown(name) ? "Check the id. The account may not have access to it." : wrongAddress
     case "Conflict":
       return `${doNotRepeat}: the state already differs, perhaps because the change was made before.`
     case "Unauthenticated":
@@ -95,12 +115,16 @@ const ofClient = (failure: Exclude<ClientError.Failure, ServiceError>): string =
 const isCallFailure = (error: unknown): error is ClientError.Failure =>
   ExitCode.isServiceError(error) || (ExitCode.isClientFailure(error) && error._tag !== "InvalidSettings")
 
+/** The advice after another one that begins with {@link doNotRepeat}. */
+const withoutDoNotRepeat = (advice: string): string =>
+  advice.startsWith(doNotRepeat) ? advice.replace(/^[^:]*: (.)/, (_, first: string) => first.toUpperCase()) : advice
+
 /** What to do after a write that failed, but may have been made all the same. */
 const afterDoubt = (failure: ClientError.Failure, tool: Tool, advice: string): string => {
   const isRefusal = ExitCode.isServiceError(failure) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
   if (tool.delivery === "Repeatable") return isRefusal ? `${mayBeMade} all the same. ${advice}` : `${afterWrite(tool, mayBeMade)} ${advice}`
   // Other advice says when to call it again.
-  return isRefusal ? `${afterWrite(tool, mayBeMade)} ${advice}` : afterWrite(tool, mayBeMade)
+  return isRefusal ? `${afterWrite(tool, mayBeMade)} ${withoutDoNotRepeat(advice)}` : afterWrite(tool, mayBeMade)
 }
 
 const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Outcome; readonly advice: string } => {
@@ -116,7 +140,7 @@ const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Ou
       }
       : { outcome: "unknown", advice: afterWrite(tool, mayBeMade) }
   }
-  const advice = ExitCode.isServiceError(failure) ? ofService(failure) : ofClient(failure)
+  const advice = ExitCode.isServiceError(failure) ? ofService(failure, tool) : ofClient(failure)
   if (!isWrite) return { outcome: "notDone", advice }
   return FailureScope.mayHaveHappened(failure)
     ? { outcome: "unknown", advice: afterDoubt(failure, tool, advice) }

@@ -4,6 +4,7 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as KeyMask from "@plaza/cli-kit/KeyMask"
 import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -60,7 +61,9 @@ const fromProfile = (named: Option.Option<string>) =>
           }`
         })
     }
-    return { name: name.value, profile: yield* Profiles.get(all, name.value) }
+    const profile = yield* Profiles.get(all, name.value)
+    yield* KeyMask.addKey(profile.apiKey)
+    return { name: name.value, profile }
   })
 
 /** The values from flags and environment, without profiles. */

@@ -21,6 +21,9 @@ const service = (status: number, code: string, headers: Readonly<Record<string, 
 
 const foreign = (status: number) => ErrorResponse.toError({ status, headers: {}, body: "<html>", receivedAt: 0, attempts: 1 })
 
+const limited = (wait: string) =>
+  ErrorResponse.toError({ status: 429, headers: { "retry-after": wait }, body: "<html>", receivedAt: 0, attempts: 1 })
+
 const timeout = new ClientError.AttemptTimeout({ attempts: 5, timeout: Duration.seconds(30), message: "no response" })
 const unknown = (likely?: "done") =>
   new ClientError.OutcomeUnknown({
@@ -55,9 +58,25 @@ describe("a failed tool", () => {
     ["createPost", service(403, "PROFILE_INCOMPLETE"), "notDone", /^Nothing was changed\. Do not repeat this call: a person/],
     ["getMe", timeout, "notDone", /^Call it again in a minute/],
     ["getMe", service(500, "INTERNAL_ERROR"), "notDone", /^Call it again in a minute/],
-    ["listPosts", service(404, "NOT_FOUND"), "notDone", /^Check the id/],
+    ["getUser", service(404, "NOT_FOUND"), "notDone", /^Check the id/],
+    // These have no id.
+    ["listPosts", service(404, "NOT_FOUND"), "notDone", /^Do not repeat this call: a person must check the base URL/],
+    [
+      "uploadMedia",
+      service(404, "NOT_FOUND"),
+      "notDone",
+      /^Nothing was changed\. Do not repeat this call: a person must check the base URL/
+    ],
+    ["uploadMedia", foreign(404), "unknown", /^The change may have been made all the same\. Do not repeat this call: .*base URL/],
     ["getMe", foreign(302), "notDone", /^Do not repeat this call .*check the base URL/],
-    ["getMe", foreign(403), "notDone", /^Do not repeat this call: a person must change the key/],
+    ["getMe", foreign(403), "notDone", /^Do not repeat this call: a person must check the base URL and the proxy first\.$/],
+    ["getMe", service(403, "INSUFFICIENT_SCOPE"), "notDone", /^Do not repeat this call: a person must change the key/],
+    [
+      "setStock",
+      foreign(401),
+      "unknown",
+      /^The change may have been made all the same\. Do not repeat this call: .*base URL and the proxy/
+    ],
     // A proxy may have passed the request on.
     [
       "sendMessage",
@@ -66,6 +85,14 @@ describe("a failed tool", () => {
       /^Do not repeat this call: the change may have been made\. .*ask a person.* check the base URL/
     ],
     ["createPost", foreign(403), "unknown", /^Do not repeat this call: the change may have been made\. Look for the post with listPosts/],
+    [
+      "sendMessage",
+      foreign(403),
+      "unknown",
+      /^Do not repeat this call: the change may have been made\. .*in the web app first\. A person must check the base URL and the proxy first\.$/
+    ],
+    ["setStock", limited("90"), "unknown", /^The change may have been made, and making it again is safe\. Call it again in 90 seconds/],
+    ["setStock", limited("604800"), "unknown", /Call it again in a day at the earliest\.$/],
     ["sendMessage", foreign(429), "unknown", /^Do not repeat this call: .*ask a person to check it in the web app first\.$/],
     ["setStock", foreign(404), "unknown", /^The change may have been made all the same\. Check the id/]
   ])("%s after %s reports %s", (tool, failure, outcome, advice) => {

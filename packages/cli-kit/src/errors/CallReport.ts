@@ -1,5 +1,6 @@
 /** The report of a failed call: an error response, or an error of the client. */
 import * as FailureScope from "@plaza/client/FailureScope"
+import { longestWait } from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -24,18 +25,18 @@ const shortened = (text: string): string => text.length > maxLength ? `${text.sl
 const titleOf = (details: Readonly<Record<string, unknown>>): string | undefined =>
   Predicate.isString(details["body"]) ? /<title[^>]*>([^<]+)</i.exec(details["body"])?.[1]?.trim() : undefined
 
-// The last instant of a JavaScript Date, in milliseconds since the epoch.
-const maxInstant = 8.64e15
-
-/** When to run the command again; with the time of day if the current time is known. */
+/** When a wait ends; with the time of day if the current time is known. A longer wait is cut to a day. */
 const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
-  const seconds = `${Math.ceil(Duration.toSeconds(wait))} seconds`
+  if (Duration.greaterThanOrEqualTo(wait, longestWait)) return "in a day at the earliest"
+  const seconds = `in ${Math.ceil(Duration.toSeconds(wait))} seconds`
   return now === undefined
-    ? `Run the command again in ${seconds}.`
-    : `Run the command again in ${seconds}, at ${
-      DateTime.formatIso(DateTime.unsafeMake(Math.min(now + Duration.toMillis(wait), maxInstant)))
-    }.`
+    ? seconds
+    : `${seconds}, at ${DateTime.formatIso(DateTime.unsafeMake(now + Duration.toMillis(wait)))}`
 }
+
+/** What to do after a wait. Repeats a write that may have been made only after a check. */
+const afterWait = (when: string, isDoubtful: boolean): ReadonlyArray<string> =>
+  isDoubtful ? [Remediation.doubtful, `If it was not made, run the command again ${when}.`] : [`Run the command again ${when}.`]
 
 const remediationOf = (error: ServiceError): Remediation.Remediation => {
   if (error._tag !== "UnrecognizedError") return Remediation.byCode[error.code]
@@ -49,7 +50,7 @@ export const ofService = (error: ServiceError, { now, remediation: { key } = {} 
   const { action, summary } = remediationOf(error)
   const isTemporary = error.category === "RateLimited" || error.category === "ServiceFault"
   // A fault doesn't claim that nothing was changed.
-  const isDoubtful = !isTemporary && FailureScope.mayHaveHappened(error)
+  const isDoubtful = error.category !== "ServiceFault" && FailureScope.mayHaveHappened(error)
   const details = {
     ...error.details,
     ...detailsOf(error, ["status", "code", "category", "details"]),
@@ -73,15 +74,19 @@ export const ofService = (error: ServiceError, { now, remediation: { key } = {} 
     reason: `${statusOf(error)}: ${error.message}${shown.length === 0 ? "" : ` (${shown.join(", ")})`}`,
     remediation: [
       ...(key !== undefined && (isScope || (error.category === "Unauthenticated" && error.code !== undefined)) ? [key] : []),
-      isScope
-        ? Remediation.forScope([...Object.values(error.details).filter(Predicate.isString), error.message])
-        : isTemporary && error.retryAfter !== undefined
-        ? waitOf(error.retryAfter, now)
-        : action,
-      ...(isDoubtful ? [Remediation.doubtful] : [])
+      ...(isTemporary && (error.retryAfter !== undefined || isDoubtful)
+        ? afterWait(error.retryAfter === undefined ? "later" : waitOf(error.retryAfter, now), isDoubtful)
+        : [
+          isScope ? Remediation.forScope([...Object.values(error.details).filter(Predicate.isString), error.message]) : action,
+          ...(isDoubtful ? [Remediation.doubtful] : [])
+        ])
     ]
   }
 }
+
+/** Whether a call that sent nothing at its end may have happened before. */
+const isDoubtfulEnd = (failure: ClientFailure): boolean =>
+  (failure._tag === "ConnectionFailed" || failure._tag === "RateLimitWaitExceeded") && FailureScope.mayHaveHappened(failure)
 
 /** Summary and remediation. Undefined if the message says it all. */
 const clientRemediation = (failure: ClientFailure, overrides: Remediation.Overrides): Remediation.Remediation | undefined => {
@@ -90,7 +95,7 @@ const clientRemediation = (failure: ClientFailure, overrides: Remediation.Overri
     case "InvalidSettings":
       return undefined
     case "ConnectionFailed":
-      return FailureScope.mayHaveHappened(failure)
+      return isDoubtfulEnd(failure)
         ? {
           summary: "can't connect to the service",
           action: `${Remediation.forReason(failure.reason)} ${Remediation.doubtful}`
@@ -116,7 +121,7 @@ const clientRemediation = (failure: ClientFailure, overrides: Remediation.Overri
     case "RateLimitWaitExceeded":
       return {
         summary: Remediation.byCode.RATE_LIMITED.summary,
-        action: `Run the command again at ${DateTime.formatIso(failure.retryAt)}.`
+        action: afterWait(`at ${DateTime.formatIso(failure.retryAt)}`, isDoubtfulEnd(failure)).join(" ")
       }
     case "ClientClosed":
       return { summary: "the client was closed before the request was sent", action: "Run the command again: the request was not sent." }
@@ -148,7 +153,7 @@ const causeOf = (failure: ClientFailure): string => {
 export const ofClient = (failure: ClientFailure, { remediation = {} }: ReportOptions): Report => {
   const found = clientRemediation(failure, remediation)
   return report(failure._tag, failure.message, {
-    details: detailsOf(failure, []),
+    details: { ...detailsOf(failure, []), ...(isDoubtfulEnd(failure) ? { mayHaveHappened: true } : {}) },
     ...(found === undefined
       ? {}
       : { summary: found.summary, reason: `${failure.message}${causeOf(failure)}`, remediation: [found.action] })

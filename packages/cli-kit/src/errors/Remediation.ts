@@ -140,6 +140,8 @@ export const forOutcome = (operation: string, { outcomeUnknown = {} }: Overrides
 export const forUnreadable = (operation: string): string =>
   isOperation(operation) && byOperation[operation] === afterRead
     ? checkBaseUrl
+    : isOperation(operation) && (byOperation[operation] === afterRepeatable || operation === "uploadMedia")
+    ? `The change was probably made. ${byOperation[operation]} ${checkBaseUrl}`
     : "Don't run the command again: the change was probably made. Check it in the web app, and check any proxy."
 
 const reasons: ReadonlyArray<readonly [reason: RegExp, action: string]> = [

@@ -5,7 +5,20 @@ import * as Either from "effect/Either"
 const invalid = (message: string) => Either.left(new UsageError({ message }))
 
 // The key has its own settings, and the HTTP client derives length and framing.
-const reserved = ["authorization", "proxy-authorization", "host", "content-length", "transfer-encoding", "connection"]
+const reserved = [
+  "authorization",
+  "proxy-authorization",
+  "host",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "upgrade",
+  "expect",
+  "te",
+  "trailer"
+]
 
 const header = (written: string): Either.Either<readonly [name: string, value: string], UsageError> => {
   const colon = written.indexOf(":")

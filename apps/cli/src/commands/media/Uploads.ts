@@ -4,7 +4,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import { type Bar, Progress } from "@plaza/cli-kit/Progress"
-import { type FailureOf, Media } from "@plaza/client"
+import { type FailureOf, FailureScope, Media } from "@plaza/client"
 import type { MediaId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -44,17 +44,19 @@ const messageOf = (file: string, error: PlatformError): string =>
     : `${file} can't be read: ${error.message}`
 
 const inspect = (file: string): Effect.Effect<Sized, string, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.zipLeft(fs.stat(file), fs.access(file, { readable: true })).pipe(
-      Effect.mapError((error) => messageOf(file, error)),
-      Effect.flatMap(({ size, type }) =>
-        type !== "File"
-          ? Effect.fail(`${file} is ${type === "Directory" ? "a folder" : "not a regular file"}: only files can be uploaded`)
-          : size === FileSystem.Size(0)
-          ? Effect.fail(`${file} is empty`)
-          : Effect.succeed({ file, bytes: Number(size) })
-      )
-    ))
+  file === "" ?
+    Effect.fail("the path of a file is empty: name a file") :
+    Effect.flatMap(FileSystem.FileSystem, (fs) =>
+      Effect.zipLeft(fs.stat(file), fs.access(file, { readable: true })).pipe(
+        Effect.mapError((error) => messageOf(file, error)),
+        Effect.flatMap(({ size, type }) =>
+          type !== "File"
+            ? Effect.fail(`${file} is ${type === "Directory" ? "a folder" : "not a regular file"}: only files can be uploaded`)
+            : size === FileSystem.Size(0)
+            ? Effect.fail(`${file} is empty`)
+            : Effect.succeed({ file, bytes: Number(size) })
+        )
+      ))
 
 /** The sizes of the files. Reports all invalid files at once. */
 const sizes = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, UsageError, FileSystem.FileSystem> =>
@@ -70,22 +72,30 @@ const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [
 const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
 
 /** The consequence, followed by the files that are uploaded. */
-export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string): string =>
+export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string, isDoubtful = false): string =>
   `${consequence} ${
-    uploaded.length === 0 ? "No file is uploaded." : `Use --media-id with the files that are uploaded: ${listed(uploaded)}.`
+    uploaded.length > 0
+      ? `Use --media-id with the files that are uploaded: ${listed(uploaded)}.`
+      : isDoubtful
+      ? ""
+      : "No file is uploaded."
   }`
     .trim()
+
+/** Whether the service may have stored the file. */
+const isDoubtful = ({ failure }: Failed): boolean => FailureScope.mayHaveHappened(failure)
+
+const outcomeOf = (failed: Failed): string => isDoubtful(failed) ? "may have been uploaded all the same" : "was not uploaded"
 
 /** Adds the consequence and the uploaded files to a failure. */
 export const explain = (
   cause: unknown,
   uploaded: ReadonlyArray<Uploaded>,
-  consequence: string,
-  details?: Readonly<Record<string, unknown>>
+  consequence: string
 ): Explained =>
   new Explained({
     cause,
-    details: { uploaded, ...details },
+    details: { uploaded },
     explanation: summary(uploaded, consequence)
   })
 
@@ -148,13 +158,19 @@ export const make = (
         if (first === undefined) return Option.none()
         const left = sized.filter((_, index) => results[index] === undefined).map(({ file }) => file)
         const sentences = [
-          `${first.file} was not uploaded.`,
-          ...others.map(({ failure, file }) => `${file} was not uploaded (${failure.message}).`),
+          `${first.file} ${outcomeOf(first)}.`,
+          ...others.map((failed) => `${failed.file} ${outcomeOf(failed)} (${failed.failure.message}).`),
           ...(left.length === 0 ? [] : [`Not attempted: ${left.join(", ")}.`]),
           ...(consequence === "" ? [] : [consequence])
         ]
         const failed = [first, ...others].map(({ failure, file }) => ({ file, tag: failure._tag, message: failure.message }))
-        return Option.some(explain(first.failure, uploaded(), sentences.join(" "), { failed, left }))
+        return Option.some(
+          new Explained({
+            cause: first.failure,
+            details: { uploaded: uploaded(), failed, left },
+            explanation: summary(uploaded(), sentences.join(" "), [first, ...others].some(isDoubtful))
+          })
+        )
       }
     }
   })

@@ -1,5 +1,5 @@
 /**
- * Rejects empty text before a request is sent.
+ * Rejects empty texts and blank values before a request is sent.
  *
  * @since 0.1.0
  */
@@ -14,3 +14,12 @@ import { InvalidInput } from "../../ClientError.js"
  */
 export const validateText = (text: string): Effect.Effect<void, InvalidInput> =>
   text === "" ? Effect.fail(new InvalidInput({ field: "text", message: "text must not be empty" })) : Effect.void
+
+/**
+ * Fails with `InvalidInput` for a value without a visible character, which names nothing.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const validateName = (field: string, value: string): Effect.Effect<void, InvalidInput> =>
+  value.trim() === "" ? Effect.fail(new InvalidInput({ field, message: `${field} must not be empty` })) : Effect.void

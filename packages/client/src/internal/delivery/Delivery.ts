@@ -56,7 +56,10 @@ const classify = (failure: AttemptFailure, delivery: DeliveryClass): Classificat
     if (delivery === "Read" ? failure.status === 408 : MayHaveHappened.isAmbiguousStatus(failure.status)) {
       return "ambiguous"
     }
-    // `RateLimitedAttempt` retries after a 429. A 429 here is beyond the maximum wait.
+    // `RateLimitedAttempt` retries after a 429. A 429 here is beyond the maximum wait, or a proxy's to a write that can't be repeated.
+    if (failure.category === "RateLimited") {
+      return delivery === "Checkable" && MayHaveHappened.of(failure) ? "ambiguous" : "final"
+    }
     return failure.category === "ServiceFault" ? "ambiguous" : "final"
   }
   switch (failure._tag) {
@@ -82,10 +85,8 @@ const mayStillRun = (failure: AttemptFailure): boolean =>
 /** Whether the client's layer was released, so that no other attempt can follow. */
 const isClosed = (failure: AttemptFailure): boolean => failure._tag === "ConnectionLost" && failure.reason === "CLOSED"
 
-/** Whether the service refused the request and would refuse a repetition too. */
-const isRefusal = (failure: AttemptFailure): boolean =>
-  isServiceError(failure) && !MayHaveHappened.isAmbiguousStatus(failure.status) && failure.category !== "RateLimited" &&
-  failure.category !== "ServiceFault"
+/** Whether the caller may repeat a `Repeatable` write after this failure: any but those of a client that reaches no service. */
+const isReportedIfRepeatable = ({ _tag }: AttemptFailure): boolean => _tag !== "ConnectionFailed" && _tag !== "ClientClosed"
 
 /**
  * Runs attempts, numbered from 1, until an attempt succeeds or the rules end the call.
@@ -126,13 +127,14 @@ const retry = <A>(
 
     /**
      * Fails with the last failure, or with `OutcomeUnknown` if an earlier attempt may have succeeded. A repeatable write fails with
-     * its refusal in any case, because the caller can repeat it safely later. The failure says whether any attempt may have happened.
+     * any response or wait all the same, because the caller can repeat it safely later. The failure says whether any attempt may have
+     * happened.
      */
     const end = (last: AttemptFailure): Outcome<A> => {
       // If the wait is too long, the error response that caused it says more, such as a 503 with a long `Retry-After`.
       const failure = last._tag === "RateLimitWaitExceeded" && lastErrorResponse !== undefined ? lastErrorResponse : last
       const isReported = !mayHaveSucceeded || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
-        (delivery === "Repeatable" && (isRefusal(failure) || classify(failure, delivery) === "ambiguous"))
+        (delivery === "Repeatable" && isReportedIfRepeatable(failure))
       return Effect.fail(
         isReported
           // A read changes nothing.

@@ -1,6 +1,7 @@
 /**
  * One attempt: acquires a slot of the allowance, then sends the request, with a span and metrics. After a 429 it waits for the
- * `Retry-After` and sends the request again, within the call's maximum wait. `Delivery` handles every other failure.
+ * `Retry-After` and sends the request again, within the call's maximum wait. `Delivery` handles every other failure, and a proxy's 429
+ * to a write that can't be repeated.
  *
  * @since 0.1.0
  */
@@ -53,6 +54,13 @@ export interface Call {
 export type Attempt = (call: Call) => Effect.Effect<ApiResponse, AttemptFailure>
 
 const isRateLimited = (failure: AttemptFailure): boolean => isServiceError(failure) && failure.category === "RateLimited"
+
+/**
+ * Whether a request may be sent again after its 429. A proxy may have passed on a request that it refuses, so its 429 doesn't show that
+ * a write did not happen.
+ */
+const mayRepeat = ({ canRepeat, delivery }: ApiRequest, failure: AttemptFailure): boolean =>
+  canRepeat?.() !== false && (delivery === "Read" || delivery === "Repeatable" || !MayHaveHappened.of(failure))
 
 const pauseRequest = (failure: AttemptFailure): PauseRequest | undefined =>
   !isServiceError(failure)
@@ -118,14 +126,14 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         if (!isRateLimited(failure)) {
           return Effect.fail(failure)
         }
-        const next = call.request.canRepeat?.() === false
-          ? Effect.fail(failure)
-          : Effect.zipRight(
+        const next = mayRepeat(call.request, failure)
+          ? Effect.zipRight(
             Metric.increment(Metrics.retries),
             // If the next wait is too long, the call fails with the 429.
             Effect.catchAll(attempt(call, true), (next) =>
               Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : MayHaveHappened.after(failure, next)))
           )
+          : Effect.fail(failure)
         return Effect.zipRight(Metric.increment(Metrics.rateLimited), next)
       })
 
