@@ -62,7 +62,7 @@ export interface Send {
 export type Selection =
   | {
     readonly _tag: "Due"
-    /** If nothing is due, a product that was confirmed before this time. */
+    /** If nothing is due, or in its turn by `lowerAfter`, a product that was confirmed before this time. */
     readonly confirmedBefore: Option.Option<DateTime.Utc>
     /**
      * If the most urgent product has this priority or a lower one, a product of a still lower priority comes before it: the one that waits
@@ -70,8 +70,8 @@ export type Selection =
      */
     readonly lowerAfter?: StockPriority.Priority | undefined
   }
-  /** A sold-out product that is due, and of which no request has an unknown outcome: its request will hardly stay without response. */
-  | { readonly _tag: "SoldOut" }
+  /** A sold-out product that is due. `known`: only one of which no request has an unknown outcome, because the next one may get no response either. */
+  | { readonly _tag: "SoldOut"; readonly outcomes: "known" | "any" }
   /**
    * For a half-open circuit breaker: any unsettled product that is not quarantined, due or not, except these. A product whose
    * wanted stock has not failed comes before one whose has. The first in the order of sending (default), or the last.

@@ -92,6 +92,18 @@ const rangeOf = (...stocks: ReadonlyArray<number>): readonly [low: number, high:
   return [Math.floor(Math.min(...storable)), Math.ceil(Math.max(...storable))]
 }
 
+/** Widens the range of the requests that may still take effect by a stock. */
+const widened = (stock: number) =>
+  `doubt_low = CASE WHEN doubt_until IS NOT NULL AND doubt_low < ${stock} THEN doubt_low ELSE ${stock} END,
+    doubt_high = CASE WHEN doubt_until IS NOT NULL AND doubt_high > ${stock} THEN doubt_high ELSE ${stock} END`
+
+/** The range after a response that shows another stock. If an earlier request may still take effect, it stays the range of those. */
+const shownRange = (sent: number, shown: number) => {
+  const [low, high] = rangeOf(sent, shown)
+  return `doubt_low = CASE WHEN ${doubtEnded} THEN ${low} WHEN doubt_low < ${sent} THEN doubt_low ELSE ${sent} END,
+    doubt_high = CASE WHEN ${doubtEnded} THEN ${high} WHEN doubt_high > ${sent} THEN doubt_high ELSE ${sent} END`
+}
+
 /** Widens the range of the stocks that the store may have. */
 export const widenDoubt = (sql: SqlClient.SqlClient, ...stocks: ReadonlyArray<number>) => {
   const [low, high] = rangeOf(...stocks)
@@ -114,21 +126,26 @@ export const fail = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Sen
     const isDelayed = state === "uncertain" ? failed.retryIn !== undefined : retryAt > now
     const dueAt = sql.literal(`CAST(${isDelayed ? retryAt : "NULL"} AS BIGINT)`)
     const mayTakeEffect = state === "doubtful" || (state === "uncertain" && observed === undefined)
+    // Without an end, the range is that of shown stocks, which no request may still bring.
     const doubt = mayTakeEffect
-      ? sql`${widenDoubt(sql, value)}, doubt_until = ${now + wholeMillis(options.lateWrites)},`
+      ? sql`${sql.literal(widened(value))}, doubt_until = ${now + wholeMillis(options.lateWrites)},`
       : observed === "absent"
       ? sql`doubt_low = NULL, doubt_high = NULL, doubt_until = NULL,`
       : observed === undefined
       ? sql``
-      : sql`${widenDoubt(sql, value, observed)}, doubt_until = CASE WHEN ${sql.literal(doubtEnded)} THEN NULL ELSE doubt_until END,
-        mismatches = CASE WHEN wanted = ${value} THEN mismatches + 1 ELSE 0 END,`
+      : sql`${sql.literal(shownRange(value, observed))}, doubt_until = CASE WHEN ${sql.literal(doubtEnded)} THEN NULL ELSE doubt_until END,
+        mismatches = CASE WHEN wanted = ${value} THEN ${sql.literal(observed > value ? "mismatches + 1" : "0")} ELSE 0 END,`
     // What the response shows may be out of date, and the request took effect all the same: neither value is confirmed.
     const confirmed = observed === undefined ? sql`` : sql`confirmed = NULL, confirmed_at = NULL,`
     const otherwise = sql.literal(mayTakeEffect ? "'doubtful'" : observed === "absent" ? "'pending'" : unconfirmedState)
+    // An earlier request with another stock may still overwrite this one: then it is sent again, as a confirmed one is.
+    const afterLateWrites = state === "uncertain" && observed !== undefined && failed.retryIn === undefined
+      ? sql.literal(`CASE WHEN NOT ${isCertain(value)} THEN doubt_until END`)
+      : dueAt
     // An outcome holds for the stock that was sent, and another one may be wanted by now.
     const outcome = state === "quarantined" || state === "uncertain"
       ? sql`state = CASE WHEN wanted = ${value} THEN ${sql.literal(`'${state}'`)} ELSE ${otherwise} END,
-        due_at = CASE WHEN wanted = ${value} THEN ${dueAt} END, ${
+        due_at = CASE WHEN wanted = ${value} THEN ${afterLateWrites} END, ${
         sql.literal(state === "uncertain" ? `since = CASE WHEN wanted = ${value} THEN ${now} ELSE since END,` : "")
       }`
       : sql`state = ${otherwise}, due_at = ${dueAt},`
@@ -174,6 +191,7 @@ const markDoubts = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions): Ef
         updated_at = CASE WHEN ${sql.literal(awaitsLateWrites)} THEN CAST(${now} AS BIGINT) ELSE updated_at END
       WHERE doubt_until IS NOT NULL`
     yield* sql`UPDATE product SET state = 'doubtful', due_at = NULL, doubt_until = ${until},
-        doubt_low = CASE WHEN doubt_low < sent THEN doubt_low ELSE sent END, doubt_high = CASE WHEN doubt_high > sent THEN doubt_high ELSE sent END
+        doubt_low = CASE WHEN doubt_until IS NOT NULL AND doubt_low < sent THEN doubt_low ELSE sent END,
+        doubt_high = CASE WHEN doubt_until IS NOT NULL AND doubt_high > sent THEN doubt_high ELSE sent END
       WHERE ${sql.literal(Tables.exceptional)} AND state = 'sending'`
   })

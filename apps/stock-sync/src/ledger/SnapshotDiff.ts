@@ -25,7 +25,7 @@ const changed = (sql: SqlClient.SqlClient, windowStart: number, zeroes: boolean,
     FROM staged LEFT JOIN product ON product.id = staged.id ${join}
     WHERE ${sql.literal(Staging.accepted)} AND (
       product.id IS NULL OR product.wanted <> ${stock} OR product.part <> 'named' OR
-      (product.state = 'quarantined' AND product.line <> staged.line)
+      (product.state IN ('quarantined', 'uncertain') AND product.line <> staged.line)
     ) ${
     zeroes
       ? sql`UNION ALL SELECT id, 0, line, 'zeroed', wanted, CASE WHEN base_at > ${windowStart} THEN base ELSE wanted END

@@ -49,8 +49,9 @@ const nextDueProduct = (sql: SqlClient.SqlClient, { confirmedBefore, lowerAfter 
     [] :
     StockPriority.priorities.flatMap((priority, index) =>
       priority === "soldOut" || priority === "assertion" ? [] : [
+        // A constant, so that the index ends the search at once if it is not their turn.
         dueWhere(sql,
-          sql.literal(`priority = ${index} AND ${index} > (SELECT priority_of_first FROM first) AND (SELECT ${isLowersTurn} FROM first)`))
+          sql.literal(`priority = (SELECT CASE WHEN ${index} > priority_of_first AND ${isLowersTurn} THEN ${index} END FROM first)`))
       ]
     )
   const asserted = Option.toArray(confirmedBefore).map(({ epochMillis }) =>
@@ -58,16 +59,16 @@ const nextDueProduct = (sql: SqlClient.SqlClient, { confirmedBefore, lowerAfter 
       `CASE WHEN (SELECT ${isLowersTurn} FROM first) THEN 1 ELSE 4 END`)
   )
   // One whose last request has an unknown outcome may get no response again, so the others that are sold out come before it.
-  const others = [soldOutProduct(sql, "2"), ...lower, ...asserted].map((query, index) =>
+  const others = [soldOutProduct(sql, "known", "2"), ...lower, ...asserted].map((query, index) =>
     sql`UNION ALL SELECT * FROM (${query}) AS ${sql.literal(`other_${index}`)}`
   )
   return sql`WITH waiting AS (${waiting}), first AS (SELECT (SELECT priority FROM waiting) AS priority_of_first)
     SELECT * FROM waiting ${sql.join(" ", false)(others)} ORDER BY turn, since, id LIMIT 1`
 }
 
-/** A sold-out product of which no request has an unknown outcome. */
-const soldOutProduct = (sql: SqlClient.SqlClient, turn?: string) =>
-  dueWhere(sql, sql.literal(`priority = ${Tables.priorityIndex("soldOut")} AND doubt_until IS NULL`), turn)
+/** A sold-out product: one of which no request has an unknown outcome, or any. */
+const soldOutProduct = (sql: SqlClient.SqlClient, outcomes: "known" | "any", turn?: string) =>
+  dueWhere(sql, sql.literal(`priority = ${Tables.priorityIndex("soldOut")}${outcomes === "known" ? " AND doubt_until IS NULL" : ""}`), turn)
 
 /** A product that may close the half-open circuit breaker: due and not refused yet, due, or delayed. */
 const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Selection, { readonly _tag: "HalfOpen" }>) =>
@@ -119,7 +120,7 @@ const marked = LedgerRows.first(Schema.Struct({ attempts: Schema.Int }))
 const select = (sql: SqlClient.SqlClient, selection: Selection) =>
   selection._tag === "HalfOpen"
     ? halfOpenProduct(sql, selection)
-    : candidate(selection._tag === "Due" ? nextDueProduct(sql, selection) : soldOutProduct(sql))
+    : candidate(selection._tag === "Due" ? nextDueProduct(sql, selection) : soldOutProduct(sql, selection.outcomes))
 
 const takeInSteps = (
   sql: SqlClient.SqlClient,

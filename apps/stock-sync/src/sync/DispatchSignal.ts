@@ -12,6 +12,8 @@ export class DispatchSignal extends Context.Tag("@plaza/stock-sync/sync/Dispatch
   /** Whether `wait` would return at once, or work of `during` is running. */
   readonly isExpected: Effect.Effect<boolean>
   readonly wait: Effect.Effect<void>
+  /** The same for the loop of sold-out products, independent of `wait`. */
+  readonly waitSoldOut: Effect.Effect<void>
 }>() {}
 
 /** For work without a dispatcher. */
@@ -19,19 +21,22 @@ export const none: DispatchSignal["Type"] = {
   notify: Effect.void,
   during: (work) => work,
   isExpected: Effect.succeed(false),
-  wait: Effect.never
+  wait: Effect.never,
+  waitSoldOut: Effect.never
 }
 
 export const make: Effect.Effect<DispatchSignal["Type"]> = Effect.gen(function*() {
   const queue = yield* Queue.sliding<void>(1)
   const running = yield* Ref.make(0)
-  const notify = Effect.asVoid(Queue.offer(queue, undefined))
+  const soldOut = yield* Queue.sliding<void>(1)
+  const notify = Effect.zipRight(Queue.offer(queue, undefined), Effect.asVoid(Queue.offer(soldOut, undefined)))
   const add = (count: number) => Ref.update(running, (before) => before + count)
   return {
     notify,
     // Notifies first: in between, the dispatcher must not find nothing expected.
     during: (work) => Effect.acquireUseRelease(add(1), () => work, () => Effect.zipRight(notify, add(-1))),
     isExpected: Effect.zipWith(Ref.get(running), Queue.size(queue), (works, notifications) => works > 0 || notifications > 0),
-    wait: Queue.take(queue)
+    wait: Queue.take(queue),
+    waitSoldOut: Queue.take(soldOut)
   }
 })

@@ -90,10 +90,10 @@ type Requirements = AccountBreaker | DispatchSignal | Ledger | RateLimit.RateLim
 /** Of so many requests in a row, one is for a product of a lower priority, if one waits. */
 const lowerShare = 10
 
-/** While the circuit breaker is open, the next sold-out product is tried so long after the last one at the earliest. */
-const soldOutTrialInterval = Duration.seconds(5)
-
-/** After so long, the reserved request is no longer waited for if another product is sold out. */
+/**
+ * After so long, the reserved request is no longer waited for if another product is sold out. Also the interval between two of them while the
+ * circuit breaker is open, and between two of products whose last request has an unknown outcome.
+ */
 const slowResponse = Duration.seconds(5)
 
 /** While the service refuses every product. Thousands of accounts of a fleet may be in this state. */
@@ -128,14 +128,14 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     const allFinished = FiberSet.awaitEmpty(inFlight)
     /** Open while the loop can't take a product, because requests without a response hold its capacity or the circuit breaker is open. */
     const blocked = yield* Effect.makeLatch(false)
-    let isBlocked = false
-    const setBlocked = (now: boolean) =>
+    // Waits may be nested.
+    let waits = 0
+    const addWait = (count: number) =>
       Effect.suspend(() => {
-        isBlocked = now
-        return now ? blocked.open : blocked.close
+        waits += count
+        return waits > 0 ? blocked.open : blocked.close
       })
-    const whileBlocked = <A, E, R>(wait: Effect.Effect<A, E, R>) =>
-      Effect.acquireUseRelease(setBlocked(true), () => wait, () => setBlocked(false))
+    const whileBlocked = <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.acquireUseRelease(addWait(1), () => wait, () => addWait(-1))
     const isClosed = Effect.map(breaker.state, ({ _tag }) => _tag === "Closed")
     const untilClosed = Effect.repeat(Effect.delay(isClosed, closedPollInterval), { until: (closed) => closed })
     /** For a half-open circuit breaker: waits for the requests in flight, or until a sold-out product has closed it. */
@@ -247,6 +247,8 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
       const started = yield* startNext(permit, take(permit), capacity.release(1))
       if (permit.halfOpen) yield* awaitFinished
       if (started !== "nothing due") return Option.none()
+      // A backlog that has ended keeps no share of the next one.
+      recent = []
       if (!permit.halfOpen) return yield* awaitDue
       yield* breaker.release(permit)
       return Option.none()
@@ -257,35 +259,54 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
       Option.match({ onNone: () => loop, onSome: Effect.succeed })
     )
 
-    let triedAt: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
+    /** When the loop below last sent a product, and one without a request of unknown outcome. */
+    const triedAt: Record<"any" | "known", MonotonicClock.MonotonicMillis> = {
+      any: Number.NEGATIVE_INFINITY,
+      known: Number.NEGATIVE_INFINITY
+    }
+    const isTryDue = (outcomes: "any" | "known") =>
+      Effect.map(MonotonicClock.now, (now) => now >= triedAt[outcomes] + Duration.toMillis(slowResponse))
+
     /** A permit for a sold-out product while the loop is blocked, or how long to wait for one. */
     const soldOutPermit = Effect.gen(function*() {
       const state = yield* breaker.state
-      const permit: CircuitBreaker.Permit<ProductId> = { halfOpen: state._tag === "Open", tried: new Set() }
-      if (state._tag === "Closed") return Either.right(permit)
-      // Requests without a response open the breaker as well. A service that refuses the account refuses every product.
-      if (state.reason !== "ServiceFault") return Either.left(refusedInterval)
-      const wait = triedAt + Duration.toMillis(soldOutTrialInterval) - (yield* MonotonicClock.now)
-      return wait > 0 ? Either.left(Duration.millis(wait)) : Either.right(permit)
+      if (state._tag === "Closed") return Either.right({ halfOpen: false, tried: new Set<ProductId>() })
+      if (state.reason === "ServiceFault") {
+        // Requests without a response open the breaker as well.
+        return (yield* isTryDue("known")) ? Either.right({ halfOpen: true, tried: new Set<ProductId>() }) : Either.left(slowResponse)
+      }
+      const untilRetry = DateTime.distance(yield* DateTime.now, state.retryAt)
+      if (state.reason === "RateLimited" && untilRetry <= 0) return Either.right(yield* breaker.acquire)
+      // A service that refuses the account refuses every product.
+      return Either.left(Duration.min(refusedInterval, Duration.millis(Math.max(1, untilRetry))))
     })
 
     let last: Fiber.Fiber<void, LedgerFault> = Fiber.void
-    /** If the last request of this kind still has no response, it ends now, and its outcome is unknown. */
-    const takeSoldOut = Effect.tap(ledger.take({ _tag: "SoldOut" }), (taken) => Option.isSome(taken) ? Fiber.interrupt(last) : Effect.void)
+    /** An earlier request of the last product had an unknown outcome. */
+    let isSecond = false
+    /** If the last request still has no response, it ends now, and its outcome is unknown. */
+    const takeSoldOut = Effect.gen(function*() {
+      const known = yield* ledger.take({ _tag: "SoldOut", outcomes: "known" })
+      isSecond = Option.isNone(known)
+      const taken = isSecond && (yield* isTryDue("any")) ? yield* ledger.take({ _tag: "SoldOut", outcomes: "any" }) : known
+      if (Option.isSome(taken)) yield* Fiber.interrupt(last)
+      return taken
+    })
 
     /** Sends sold-out products while the loop is blocked, one at a time. */
     const soldOutLoop: Effect.Effect<never, LedgerFault, DispatchSignal> = Effect.forever(Effect.gen(function*() {
       yield* blocked.await
       const permit = yield* soldOutPermit
       const started = Either.isLeft(permit) ? "nothing due" : yield* startNext(permit.right, takeSoldOut, Effect.void)
-      if (typeof started !== "string") {
-        last = started
-        triedAt = yield* MonotonicClock.now
-        yield* Effect.timeoutOption(Fiber.await(started), slowResponse)
+      if (typeof started === "string") {
+        yield* Effect.timeoutOption(signal.waitSoldOut, Either.isLeft(permit) ? permit.left : pollInterval)
       } else {
-        yield* Effect.timeoutOption(signal.wait, Either.isLeft(permit) ? permit.left : pollInterval)
-        // The loop may be waiting for this signal by now. While it is blocked, it takes a product before it waits.
-        if (!isBlocked) yield* signal.notify
+        last = started
+        triedAt.any = yield* MonotonicClock.now
+        if (!isSecond) triedAt.known = triedAt.any
+        const finished = Fiber.await(started)
+        // A product that may get no response again does not delay another one.
+        yield* Effect.timeoutOption(isSecond ? Effect.raceFirst(finished, signal.waitSoldOut) : finished, slowResponse)
       }
     }))
 

@@ -29,7 +29,7 @@ const maxResends = 3
 // The delays of the circuit breaker while it is open for refusals.
 const unprovenQuarantine: Backoff.Backoff = { first: Duration.minutes(1), longest: Duration.minutes(5) }
 
-const refusalOf = (failure: SendFailure, value: number): Refusal => ({
+export const refusalOf = (failure: SendFailure, value: number): Refusal => ({
   tag: failure._tag,
   code: "code" in failure && failure.code !== undefined ? FailureEvent.shortened(failure.code) : undefined,
   message: FailureEvent.shortened(failure.message),
@@ -69,7 +69,7 @@ export const of = (
         (failed): FailedSend => failure._tag === "NotFound" && !doubtful ? { ...failed, observed: "absent" } : failed)
     case "Refusal":
       return refusals < 2 || (breakerIsOpen && !othersAccepted)
-        ? after(unrefusedState, secondAttempt, refusals)
+        ? after(doubtful ? "uncertain" : "pending", secondAttempt, refusals)
         : after(refusedState, othersAccepted ? quarantine(retryRefusedAfter) : unprovenQuarantine, refusals)
     case "RateLimit":
       // It pauses all products. A product that gets it again while others are accepted waits on its own.

@@ -113,9 +113,12 @@ export const make = (
         const now = yield* MonotonicClock.now
         const earlier = unaccepted.get(productId)
         const since = send.refusal === undefined ? now : earlier?.since ?? now
-        // After a restart the earlier attempts of a quarantined product are known to be refusals, those of others are not.
-        const earlierRefusals = send.attempts === 1 ? 0 : earlier?.refusals ?? (send.wasQuarantined ? send.attempts - 1 : 0)
-        const refusals = earlierRefusals + (scope._tag === "Item" || scope._tag === "Refusal" ? 1 : 0)
+        const isRefusal = scope._tag === "Item" || scope._tag === "Refusal"
+        // After a restart the earlier attempts are known to be refusals if the product was quarantined, or if the last one was the same
+        // refusal.
+        const wasRefused = send.wasQuarantined || (isRefusal && isSameFailure(send.refusal, FailurePolicy.refusalOf(failure, send.value)))
+        const earlierRefusals = send.attempts === 1 ? 0 : earlier?.refusals ?? (wasRefused ? send.attempts - 1 : 0)
+        const refusals = earlierRefusals + (isRefusal ? 1 : 0)
         unaccepted.set(productId, { since, refusals })
         const othersAccepted = lastAcceptedAt >= since
         const failed = yield* FailurePolicy.of(send, failure, { breakerIsOpen, refusals, othersAccepted, retryRefusedAfter })
