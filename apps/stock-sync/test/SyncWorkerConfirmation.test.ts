@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
-import { Effect, FastCheck, Option, Stream } from "effect"
+import { Effect, FastCheck, Option, Queue, Stream } from "effect"
+import * as Notification from "../src/observability/Notification.js"
 import { held } from "./support/sandbox.js"
 import {
   commitsOf,
@@ -188,9 +189,13 @@ describe("a 4xx response without the document's envelope", () => {
       Effect.gen(function*() {
         yield* Effect.forEach(Array.from({ length: 6 }), () => fault(refused(403, "<html>blocked</html>", "before")))
         const feed = yield* source(both(5))
-        yield* started(feed.service, ledger)
+        const { subscribe } = yield* started(feed.service, ledger)
+        const events = yield* subscribe
         yield* Effect.sleep("30 seconds")
         expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "uncertain", doubt: { lowest: 5, highest: 5 } })
+        // It is reported once.
+        const reported = Array.from(yield* Queue.takeAll(events), (event) => Notification.notificationOf(event, Notification.initial))
+        expect(reported.flatMap((each) => each?.type ?? [])).toEqual(["product.uncertain"])
         yield* Effect.sleep("2 hours")
         expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "settled", confirmed: 5 })
       })))

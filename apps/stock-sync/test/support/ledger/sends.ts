@@ -463,6 +463,42 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 2, refusal: refusal(1) })
           }))))
 
+    it.effect("of a lower priority comes first in its turn: the one that waits longest, and not if a higher one has fewer requests behind it", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receiveOn(ledger, unguarded, row("F1", 9), row("F2", 9), row("B", 0), row("S", 9))
+            for (const each of ["F1", "F2", "B", "S"]) yield* settle(ledger, each)
+            yield* TestClock.setTime(1_000)
+            yield* receiveOn(ledger, unguarded, row("F1", 8), row("F2", 8), row("B", 4), row("S", 9))
+            yield* TestClock.setTime(2_000)
+            yield* receiveOn(ledger, unguarded, row("F1", 8), row("F2", 8), row("B", 4), row("S", 9), row("N", 1))
+            const next = (lowerAfter?: StockPriority.Priority) =>
+              Effect.map(ledger.take({ _tag: "Due", confirmedBefore: Option.none(), lowerAfter }), (taken) =>
+                Option.getOrUndefined(taken)?.productId)
+            // The last requests had lower priorities themselves.
+            expect(yield* next("rest")).toBe("F1")
+            expect(yield* next("falling")).toBe("B")
+            expect(yield* next("falling")).toBe("N")
+            expect(yield* next("falling")).toBe("F2")
+            yield* receiveOn(ledger, unguarded, row("F1", 8), row("F2", 8), row("B", 4), row("S", 0), row("N", 1))
+            expect(yield* next("falling")).toBe("S")
+          }))))
+
+    it.effect("for the reserved request is sold out: first one of which no request has an unknown outcome", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 0), row("B", 0), row("C", 5))
+            yield* failing(ledger, "A", "doubtful")
+            const next = (outcomes: "any" | "known") =>
+              Effect.map(ledger.take({ _tag: "SoldOut", outcomes }), (taken) => Option.getOrUndefined(taken)?.productId)
+            expect(yield* next("known")).toBe("B")
+            expect(yield* next("known")).toBeUndefined()
+            expect(yield* next("any")).toBe("A")
+            expect(yield* next("any")).toBeUndefined()
+          }))))
+
     it.effect("is the oldest confirmation if nothing is due, and only one from before the given time", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
