@@ -5,7 +5,7 @@ import { expect } from "vitest"
 import { plaza } from "./support/InProcess.js"
 
 // A request would fail with another code, because nothing listens there.
-const env = { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1", PLAZA_API_KEY: `key_${"0".repeat(40)}` }
+const env = { XDG_STATE_HOME: "/dev/null/state", PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1", PLAZA_API_KEY: `key_${"0".repeat(40)}` }
 
 const lines: ReadonlyArray<readonly [message: RegExp, ...argv: ReadonlyArray<string>]> = [
   [/^carrier must not be empty$/, "orders", "ship", "1", "--carrier", "", "--tracking-number", "1"],
