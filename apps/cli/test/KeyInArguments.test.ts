@@ -12,6 +12,7 @@ const documented = [`key_${secret}`, `plz_${secret}${secret}wxyz`]
 const opaque = "opaque-service-token-without-the-form"
 // Nothing listens there.
 const env = {
+  XDG_CONFIG_HOME: "/dev/null/config",
   XDG_STATE_HOME: "/dev/null/state",
   PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1",
   PLAZA_API_KEY: opaque,
