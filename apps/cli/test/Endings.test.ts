@@ -86,15 +86,15 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
 
   it.effect("ends with 2 when the service refuses a value, and names the field", () =>
     Effect.gen(function*() {
-      const [text, json] = yield* both(["orders", "ship", "500001", "--carrier", "", "--tracking-number", "1"])
+      const [text, json] = yield* both(["stock", "set", "MUG-BLUE-350", "-1"])
       expect(text).toMatchObject({ code: 2, stdout: "" })
-      expect(text.stderr).toMatch(/^plaza: the service rejects a value\n {2}400 VALIDATION_ERROR: .+ \(field: carrier, .+\)\n {2}.+\n$/)
+      expect(text.stderr).toMatch(/^plaza: the service rejects a value\n {2}400 VALIDATION_ERROR: .+ \(field: stock, .+\)\n {2}.+\n$/)
       expect(json.code).toBe(2)
       expect(errorOf(json.stderr)).toMatchObject({
         tag: "ValidationError",
         code: "VALIDATION_ERROR",
         status: 400,
-        details: { field: "carrier" }
+        details: { field: "stock" }
       })
     }))
 

@@ -11,7 +11,13 @@ const secret = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz34"
 const documented = [`key_${secret}`, `plz_${secret}${secret}wxyz`]
 const opaque = "opaque-service-token-without-the-form"
 // Nothing listens there.
-const env = { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1", PLAZA_API_KEY: opaque, PLAZA_TIMEOUT: "100 millis" }
+const env = {
+  XDG_CONFIG_HOME: "/dev/null/config",
+  XDG_STATE_HOME: "/dev/null/state",
+  PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1",
+  PLAZA_API_KEY: opaque,
+  PLAZA_TIMEOUT: "100 millis"
+}
 
 const linesWith = (key: string): ReadonlyArray<ReadonlyArray<string>> => [
   ["auth", "login", key],

@@ -90,6 +90,8 @@ const tokenize = (program: CommandSyntax, argv: ReadonlyArray<string>): Tokens |
       }
       const earlier = options.get(name) ?? []
       if (earlier.length > 0 && !option.repeated) return invalid(`${name} is given twice: remove one of them`)
+      // @effect/cli drops an empty value of a repeatable option, and the command would run without it.
+      if (value === "" && option.repeated) return invalid(`${name} requires a value, but it is empty: ${help}`)
       // @effect/cli ends the options at this word wherever it stands.
       if (value === "--") return invalid(`${name} can't have the value "--": ${help}`)
       options.set(name, [...earlier, value])
