@@ -303,7 +303,7 @@ describe.concurrent("wrong input", () => {
     inFolder((cwd) =>
       Effect.gen(function*() {
         const { addFault } = yield* Sandbox.Sandbox
-        yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "86400", method: "PATCH", times: 100 })
+        yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "80000", method: "PATCH", times: 100 })
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
         expect(status).toBe(6)

@@ -144,6 +144,7 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
                 "live",
                 "Waiting to be sent, table",
                 "Show as a table",
+                "Uncertain products, table",
                 "Quarantined products, table",
                 "Rejected and changed rows, table",
                 "Recent errors, table",
