@@ -28,13 +28,16 @@ const normalized = (name: string): string => name.toLowerCase().replace(/[^\p{L}
 export const accepts = (accepted: AcceptPartial | undefined, name: string): boolean =>
   accepted?.names.some((one) => normalized(one) === normalized(name)) === true
 
-const refusal = (remedy: string) => (accepted: AcceptPartial | undefined, name: string, reason: string): string =>
-  `${reason}. ${remedy}${accepted === undefined ? "" : `, or accept it with ${accepted.option(name)}`}`
+// A name as one word of a command line, without the comma that separates names. `accepts` ignores what is replaced.
+const word = (name: string): string => name.replace(/[^\p{L}\p{N}._@:-]/gu, "-")
 
-/** Why a page of several is refused, and what to do. */
-export const pageRefusal = refusal("Provide a document with all items")
+const refusal = (remedy: string, accepted: AcceptPartial | undefined, names: ReadonlyArray<string>, reason: string): string =>
+  `${reason}. ${remedy}${accepted === undefined ? "" : `, or accept it with ${accepted.option(names.map(word).join(","))}`}`
+
+/** Why a page of several is refused, and what to do. `names` are all fields that show it. */
+export const pageRefusal = (accepted: AcceptPartial | undefined, names: ReadonlyArray<string>, reason: string): string =>
+  refusal("Provide a document with all items", accepted, names, reason)
 
 /** Why a source that was cut is refused, and what to do. */
-export const cutRefusal: (accepted: AcceptPartial | undefined, mark: Mark, reason: string) => string = refusal(
-  "Export or transfer it again"
-)
+export const cutRefusal = (accepted: AcceptPartial | undefined, mark: Mark, reason: string): string =>
+  refusal("Export or transfer it again", accepted, [mark], reason)

@@ -4,6 +4,7 @@
  */
 import TokenType from "@streamparser/json/utils/types/tokenType.js"
 import * as Predicate from "effect/Predicate"
+import * as Link from "./Link.js"
 import { quoted } from "./Quoted.js"
 
 type Kind =
@@ -15,11 +16,13 @@ type Kind =
   | "failure"
   /** The number of all items. */
   | "total"
+  /** The number of all items, or of those of the page. */
+  | "count"
   /** The number of all pages. */
   | "pages"
   /** The number of all pages or items. */
   | "pagesOrTotal"
-  /** Not the first page, such as `page: 2`. */
+  /** Not the first page, such as `page: 2` or `previous: "..."`. */
   | "start"
   /** May belong to a last page as well, such as `cursor: "..."`. */
   | "perhaps"
@@ -77,7 +80,11 @@ const names = {
     `(?:is|was|are)?${around}${items}?(?:is|was|are)?(?:truncated|partial|incomplete|abridged|timedout|terminatedearly|exceededtransferlimit|limit(?:reached|exceeded))(?:${items}|${page}|response)?`
   ),
   last: whole(
-    `${around}(?:is|at|on|reached)*(?:the)?(?:last|final|end|complete|completed|done|finished|exhausted|eof)(?:${page}|reached)?(?:of)?(?:${items}|${page})?`
+    `${around}(?:is|at|on|reached|includes?|contains?)*(?:the)?(?:last|final|end|complete|completed|done|finished|exhausted|eof)(?:${page}|reached)?(?:of)?(?:${items}|${page})?(?:in(?:the)?(?:${page}|range|response))?`
+  ),
+  previous: whole(
+    `${around}prev(?:ious)?${items}?${page}?${address}`,
+    `${around}(?:has|have|is|are|there|can)+prev(?:ious)?(?:${items}|${page})?(?:available|exists?)?`
   ),
   first: whole("(?:is)?(?:the)?first(?:page)?"),
   total: whole(
@@ -85,8 +92,10 @@ const names = {
     `${around}${items}(?:total|count|found|filtered)`,
     `${around}(?:filtered|full|all|found|inline|estimated|matching|count)(?:total|count)`,
     `${around}(?:number|num|nb|nr)(?:of)?(?:total)?(?:${items}|found)`,
-    `${around}(?:count|found)`
+    `${around}(?:count|found)`,
+    `${around}length`
   ),
+  relation: whole(`${around}(?:total|count)?(?:${items})?relation`),
   pages: whole(
     `${around}(?:total|num|nb|nr|number|max|count)(?:of)?pages?(?:count)?`,
     `(?:meta|paging|pagination|pager)*pages?(?:total|count|max)`,
@@ -95,20 +104,33 @@ const names = {
   ),
   page: whole("(?:meta|paging|pagination|pager)*(?:current|cur|this)?page(?:number|num|no|index|current)?"),
   offset: whole(`${around}(?:offset|skip(?:ped)?|start(?:index|at|position|offset|row|record|item)?|from(?:index|row|record)?|firstindex)`),
+  // Without a size beside them, `from` and `start` may be dates, and `skipped` may count products.
+  alone: whole("offset|skip|start(?:index|offset|row|record|item)|firstindex"),
+  zone: whole("timezone(?:name|id)?|tz|zone|utc|dst"),
   limit: whole(
-    `${around}(?:limit|perpage|pagesize|pagelimit|pagelength|${items}perpage|max(?:results|items|records|perpage)|batchsize|rowlimit)`
+    `${around}(?:limit|perpage|pagesize|pagelimit|pagelen(?:gth)?|${items}perpage|max(?:results|items|records|perpage)|batchsize|rowlimit)`
   ),
+  // Beside the number of a page.
+  pageSize: whole("size|length|per|take|top|rows"),
   cursor: whole(
-    `(?:meta|paging|pagination)*(?:end|last)?cursor(?:after)?|after(?:cursor)?|pagetoken|scrollid|searchafter|paging?state|bookmark|marker`
+    `(?:meta|paging|pagination)*(?:end|last)?cursor(?:after)?|after(?:cursor)?|bookmark|marker|searchafter`,
+    "(?:pag(?:e|es|ing|ination|er)|scroll|list|batch)(?:token|cursor|key|marker|id|state)"
   ),
-  failure: whole("(?:graphql)?(?:errors?|exceptions?|faults?)(?:s|list|messages?|msg|description|code)?"),
+  // In an object about pages or about a cursor.
+  inCursor: whole("id|token|key|value|position|state"),
+  failure: whole("fail(?:ed|ures?)(?:count)?", "(?:graphql)?(?:errors?|exceptions?|faults?)(?:s|list|messages?|msg|description|code)?"),
   success: whole("(?:is|was)?(?:success|successful|succeeded|ok)"),
-  status: whole("(?:http)?(?:status|state|outcome|result)(?:code|text)?")
+  status: whole("(?:http)?(?:status|state|outcome|result)(?:code|text)?", "(?:return|response)code", "msg|message"),
+  message: whole("msg|message|error|reason|description|detail"),
+  range: whole(`${around}(?:range|showing|displaying|shown)`)
 }
+
+// A count that can't be that of one page.
+const isOverall = /total|full|all|found|filtered|estimated|inline|matching|hits|odata/
 
 // Objects whose fields describe the whole document.
 const holder =
-  /pag(?:e|ing|inat|er)|meta|link|cursor|nav|info|attributes|context|header|status|result|response|collection|summary|listing|query|search|hits|odata|envelope|view|batch|^counts?$|^totals?$/
+  /pag(?:e|ing|inat|er)|meta|link|cursor|nav|info|attributes|context|header|status|result|response|collection|summary|listing|query|search|hits|odata|envelope|view|batch|^counts?$|^totals?$|^extras?$|additional/
 const pageHolder = /pag(?:e|ing|inat|er)|cursor/
 const maxDepth = 4
 // The patterns take too long for longer names, and no API has them.
@@ -131,15 +153,24 @@ const isBlank = (value: unknown, depth = 0): boolean => {
   return (links.length > 0 ? links : entries).every(([, each]) => isBlank(each, depth + 1))
 }
 
+// `1204`, `12.0`, `1,204`, `10000+`
+const numeral = /^\s*(?:(\d{1,3}(?:[,.'’_\s]\d{3}){1,4})|(\d{1,15})(?:[.,]0{1,2})?)\s*\+?\s*$/
+
 const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
-    : typeof value === "string" && /^\s*\d{1,15}\s*$/.test(value)
-    ? Number(value)
+    : typeof value === "string"
+    ? numberOfText(value)
     // Elasticsearch has `total: { value, relation }`.
     : Predicate.hasProperty(value, "value")
     ? numberOf(value.value)
     : undefined
+
+const numberOfText = (text: string): number | undefined => {
+  const [, grouped, plain] = numeral.exec(text) ?? []
+  const digits = grouped?.replace(/\D/g, "") ?? plain
+  return digits === undefined ? undefined : Number(digits)
+}
 
 const booleanOf = (value: unknown): boolean | undefined => {
   if (typeof value === "boolean") return value
@@ -155,8 +186,13 @@ const shownOf = (value: unknown): string =>
     ? Array.isArray(value) ? `${value.length} of them` : "an object"
     : String(value)
 
-// Not a date, such as that since when products have changed.
-const isCursor = (value: unknown): boolean => typeof value === "string" && !isBlankText(value) && !/^\d{4}-\d\d-\d\d/.test(value)
+// Not a date, such as that since when products have changed, and not the offset of a time zone.
+const isCursor = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(isCursor)
+    : typeof value === "number"
+    ? value > 0
+    : typeof value === "string" && !isBlankText(value) && !/^(?:\d{4}-\d\d-\d\d|\s*(?:UTC|GMT)?[-+]\d\d?(?::?\d\d)?\s*$)/.test(value)
 
 const isFine = (value: unknown): boolean =>
   isBlank(value) ||
@@ -166,56 +202,184 @@ const isFine = (value: unknown): boolean =>
 
 const isFailedStatus = (value: unknown): boolean =>
   typeof value === "string"
-    ? /^(?:error|fail|failed|failure|fault|partial|incomplete|truncated|time(?:d)?[ _-]?out|unauthorized|forbidden)$/i.test(value.trim())
+    ? /^(?:[45]\d\d|206)(?:\s+\D.*)?$|^(?:(?:internal |server |unknown )*error|fail|failed|failure|fault|partial|incomplete|truncated|time(?:d)?[ _-]?out|unauthorized|forbidden)$/i
+      .test(value.trim())
     : typeof value === "number" && (value === 206 || (value >= 400 && value < 600))
 
 interface Place {
   /** Whether the object that holds the field describes pages only, such as `page`. */
   readonly isPage: boolean
+  /** Whether it describes a cursor. */
+  readonly isCursor: boolean
   /** Whether the object also has a limit or a total, so that an offset is one of items. */
   readonly hasSize: boolean
+  /** Whether the object also has the number of a page or of an item, so that a size is one of pages. */
+  readonly hasPosition: boolean
+  /** Whether the object also has a message, so that a code is one of an error. */
+  readonly hasMessage: boolean
+  /** Whether the object also has a time zone. */
+  readonly hasZone: boolean
+  /** Names that count the elements of an array, such as `variants_count`. */
+  readonly counts: RegExp | undefined
 }
 
+const placeOf = (fields: Fields, path: string, array: string | undefined): Place => {
+  const own = Object.keys(fields).map(normalized).filter((name) => name.length <= maxNameLength)
+  const isPage = /(?:^|\.)pages?$/i.test(path)
+  const isSpring = own.includes("size") && own.some((name) => /^(?:totalpages|totalelements|numberofelements)$/.test(name))
+  return {
+    isPage: isPage || isSpring,
+    isCursor: /(?:cursors?|paging|pagination|pager)$/i.test(path),
+    hasSize: own.some((name) => names.limit.test(name) || names.total.test(name)),
+    hasPosition: isPage ||
+      Object.entries(fields).some(([name, value]) =>
+        numberOf(value) !== undefined && [names.page, names.offset].some((pattern) => pattern.test(normalized(name)))
+      ),
+    hasMessage: own.some((name) => names.message.test(name)),
+    hasZone: own.some((name) => names.zone.test(name)),
+    counts: array === undefined ? undefined : countsOf(array)
+  }
+}
+
+const countsOf = (array: string): RegExp | undefined => {
+  const one = normalized(array).replace(/s$/, "")
+  return one === "" || one.length > maxNameLength
+    ? undefined
+    : whole(`(?:total|number|num|nb)(?:of)?${one}s?(?:count)?`, `${one}s?(?:total|number|count)(?:count)?`)
+}
+
+// `1 of 3`, `Page 1/3`
+const pageOfPages = /^\s*(?:page\s*)?(\d{1,9})\s*(?:of|\/)\s*(\d{1,9})\s*$/i
+// `items 0-11/30`, `1-12 of 80`
+const itemsOfItems = /^[a-z\s:]*(\d{1,9})\s*-\s*(\d{1,9})\s*(?:of|\/)\s*(\d{1,9})\b(?!-)/i
+
 /** What a field shows by its name and value. */
-const classify = (written: string, value: unknown, { hasSize, isPage }: Place): readonly [kind: Kind, number?: number] | undefined => {
+const classify = (written: string, value: unknown, place: Place): readonly [kind: Kind, number?: number] | undefined => {
   const name = normalized(written)
   if (name.length > maxNameLength) return undefined
+  const { hasSize, isPage } = place
   const number = numberOf(value)
   const flag = booleanOf(value)
   if (names.next.test(name)) return isBlank(value) ? ["end"] : ["next"]
+  if (names.previous.test(name)) return isBlank(value) || booleanOf(value) === false ? undefined : ["start"]
   if (names.more.test(name)) {
     if (flag !== undefined) return flag ? ["partial"] : ["end"]
     if (number !== undefined) return number > 0 ? ["partial"] : undefined
     return typeof value === "string" && /^(?:https?:|[/?])/i.test(value) ? ["next"] : undefined
   }
   if (names.partial.test(name)) return flag === true ? ["partial"] : undefined
-  if (number !== undefined && names.pages.test(name)) return ["pages", number]
+  if (number !== undefined && (names.pages.test(name) || (isPage && /^(?:of|last)$/.test(name)))) return ["pages", number]
   if (names.last.test(name) && typeof value !== "number") return flag === undefined ? undefined : flag ? ["end"] : ["partial"]
   if (names.first.test(name) && typeof value !== "number") return flag === false ? ["start"] : undefined
-  if (names.total.test(name)) return number === undefined ? undefined : [isPage ? "pagesOrTotal" : "total", number]
-  if (names.page.test(name)) return number !== undefined && number > 1 ? ["start"] : undefined
+  if (place.hasPosition && names.pageSize.test(name)) return number === undefined ? undefined : ["limit", number]
+  if (place.counts?.test(name) === true) return number === undefined ? undefined : ["count", number]
+  if (names.total.test(name)) {
+    return number === undefined
+      ? undefined
+      : [/total|of|last/.test(name) && isPage ? "pagesOrTotal" : isOverall.test(name) ? "total" : "count", number]
+  }
+  if (names.relation.test(name)) return typeof value === "string" && /^(?:gte?|>=?)$/i.test(value) ? ["partial"] : undefined
+  if (names.page.test(name) || (isPage && /^(?:number|index|current)$/.test(name))) {
+    const [, current, pages] = (typeof value === "string" ? pageOfPages.exec(value) : undefined) ?? []
+    if (Number(current ?? number) > 1) return ["start"]
+    return pages === undefined ? undefined : ["pages", Number(pages)]
+  }
   if (names.offset.test(name)) {
-    if (number !== undefined) return number > 1 && hasSize ? ["start"] : undefined
+    if (number !== undefined) return number > 1 && (hasSize || (names.alone.test(name) && !place.hasZone)) ? ["start"] : undefined
     // Airtable has an opaque text.
-    return name === "offset" && !hasSize && isCursor(value) ? ["perhaps"] : undefined
+    return name === "offset" && isCursor(value) ? ["perhaps"] : undefined
+  }
+  if (names.range.test(name)) {
+    const [, , to, all] = (typeof value === "string" ? itemsOfItems.exec(value) : undefined) ?? []
+    return Number(to) < Number(all) - 1 ? ["partial"] : undefined
   }
   if (names.limit.test(name)) return number === undefined ? undefined : ["limit", number]
   if (names.cursor.test(name)) return isCursor(value) ? ["perhaps"] : undefined
+  if (place.isCursor && names.inCursor.test(name)) return isCursor(value) ? ["perhaps"] : isBlank(value) ? ["end"] : undefined
   if (names.failure.test(name)) return isFine(value) ? undefined : ["failure"]
-  if (names.success.test(name)) return value === false || value === "false" ? ["failure"] : undefined
+  if (names.success.test(name)) return flag === false ? ["failure"] : undefined
+  if (name === "code" && place.hasMessage) return isFailedStatus(value) ? ["failure"] : undefined
   return names.status.test(name) && isFailedStatus(value) ? ["failure"] : undefined
 }
 
-const isSize = (name: string) => names.limit.test(normalized(name)) || names.total.test(normalized(name))
+const relations: ReadonlySet<string> = new Set(["next", "prev", "previous", "first", "self", "last"])
 
-/** The target of a list of links with relations, such as `[{ "rel": "next", "href": "..." }]`. */
-const nextIn = (links: ReadonlyArray<unknown>): unknown =>
-  links.find((link) =>
-    Predicate.isRecord(link) && Object.entries(link).some(([name, relation]) =>
-      ["rel", "relation", "type"].includes(normalized(name)) &&
-      [relation].flat().some((each) => typeof each === "string" && each.toLowerCase().split(/\s+/).includes("next"))
-    )
+/** The links of a list by their relations, such as `[{ "rel": "next", "href": "..." }]`. */
+const linksOf = (list: ReadonlyArray<unknown>): Fields =>
+  Object.fromEntries(list.flatMap((link) =>
+    Predicate.isRecord(link)
+      ? Object.entries(link).flatMap(([name, relation]) =>
+        ["rel", "relation", "type"].includes(normalized(name))
+          ? [relation].flat().flatMap((each) => typeof each === "string" ? each.toLowerCase().split(/\s+/) : [])
+          : []
+      ).flatMap((relation) => relations.has(relation) ? [[relation, link]] : [])
+      : []
+  ))
+
+const relationNames = whole(`${around}(first|self|last)${page}?${address}`)
+const positionNames = {
+  page: /^(?:page|pages?(?:number|num|no|index)|currentpage|pg|p)$/,
+  offset: /^(?:page)?(?:offset|skip|startindex)$/,
+  cursor: /^(?:page)?(?:cursor|after|token|startingafter|startafter|nexttoken|continuationtoken)$/
+}
+
+interface Position {
+  readonly page: number | undefined
+  readonly offset: number | undefined
+  /** The text of whatever selects a page other than the first. */
+  readonly later: string | undefined
+}
+
+/** The page that an address selects by its parameters. */
+const positionOf = (address: string): Position => {
+  const parameters = [...new URLSearchParams(/\?([^#]*)/.exec(address)?.[1] ?? "")].map(([name, value]) =>
+    [normalized(name), value] as const
   )
+  const at = (pattern: RegExp) => parameters.find(([name]) => pattern.test(name))?.[1]
+  const [page, offset] = [at(positionNames.page), at(positionNames.offset)].map((text) =>
+    text === undefined ? undefined : numberOfText(text)
+  )
+  const later = page !== undefined && page > 1 ? `page ${page}` : offset !== undefined && offset > 1 ? `offset ${offset}` : undefined
+  return { page, offset, later: later ?? at(positionNames.cursor) }
+}
+
+const addressOf = (link: unknown): string | undefined => {
+  const address = Predicate.isRecord(link) ? Object.entries(link).find(([name]) => /^(?:href|ur[li]|link)$/i.test(name))?.[1] : link
+  return typeof address === "string" && /[/?]/.test(address) ? address : undefined
+}
+
+/** What the addresses of the page itself, of the first and of the last page show together. */
+const inspectLinks = (fields: Fields, add: (name: string, kind: Kind, shown: string, number: number) => void): void => {
+  const found = new Map<string, Position & { readonly name: string }>()
+  for (const [name, value] of Object.entries(fields)) {
+    const [, relation] = name.length > maxNameLength ? [] : relationNames.exec(normalized(name)) ?? []
+    const address = relation === undefined ? undefined : addressOf(value)
+    if (relation !== undefined && address !== undefined) found.set(relation, { name, ...positionOf(address) })
+  }
+  const [first, last, self] = [found.get("first"), found.get("last"), found.get("self")]
+  const isFirst = first !== undefined && first.page === self?.page && first.offset === self?.offset && first.later === self?.later
+  if (self !== undefined && !isFirst) {
+    const isAfter = first?.page !== undefined && self.page !== undefined && self.page > first.page
+    if (self.later !== undefined || isAfter) add(self.name, "start", self.later ?? `page ${self.page}`, 0)
+  }
+  if (last?.page !== undefined) {
+    add(last.name, "pages", `page ${last.page}`, last.page - (first?.page ?? (self?.page === 0 ? 0 : 1)) + 1)
+  } else if (last?.offset !== undefined && self !== undefined && last.offset > (self.offset ?? 0)) {
+    add(last.name, "partial", `offset ${last.offset}`, 0)
+  }
+}
+
+const isCount = (value: unknown): value is number => typeof value === "number"
+
+/** The number of failures in an object that counts attempts, such as the shards of a search; undefined in another one. */
+const failuresIn = (value: Fields): readonly [name: string, number: number] | undefined => {
+  const entries = Object.entries(value)
+  const failed = entries.find(([name]) => normalized(name) === "failed")
+  return failed !== undefined && isCount(failed[1]) &&
+      entries.some(([name, each]) => /^(?:success(?:ful)?|succeeded|ok|passed)$/.test(normalized(name)) && isCount(each))
+    ? [failed[0], failed[1]]
+    : undefined
+}
 
 const inspect = (
   fields: Fields,
@@ -226,27 +390,37 @@ const inspect = (
   depth: number,
   isHeld: boolean
 ): void => {
-  const place: Place = {
-    isPage: /(?:^|\.)pages?$/i.test(path),
-    hasSize: Object.keys(fields).some(isSize)
-  }
+  const place = placeOf(fields, path, skipped)
   for (const [name, value] of Object.entries(fields)) {
     if (name === skipped) continue
-    const field = path === "" ? name : `${path}.${name}`
+    const field = join(path, name)
+    if (Predicate.isRecord(value)) {
+      const failures = failuresIn(value)
+      if (failures !== undefined) {
+        const [failed, number] = failures
+        if (number > 0) add({ field: join(field, failed), kind: "failure", number: 0, shown: String(number), items: 0 })
+        continue
+      }
+      // Elasticsearch stops to count at a limit.
+      const relation = own(value, "relation")
+      if (classify("relation", relation, place) !== undefined) {
+        add({ field: `${field}.relation`, kind: "partial", number: 0, shown: shownOf(relation), items: 0 })
+      }
+    }
     const found = classify(name, value, place)
     if (found !== undefined) {
       const [kind, number = 0] = found
-      if (kind !== "total" && kind !== "pagesOrTotal" || count !== undefined) {
-        add({ field, kind, number, shown: shownOf(value), items: count ?? 0 })
-      }
+      if (!isTotal(kind) || count !== undefined) add({ field, kind, number, shown: shownOf(value), items: count ?? 0 })
     } else if (Array.isArray(value)) {
-      const link = /link/i.test(name) ? nextIn(value) : undefined
-      if (link !== undefined && !isBlank(link)) add({ field: `${field}.next`, kind: "next", number: 0, shown: shownOf(link), items: 0 })
+      if (/link/i.test(name)) inspect(linksOf(value), field, count, undefined, add, maxDepth, true)
     } else if (Predicate.isRecord(value) && depth < maxDepth && (isHeld || holder.test(normalized(name)))) {
       inspect(value, field, count, undefined, add, depth + 1, true)
     }
   }
+  inspectLinks(fields, (name, kind, shown, number) => add({ field: join(path, name), kind, number, shown, items: count ?? 0 }))
 }
+
+const isTotal = (kind: Kind) => kind === "total" || kind === "count" || kind === "pagesOrTotal"
 
 const own = (fields: Fields, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : undefined
 
@@ -259,6 +433,11 @@ const countBelow = (value: unknown, rest: ReadonlyArray<string>): number | undef
 
 // Elements of an array repeat the same fields.
 const maxFields = 100
+
+/** Whether a field of a product tells of further pages of what it holds. */
+const isAboutPages = (name: string): boolean =>
+  /^(?:is)?truncated$/.test(name) || (names.more.test(name) && name !== "remaining") ||
+  (names.next.test(name) && /token|cursor|page|link|ur[li]/.test(name))
 
 /** Collects what the objects around the items show. */
 class Collector {
@@ -277,9 +456,17 @@ class Collector {
         this.found.push({ ...evidence, kind: "inner" })
       }
     }
-    // The fields of an element are those of a product, unless they are together in an object about pages.
+    // The fields of an element are those of a product, unless they are together in an object about pages, or can be about pages only.
+    const [array] = rest
+    const counts = array === undefined ? undefined : countsOf(array)
     const fields = isElement
-      ? Object.fromEntries(Object.entries(value).filter(([key, each]) => Predicate.isRecord(each) && pageHolder.test(normalized(key))))
+      ? Object.fromEntries(
+        Object.entries(value).filter(([key, each]) => {
+          const name = normalized(key)
+          return name.length <= maxNameLength &&
+            (Predicate.isRecord(each) ? pageHolder.test(name) : isAboutPages(name) || counts?.test(name) === true)
+        })
+      )
       : value
     inspect(fields, path, countBelow(value, rest), rest[0], add, 0, false)
   }
@@ -415,13 +602,25 @@ export const ofObject = (fields: Fields): ReadonlyArray<Evidence> => {
 // Their numbers are not those of items.
 const otherHeaders =
   /^(?:access-control|content|link|etag|age|date|server|via|vary|alt)|rate|quota|throttle|cost|time|retry|cache|byte|length|request|trace/
-const headerKinds: ReadonlySet<Kind> = new Set<Kind>(["next", "partial", "total", "pages", "start", "end"])
+const headerKinds: ReadonlySet<Kind> = new Set<Kind>(["next", "partial", "total", "count", "pages", "start", "end"])
 
 /** What the headers of a response show. `count` is the number of its rows. */
 export const ofHeaders = (headers: Readonly<Record<string, string | undefined>>, count: number): ReadonlyArray<Evidence> => {
   const found: Array<Evidence> = []
+  const forms = Object.entries(headers).filter(([name]) => !otherHeaders.test(name)).map(([name, value]) => [bareName(name), value])
+  const place = placeOf(Object.fromEntries(forms), "", undefined)
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue
+    if (name === "link") {
+      // The next page is followed.
+      const links = Object.fromEntries(
+        Link.parse(value).flatMap(({ relations, target }) =>
+          relations.filter((each) => each !== "next").map((each) => [each, target] as const)
+        ).toReversed()
+      )
+      inspect(links, name, count, undefined, (evidence) => found.push(evidence), maxDepth, true)
+      continue
+    }
     if (name === "content-range") {
       const [, from, to, all] = /(\d+)\s*-\s*(\d+)\s*\/\s*(\d+|\*)/.exec(value) ?? []
       if (from !== undefined && (Number(from) > 0 || (all !== "*" && Number(to) + 1 < Number(all)))) {
@@ -430,18 +629,27 @@ export const ofHeaders = (headers: Readonly<Record<string, string | undefined>>,
       continue
     }
     if (otherHeaders.test(name)) continue
-    const bare = name.replace(/^x-/, "")
+    const bare = bareName(name)
     const parsed = /pagina|paging/.test(bare) && value.trimStart().startsWith("{") ? parseObject(value) : undefined
     if (parsed !== undefined) inspect(parsed, name, count, undefined, (evidence) => found.push(evidence), 0, true)
     // Some have the name of their program in front: X-WP-Total.
     for (const form of [bare, bare.replace(/^[^-]+-/, "")]) {
-      const evidence = classify(form, value, { isPage: false, hasSize: false })
-      if (evidence === undefined || !headerKinds.has(evidence[0])) continue
-      found.push({ field: name, kind: evidence[0], number: evidence[1] ?? 0, shown: quoted(value), items: count })
-      break
+      const evidence = classify(form, value, place)
+      if (evidence !== undefined && headerKinds.has(evidence[0])) {
+        found.push({ field: name, kind: evidence[0], number: evidence[1] ?? 0, shown: quoted(value), items: count })
+      }
+      // The end of X-Per-Page is no page.
+      if (isKnown(form)) break
     }
   }
   return found
+}
+
+const bareName = (name: string) => name.replace(/^x-/, "")
+
+const isKnown = (written: string): boolean => {
+  const name = normalized(written)
+  return name.length <= maxNameLength && Object.values(names).some((pattern) => pattern.test(name))
 }
 
 const parseObject = (text: string): Fields | undefined => {
@@ -455,25 +663,33 @@ const parseObject = (text: string): Fields | undefined => {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
 
+interface Finding {
+  readonly verdict: string
+  readonly text: string
+}
+
+const several = "it is one page of several"
+
 /** Why a field shows that something is missing, by the number of all its items and pages. */
-const complaintOf = ({ field, kind, number, shown }: Evidence, count: number, pages: number): string | undefined => {
+const complaintOf = ({ field, kind, number, shown }: Evidence, count: number, pages: number): Finding | undefined => {
   switch (kind) {
     case "next":
-      return `it is one page of several: ${field} is set (${shown})`
+      return { verdict: several, text: `${field} is set (${shown})` }
     case "partial":
     case "inner":
-      return `it is one page of several, or cut: ${field} is ${shown}`
+      return { verdict: `${several}, or cut`, text: `${field} is ${shown}` }
     case "failure":
-      return `it reports a failure: ${field} is ${shown}`
+      return { verdict: "it reports a failure", text: `${field} is ${shown}` }
     case "start":
-      return `it is not the first page: ${field} is ${shown}`
+      return { verdict: "it is not the first page", text: `${field} is ${shown}` }
     case "total":
-      return number > count ? `it is one page of several: ${field} is ${shown}, and it has ${counted(count, "item")}` : undefined
+    case "count":
+      return number > count ? { verdict: several, text: `${field} is ${shown}, and it has ${counted(count, "item")}` } : undefined
     case "pages":
-      return number > pages ? `it is one page of several: ${field} is ${shown}, and it has ${counted(pages, "page")}` : undefined
+      return number > pages ? { verdict: several, text: `${field} is ${shown}, and it has ${counted(pages, "page")}` } : undefined
     case "pagesOrTotal":
       return number > pages && number !== count
-        ? `it is one page of several: ${field} is ${shown}, and it has ${counted(count, "item")}`
+        ? { verdict: several, text: `${field} is ${shown}, and it has ${counted(count, "item")}` }
         : undefined
     case "limit":
     case "perhaps":
@@ -482,10 +698,24 @@ const complaintOf = ({ field, kind, number, shown }: Evidence, count: number, pa
   }
 }
 
-/** That something is missing, and the field that shows it. */
+/** That something is missing, and the fields that show it. */
 export interface Complaint {
-  readonly field: string
+  readonly fields: ReadonlyArray<string>
   readonly reason: string
+}
+
+// An envelope with more is described by these as well.
+const maxShown = 5
+
+/** One sentence about all findings, with each verdict once. */
+const complaint = (findings: ReadonlyMap<string, Finding>, end = ""): Complaint | undefined => {
+  if (findings.size === 0) return undefined
+  const shown = [...findings.values()].slice(0, maxShown)
+  const clauses = [...new Set(shown.map(({ verdict }) => verdict))].map((verdict) =>
+    `${verdict}: ${shown.filter((each) => each.verdict === verdict).map(({ text }) => text).join("; ")}`
+  )
+  const more = findings.size - maxShown
+  return { fields: [...findings.keys()], reason: `${clauses.join("; ")}${more > 0 ? `, and ${more} more` : ""}${end}` }
 }
 
 /** Judges the pages of one document. */
@@ -502,7 +732,7 @@ export class Pages {
   add(evidence: ReadonlyArray<Evidence>): void {
     this.pages++
     for (const each of evidence) {
-      if (each.kind === "total" || each.kind === "pages" || each.kind === "pagesOrTotal") {
+      if (each.kind === "pages" || isTotal(each.kind)) {
         this.counts.set(each.field, (this.counts.get(each.field) ?? 0) + each.items)
         this.overall.set(each.field, each)
       } else if (each.kind === "failure" || each.kind === "inner" || (each.kind === "start" && this.pages === 1)) this.final.push(each)
@@ -512,24 +742,23 @@ export class Pages {
 
   /** Why the pages are not all, once no other follows. Fields that are accepted show nothing. */
   complaint(isAccepted: (field: string) => boolean): Complaint | undefined {
-    let isPart = false
+    const found = new Map<string, Finding>()
     const ofLast = this.last.filter(({ kind }) => kind === "next" || kind === "partial")
     for (const each of [...this.final, ...ofLast, ...this.overall.values()]) {
-      const reason = complaintOf(each, this.counts.get(each.field) ?? 0, this.pages)
-      if (reason === undefined) continue
-      if (!isAccepted(each.field)) return { field: each.field, reason }
-      isPart = true
+      const finding = complaintOf(each, this.counts.get(each.field) ?? 0, this.pages)
+      if (finding !== undefined && !found.has(each.field)) found.set(each.field, finding)
     }
-    if (isPart || this.pages > 1 || this.last.some(isEnd)) return undefined
-    const doubt = this.last.find((each) =>
-      (each.kind === "perhaps" || (each.kind === "limit" && each.number > 0 && each.number === each.items)) && !isAccepted(each.field)
+    if (found.size > 0) return complaint(new Map([...found].filter(([field]) => !isAccepted(field))))
+    if (this.pages > 1 || this.last.some(isEnd)) return undefined
+    const doubts = this.last.filter(({ field, items, kind, number }) =>
+      (kind === "perhaps" || (kind === "limit" && number > 0 && number === items)) && !isAccepted(field)
+    ).map(({ field, kind, shown }) =>
+      [field, {
+        verdict: "it may be one page of several",
+        text: `${field} is ${shown}${kind === "limit" ? ", as many as it has items" : ""}`
+      }] as const
     )
-    return doubt && {
-      field: doubt.field,
-      reason: `it may be one page of several: ${doubt.field} is ${doubt.shown}${
-        doubt.kind === "limit" ? ", as many as it has items," : ""
-      } and nothing shows that no other page follows`
-    }
+    return complaint(new Map(doubts), ", and nothing shows that no other page follows")
   }
 }
 

@@ -164,7 +164,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
     const pages = new Envelope.Pages()
     pages.add(evidence)
     const complaint = pages.complaint((field) => AcceptPartial.accepts(acceptPartial, field))
-    if (complaint !== undefined) throw new Stop(AcceptPartial.pageRefusal(acceptPartial, complaint.field, complaint.reason))
+    if (complaint !== undefined) throw new Stop(AcceptPartial.pageRefusal(acceptPartial, complaint.fields, complaint.reason))
   }
 
   private array(name: unknown, value: unknown): void {
@@ -179,9 +179,10 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       this.isFollowed = true
       return onNextCursor(String(cursor))
     }
-    if (!AcceptPartial.accepts(acceptPartial, nextCursor)) {
+    // With `acceptPartial`, the end of the document names it among all that shows a part.
+    if (acceptPartial === undefined) {
       throw new Stop(
-        AcceptPartial.pageRefusal(acceptPartial, nextCursor, `it is one page of several: next_cursor is set (${quoted(String(cursor))})`)
+        AcceptPartial.pageRefusal(acceptPartial, [nextCursor], `it is one page of several: next_cursor is set (${quoted(String(cursor))})`)
       )
     }
   }

@@ -84,7 +84,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
     const pages = new Envelope.Pages()
     pages.add(this.evidence.map((each) => ({ ...each, items: this.rows })))
     const complaint = pages.complaint((field) => AcceptPartial.accepts(acceptPartial, field))
-    if (complaint !== undefined) return this.fail(AcceptPartial.pageRefusal(acceptPartial, complaint.field, complaint.reason))
+    if (complaint !== undefined) return this.fail(AcceptPartial.pageRefusal(acceptPartial, complaint.fields, complaint.reason))
     return this.last === undefined || AcceptPartial.accepts(acceptPartial, "last-row")
       ? Effect.void
       : this.fail(

@@ -71,7 +71,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
       }
       // 206 and 204 are successes, but not whole snapshots.
       if (status === 206 && !accepts("content-range")) {
-        return refused(AcceptPartial.pageRefusal(acceptPartial, "content-range", "it responded 206, which is a part"))
+        return refused(AcceptPartial.pageRefusal(acceptPartial, ["content-range"], "it responded 206, which is a part"))
       }
       if (status !== 200 && status !== 206) return refused(`it responded ${status}`)
       const encoding = encodingOf(headers["content-encoding"])
@@ -192,7 +192,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
               const complaint = judged.complaint(accepts)
               if (complaint !== undefined) {
                 return Stream.fail(
-                  SourceError.content(name, AcceptPartial.pageRefusal(acceptPartial, complaint.field, complaint.reason))
+                  SourceError.content(name, AcceptPartial.pageRefusal(acceptPartial, complaint.fields, complaint.reason))
                 )
               }
               if (isFirst) unpaged = version

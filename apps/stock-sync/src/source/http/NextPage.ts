@@ -1,17 +1,8 @@
 /** The address of the next page: by a `Link` header (RFC 8288) or by a cursor. */
-
-const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g
-const parameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g
+import * as Link from "@plaza/tabular/Link"
 
 /** The target of the first link with the relation `next`, which may be relative. */
-export const ofLink = (value: string): string | undefined => {
-  for (const [, target, parameters = ""] of value.matchAll(link)) {
-    // Only the first `rel` of a link counts.
-    const [, , inQuotes, bare] = [...parameters.matchAll(parameter)].find(([, name]) => name?.toLowerCase() === "rel") ?? []
-    if ((inQuotes ?? bare ?? "").toLowerCase().split(/\s+/).includes("next")) return target
-  }
-  return undefined
-}
+export const ofLink = (value: string): string | undefined => Link.parse(value).find(({ relations }) => relations.includes("next"))?.target
 
 const nameOf = (one: string): string => one.split("=", 1)[0] ?? ""
 
