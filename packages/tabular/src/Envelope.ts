@@ -607,8 +607,10 @@ const headerKinds: ReadonlySet<Kind> = new Set<Kind>(["next", "partial", "total"
 /** What the headers of a response show. `count` is the number of its rows. */
 export const ofHeaders = (headers: Readonly<Record<string, string | undefined>>, count: number): ReadonlyArray<Evidence> => {
   const found: Array<Evidence> = []
-  const forms = Object.entries(headers).filter(([name]) => !otherHeaders.test(name)).map(([name, value]) => [bareName(name), value])
-  const place = placeOf(Object.fromEntries(forms), "", undefined)
+  const forms: Fields = Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => otherHeaders.test(name) ? [] : [[bareName(name), value] as const])
+  )
+  const place = placeOf(forms, "", undefined)
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue
     if (name === "link") {
