@@ -43,7 +43,8 @@ export default defineConfig({
     // Absolute, because Vitest finds a relative one in an outer clone first.
     setupFiles: [fileURLToPath(new URL("scripts/TestSetup.ts", import.meta.url))],
     pool: "forks",
-    poolOptions: { forks: { isolate: false, minForks: 1, maxForks: 2 } },
+    isolate: false,
+    maxWorkers: 2,
     allowOnly: false,
     // Many tests start processes, which take seconds on a busy machine.
     testTimeout: 180_000,

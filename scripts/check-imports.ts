@@ -1,7 +1,7 @@
 /**
  * Checks the imports of this checkout, or of the folder in the first argument, by ImportRules.ts. Exits with 1 on a violation.
  */
-import { check } from "./ImportRules.js"
+import { check } from "./ImportRules.ts"
 
 const { files, violations } = check(process.argv[2] ?? process.cwd())
 for (const { file, rule, specifier } of violations) process.stderr.write(`${file}: "${specifier}": ${rule}\n`)

@@ -1,7 +1,7 @@
 /**
  * Checks the texts of this checkout, or of the folder in the first argument, by BannedPhrases.ts. Exits with 1 on a banned phrase.
  */
-import { check } from "./BannedPhrases.js"
+import { check } from "./BannedPhrases.ts"
 
 const { files, hits } = check(process.argv[2] ?? process.cwd())
 for (const { file, instead, line, phrase } of hits) process.stderr.write(`${file}:${line}: "${phrase}": write "${instead}"\n`)

@@ -4,11 +4,11 @@
  */
 import { Limits } from "@plaza/domain"
 import { Cause, Duration, Effect, Exit, Logger, LogLevel, Random } from "effect"
-import { type Form, median, type Row, row, summary } from "./Harness.js"
-import { limiters, type Make } from "./Limiters.js"
-import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
-import * as SentCalls from "./SentCalls.js"
-import * as VirtualTime from "./VirtualTime.js"
+import { type Form, median, type Row, row, summary } from "./Harness.ts"
+import { limiters, type Make } from "./Limiters.ts"
+import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.ts"
+import * as SentCalls from "./SentCalls.ts"
+import * as VirtualTime from "./VirtualTime.ts"
 
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)

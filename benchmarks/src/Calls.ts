@@ -3,9 +3,9 @@
  * against a minimal server on loopback.
  */
 import { Effect, Record, Schema } from "effect"
-import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.js"
-import { bundle, type ProgramFailed, service, start } from "./Programs.js"
-import type { Task } from "./programs/calls/Caller.js"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.ts"
+import { bundle, type ProgramFailed, service, start } from "./Programs.ts"
+import type { Task } from "./programs/calls/Caller.ts"
 
 const callers = { plaza: "calls/PlazaOnUndici", fetch: "calls/BareFetch", undici: "calls/BareUndici" }
 

@@ -3,10 +3,10 @@ import type { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import type * as Postgres from "@plaza/testing/Postgres"
 import { Effect } from "effect"
-import * as FleetRunner from "./FleetRunner.js"
-import { type BenchmarkFailed, type Form, type Row, row } from "./Harness.js"
-import type { ProgramFailed } from "./Programs.js"
-import { products } from "./programs/fleet/Task.js"
+import * as FleetRunner from "./FleetRunner.ts"
+import { type BenchmarkFailed, type Form, type Row, row } from "./Harness.ts"
+import type { ProgramFailed } from "./Programs.ts"
+import { products } from "./programs/fleet/Task.ts"
 
 export const report = (
   form: Form

@@ -1,8 +1,8 @@
 /** The time from the start of `plaza sandbox start` to its first response. */
 import { Clock, Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
-import { BenchmarkFailed } from "./Harness.js"
-import { environment, plaza } from "./Processes.js"
+import { BenchmarkFailed } from "./Harness.ts"
+import { environment, plaza } from "./Processes.ts"
 
 const Address = Schema.parseJson(Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.String }))
 

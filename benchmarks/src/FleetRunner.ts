@@ -4,10 +4,10 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Clock, Effect, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { BenchmarkFailed } from "./Harness.js"
-import { environment, run, stockSync } from "./Processes.js"
-import { bundle, type ProgramFailed, start } from "./Programs.js"
-import type { ShopsTask } from "./programs/fleet/Task.js"
+import { BenchmarkFailed } from "./Harness.ts"
+import { environment, run, stockSync } from "./Processes.ts"
+import { bundle, type ProgramFailed, start } from "./Programs.ts"
+import type { ShopsTask } from "./programs/fleet/Task.ts"
 
 const Counts = Schema.Struct({
   port: Schema.Number,

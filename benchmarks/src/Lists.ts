@@ -3,9 +3,9 @@
  * fetch. The server generates each page on request.
  */
 import { Effect, Record, Schema } from "effect"
-import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.js"
-import { bundle, type ProgramFailed, service, start } from "./Programs.js"
-import type { Task } from "./programs/lists/ListReader.js"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.ts"
+import { bundle, type ProgramFailed, service, start } from "./Programs.ts"
+import type { Task } from "./programs/lists/ListReader.ts"
 
 const readers = { plaza: "lists/PlazaList", loop: "lists/FetchLoop" }
 

@@ -3,7 +3,7 @@ import { Clock, Effect, Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { BenchmarkFailed } from "./Harness.js"
+import { BenchmarkFailed } from "./Harness.ts"
 
 const Manifest = Schema.parseJson(Schema.Struct({ bin: Schema.Record({ key: Schema.String, value: Schema.String }) }))
 

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { arch, cpus, release, totalmem, type } from "node:os"
 import { fileURLToPath } from "node:url"
-import type { Form, Row } from "./Harness.js"
+import type { Form, Row } from "./Harness.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

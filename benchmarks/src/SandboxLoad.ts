@@ -4,9 +4,9 @@
  */
 import { Effect, Schema } from "effect"
 import { fileURLToPath } from "node:url"
-import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.js"
-import { usageOf } from "./ProcessUsage.js"
-import { bundle, type Program, ProgramFailed, start } from "./Programs.js"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.ts"
+import { usageOf } from "./ProcessUsage.ts"
+import { bundle, type Program, ProgramFailed, start } from "./Programs.ts"
 
 const file = fileURLToPath(new URL("../../packages/domain/openapi.json", import.meta.url))
 

@@ -1,8 +1,8 @@
 /** Benchmarks `embedded` and `fresh`: the time until a program can use a sandbox of its own. */
 import { Effect, Schema } from "effect"
-import { BenchmarkFailed, type Form, interleave, type Row, row, summary } from "./Harness.js"
-import { bare, run, time } from "./Processes.js"
-import { bundle, type ProgramFailed } from "./Programs.js"
+import { BenchmarkFailed, type Form, interleave, type Row, row, summary } from "./Harness.ts"
+import { bare, run, time } from "./Processes.ts"
+import { bundle, type ProgramFailed } from "./Programs.ts"
 
 const roundsOf = (form: Form) => form === "full" ? 21 : 1
 

@@ -1,8 +1,8 @@
 /** The calls of the benchmark `allowance`: how long they take, and when the server counts them. */
 import { Limits } from "@plaza/domain"
 import { Clock, Duration, Effect, Random } from "effect"
-import type { Call } from "./Limiters.js"
-import type { RateServer } from "./RateServers.js"
+import type { Call } from "./Limiters.ts"
+import type { RateServer } from "./RateServers.ts"
 
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)

@@ -4,12 +4,12 @@
  */
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Schema } from "effect"
-import { servers } from "./Allowance.js"
-import { type Form, type Row, row } from "./Harness.js"
-import { bundle, type ProgramFailed, start } from "./Programs.js"
-import type { Task } from "./programs/limits/SharingProcess.js"
-import * as RateServers from "./RateServers.js"
-import * as SharedOnPostgres from "./SharedOnPostgres.js"
+import { servers } from "./Allowance.ts"
+import { type Form, type Row, row } from "./Harness.ts"
+import { bundle, type ProgramFailed, start } from "./Programs.ts"
+import type { Task } from "./programs/limits/SharingProcess.ts"
+import * as RateServers from "./RateServers.ts"
+import * as SharedOnPostgres from "./SharedOnPostgres.ts"
 
 const processes = 4
 const page = "docs/concepts/rate-limit.md#shared-allowance"

@@ -10,9 +10,9 @@ import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Redacted, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import type { RateServer } from "./RateServers.js"
-import * as SentCalls from "./SentCalls.js"
-import * as VirtualTime from "./VirtualTime.js"
+import type { RateServer } from "./RateServers.ts"
+import * as SentCalls from "./SentCalls.ts"
+import * as VirtualTime from "./VirtualTime.ts"
 
 /** Starts a Postgres whose `clock_timestamp()` returns the time that a connection has set. */
 export const database = Effect.gen(function*() {

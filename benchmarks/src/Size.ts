@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
-import { type Row, row, summary } from "./Harness.js"
-import { ProgramFailed } from "./Programs.js"
+import { type Row, row, summary } from "./Harness.ts"
+import { ProgramFailed } from "./Programs.ts"
 
 /** Bundles and minifies a page, and returns its gzipped size in kB. */
 const sizeOf = (page: string): Effect.Effect<number, ProgramFailed> =>

@@ -2,10 +2,10 @@
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { Effect, Schema } from "effect"
-import { firstResponse } from "./FirstResponse.js"
-import { type BenchmarkFailed, type Form, format, interleave, median, ratios, type Row, row, summary } from "./Harness.js"
-import { bare, plaza, run, stockSync, time } from "./Processes.js"
-import { bundle, type ProgramFailed, start } from "./Programs.js"
+import { firstResponse } from "./FirstResponse.ts"
+import { type BenchmarkFailed, type Form, format, interleave, median, ratios, type Row, row, summary } from "./Harness.ts"
+import { bare, plaza, run, stockSync, time } from "./Processes.ts"
+import { bundle, type ProgramFailed, start } from "./Programs.ts"
 
 const rows = 100
 const Server = Schema.Struct({ address: Schema.String, key: Schema.String })

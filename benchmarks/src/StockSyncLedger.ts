@@ -8,9 +8,9 @@ import type { PlatformError } from "@effect/platform/Error"
 import { PgClient } from "@effect/sql-pg"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Redacted, Schema } from "effect"
-import { type Form, format, type Row, row } from "./Harness.js"
-import { bundle, type ProgramFailed, start } from "./Programs.js"
-import type { Task } from "./programs/ledger/Receive.js"
+import { type Form, format, type Row, row } from "./Harness.ts"
+import { bundle, type ProgramFailed, start } from "./Programs.ts"
+import type { Task } from "./programs/ledger/Receive.ts"
 
 const Received = Schema.Struct({ seconds: Schema.Number, peak: Schema.Number })
 

@@ -6,9 +6,9 @@ import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { Effect, Schema } from "effect"
 import { execFile } from "node:child_process"
-import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.js"
-import { bundle, ProgramFailed, service, start } from "./Programs.js"
-import { apiKey } from "./programs/ApiKey.js"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.ts"
+import { bundle, ProgramFailed, service, start } from "./Programs.ts"
+import { apiKey } from "./programs/ApiKey.ts"
 
 const Sent = Schema.Struct({
   bytes: Schema.Number,

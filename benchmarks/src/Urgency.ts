@@ -5,9 +5,9 @@
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { Effect, Schema } from "effect"
-import { type Form, type Row, row, summary } from "./Harness.js"
-import { bundle, type ProgramFailed, start } from "./Programs.js"
-import type { Task } from "./programs/loop/Urgency.js"
+import { type Form, type Row, row, summary } from "./Harness.ts"
+import { bundle, type ProgramFailed, start } from "./Programs.ts"
+import type { Task } from "./programs/loop/Urgency.ts"
 
 const Changes = Schema.Array(Schema.Struct({ slotsBefore: Schema.Number, seconds: Schema.Number }))
 

@@ -3,9 +3,9 @@
  * virtual time. The CPU includes the clock and the server of the simulation, whose share the calls without a limiter show.
  */
 import { Effect, Schema } from "effect"
-import { type Form, interleave, type Row, row, summary } from "./Harness.js"
-import { bundle, type ProgramFailed, start } from "./Programs.js"
-import type { Task } from "./programs/limits/WaitingList.js"
+import { type Form, interleave, type Row, row, summary } from "./Harness.ts"
+import { bundle, type ProgramFailed, start } from "./Programs.ts"
+import type { Task } from "./programs/limits/WaitingList.ts"
 
 const Used = Schema.Struct({ seconds: Schema.Number })
 const peer = "@effect/experimental fixed-window"

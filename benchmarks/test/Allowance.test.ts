@@ -1,11 +1,11 @@
 /** The parts of the benchmark `allowance`, and its budget, which does not depend on the machine because the time is virtual. */
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import { fixedTimes, measure, servers } from "../src/Allowance.js"
-import { limiters } from "../src/Limiters.js"
-import { fixedWindow, slidingLog, tokenBucket } from "../src/RateServers.js"
-import * as SharedOnPostgres from "../src/SharedOnPostgres.js"
-import * as VirtualTime from "../src/VirtualTime.js"
+import { fixedTimes, measure, servers } from "../src/Allowance.ts"
+import { limiters } from "../src/Limiters.ts"
+import { fixedWindow, slidingLog, tokenBucket } from "../src/RateServers.ts"
+import * as SharedOnPostgres from "../src/SharedOnPostgres.ts"
+import * as VirtualTime from "../src/VirtualTime.ts"
 
 const times = <A>(count: number, f: () => A): ReadonlyArray<A> => Array.from({ length: count }, f)
 const accepted = (waits: ReadonlyArray<number>) => waits.filter((wait) => wait === 0).length

@@ -1,8 +1,8 @@
 /** Medians, rows and rounds, and the file of results. */
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { format, interleave, median, ratios, row, summary } from "../src/Harness.js"
-import * as Results from "../src/Results.js"
+import { format, interleave, median, ratios, row, summary } from "../src/Harness.ts"
+import * as Results from "../src/Results.ts"
 
 describe("a figure", () => {
   it("is the median, also of an even number of samples", () => {

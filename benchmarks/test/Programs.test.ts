@@ -1,8 +1,8 @@
 /** The generated list, and the failure of a benchmark when a child process fails. */
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { bundle, service, start } from "../src/Programs.js"
-import { page } from "../src/programs/ListedPosts.js"
+import { bundle, service, start } from "../src/Programs.ts"
+import { page } from "../src/programs/ListedPosts.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import * as Results from "../src/Results.js"
+import * as Results from "../src/Results.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const committed = "benchmarks/RESULTS.md"
@@ -41,7 +41,7 @@ describe("the table of results", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"))
     try {
       const file = join(folder, "RESULTS.md")
-      const failure = await run(["--conditions=@plaza/source", "--import", "tsx", "benchmarks/src/index.ts", "--short", "--output", file])
+      const failure = await run(["--conditions=@plaza/source", "benchmarks/src/index.ts", "--short", "--output", file])
       expect(failure).toBe("")
       const measured = Results.parse(readFileSync(file, "utf8"))
       expect(claims(measured)).toEqual(claims(table))

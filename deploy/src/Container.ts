@@ -18,8 +18,8 @@ import {
   writeFileSync
 } from "node:fs"
 import * as Path from "node:path"
-import * as BuildContext from "./BuildContext.js"
-import type { Image, Settings, Stage } from "./Dockerfile.js"
+import * as BuildContext from "./BuildContext.ts"
+import type { Image, Settings, Stage } from "./Dockerfile.ts"
 
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

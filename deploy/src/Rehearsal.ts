@@ -16,8 +16,8 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Container from "./Container.js"
-import * as Dockerfile from "./Dockerfile.js"
+import * as Container from "./Container.ts"
+import * as Dockerfile from "./Dockerfile.ts"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 

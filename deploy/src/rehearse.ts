@@ -2,7 +2,7 @@
 import { Sandbox } from "@plaza/sandbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { missing, rehearse } from "./Rehearsal.js"
+import { missing, rehearse } from "./Rehearsal.ts"
 
 const [, , node] = process.argv
 

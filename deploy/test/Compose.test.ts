@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
-import { changed, commandProblems, image, longestStop, manifest, paths, read, requestedPaths, variables } from "./support/program.js"
+import { changed, commandProblems, image, longestStop, manifest, paths, read, requestedPaths, variables } from "./support/program.ts"
 
 const Service = Schema.Struct({
   image: Schema.optional(Schema.String),

@@ -2,9 +2,9 @@
 import { validate } from "dockerfile-utils"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import * as BuildContext from "../src/BuildContext.js"
-import * as Dockerfile from "../src/Dockerfile.js"
-import { changed, dockerfile, manifest, paths, port, repository, requestedPaths, variables } from "./support/program.js"
+import * as BuildContext from "../src/BuildContext.ts"
+import * as Dockerfile from "../src/Dockerfile.ts"
+import { changed, dockerfile, manifest, paths, port, repository, requestedPaths, variables } from "./support/program.ts"
 
 const pnpm = (text: string) => /pnpm@([\d.]+)/.exec(text)?.[1]
 

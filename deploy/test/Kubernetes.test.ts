@@ -30,7 +30,7 @@ import {
   read,
   repository,
   variables
-} from "./support/program.js"
+} from "./support/program.ts"
 
 const kinds = { Deployment, Job, NetworkPolicy, PodDisruptionBudget, Service, ServiceAccount, StatefulSet }
 const modules: Readonly<Record<keyof typeof kinds, string>> = {

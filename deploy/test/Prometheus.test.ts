@@ -7,7 +7,7 @@ import * as Path from "node:path"
 import { stderr } from "node:process"
 import { describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
-import { changed, folder, port, read, repository } from "./support/program.js"
+import { changed, folder, port, read, repository } from "./support/program.ts"
 
 const run = (...args: ReadonlyArray<string>) => spawnSync("promtool", args, { encoding: "utf8" })
 const missing = run("--version").status === 0 ? undefined : "promtool is not installed: install Debian's prometheus to check the alerts"

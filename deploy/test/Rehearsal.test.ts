@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { stderr } from "node:process"
-import * as Container from "../src/Container.js"
-import * as Dockerfile from "../src/Dockerfile.js"
-import { missing, rehearse } from "../src/Rehearsal.js"
-import { image, repository } from "./support/program.js"
+import * as Container from "../src/Container.ts"
+import * as Dockerfile from "../src/Dockerfile.ts"
+import { missing, rehearse } from "../src/Rehearsal.ts"
+import { image, repository } from "./support/program.ts"
 
 if (missing !== undefined) stderr.write(`skipped: ${missing}\n`)
 

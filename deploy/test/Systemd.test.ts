@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { stderr } from "node:process"
 import { describe, expect, it } from "vitest"
-import { changed, commandProblems, folder, longestStop, manifest, port, read, variables } from "./support/program.js"
+import { changed, commandProblems, folder, longestStop, manifest, port, read, variables } from "./support/program.ts"
 
 const analyze = (...args: ReadonlyArray<string>) => spawnSync("systemd-analyze", args, { encoding: "utf8" })
 const missing = analyze("--version").status === 0

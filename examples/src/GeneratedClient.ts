@@ -3,7 +3,7 @@
  * @plaza/examples types` writes `openapi.d.ts`), calls by openapi-fetch. Rate limit and retries are up to the user.
  */
 import createClient from "openapi-fetch"
-import type { components, paths } from "./openapi.js"
+import type { components, paths } from "./openapi.d.ts"
 
 export type Post = components["schemas"]["Post"]
 

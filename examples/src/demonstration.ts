@@ -3,7 +3,7 @@ import { Command, FileSystem, HttpClient, HttpClientResponse, Path } from "@effe
 import { Sandbox, StateSnapshot } from "@plaza/sandbox"
 import { Console, Data, Effect, Redacted } from "effect"
 import { createServer } from "node:net"
-import { readInventory } from "./inventory.js"
+import { readInventory } from "./inventory.ts"
 
 class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
 

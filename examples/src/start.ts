@@ -2,7 +2,7 @@
 import { FetchHttpClient } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import { demonstrate } from "./demonstration.js"
+import { demonstrate } from "./demonstration.ts"
 
 const kept = process.argv[2] ?? ".demo"
 

@@ -6,8 +6,8 @@ import { TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Clock, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream, TestClock } from "effect"
 import { fileURLToPath } from "node:url"
-import { attention, Journal, pass } from "../src/autoposter/Autoposter.js"
-import { commitsOf, journal, node, world } from "./support/World.js"
+import { attention, Journal, pass } from "../src/autoposter/Autoposter.ts"
+import { commitsOf, journal, node, world } from "./support/World.ts"
 
 /** A folder with files that did not change for an hour. */
 const folderWith = (...names: ReadonlyArray<string>) =>
@@ -127,7 +127,7 @@ describe("the autoposter", () => {
     Effect.gen(function*() {
       const { addFault, apiKey, baseUrl } = yield* Sandbox.Sandbox
       const { folder } = yield* folderWith("a.jpg", "b.jpg")
-      const start = Command.make(process.execPath, "--conditions=@plaza/source", "--import", "tsx",
+      const start = Command.make(process.execPath, "--conditions=@plaza/source",
         fileURLToPath(new URL("../src/autoposter/main.ts", import.meta.url))).pipe(
           Command.env({
             PLAZA_BASE_URL: baseUrl,

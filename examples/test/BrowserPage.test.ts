@@ -6,8 +6,8 @@ import { Sandbox } from "@plaza/sandbox"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
-import { serve } from "../src/browser-page/PageServer.js"
-import { commitsOf } from "./support/World.js"
+import { serve } from "../src/browser-page/PageServer.ts"
+import { commitsOf } from "./support/World.ts"
 
 const server = Layer.unwrapEffect(Effect.sync(() => NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })))
 const live = Layer.mergeAll(server, Sandbox.layerServer(), FetchHttpClient.layer, NodeContext.layer)

@@ -4,7 +4,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Stream } from "effect"
-import { readInventory } from "../src/inventory.js"
+import { readInventory } from "../src/inventory.ts"
 
 const here = (relative: string) => Effect.flatMap(Path.Path, (path) => path.fromFileUrl(new URL(relative, import.meta.url)))
 
@@ -25,11 +25,10 @@ describe("examples/inventory.csv", () => {
 /** Runs `start.ts` as the start command does. Without a terminal. */
 const start = (folder: string) =>
   Effect.gen(function*() {
-    const child = yield* Command.make(process.execPath, "--conditions=@plaza/source", "--import", "tsx", yield* here("../src/start.ts"),
-      folder).pipe(
-        Command.workingDirectory(yield* here("../..")),
-        Command.start
-      )
+    const child = yield* Command.make(process.execPath, "--conditions=@plaza/source", yield* here("../src/start.ts"), folder).pipe(
+      Command.workingDirectory(yield* here("../..")),
+      Command.start
+    )
     const [output, errors, status] = yield* Effect.all(
       [Stream.mkString(Stream.decodeText(child.stdout)), Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode],
       { concurrency: "unbounded" }

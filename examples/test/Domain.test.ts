@@ -1,8 +1,8 @@
 /** The programs of the domain's documentation. */
 import { expect, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
-import { post } from "../src/DecodePost.js"
-import { adviceFor } from "../src/HandleErrorResponse.js"
+import { post } from "../src/DecodePost.ts"
+import { adviceFor } from "../src/HandleErrorResponse.ts"
 
 it("a post without a text decodes, and unknown fields are ignored", () => {
   expect(post).toEqual({ id: "007", createdAt: DateTime.unsafeMake("2026-10-01T12:00:00.000Z") })

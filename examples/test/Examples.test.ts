@@ -6,11 +6,11 @@ import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, ConfigProvider, Effect, Layer, Redacted, Stream } from "effect"
 import { readFileSync } from "node:fs"
-import { firstPost } from "../src/FirstPost.js"
-import { newestTexts } from "../src/ListPosts.js"
-import { quickstart } from "../src/Quickstart.js"
-import { stockOf, unshipped } from "../src/ReadStore.js"
-import { setStock } from "../src/SetStock.js"
+import { firstPost } from "../src/FirstPost.ts"
+import { newestTexts } from "../src/ListPosts.ts"
+import { quickstart } from "../src/Quickstart.ts"
+import { stockOf, unshipped } from "../src/ReadStore.ts"
+import { setStock } from "../src/SetStock.ts"
 
 const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 const world = Layer.provideMerge(client, Sandbox.layerHttpClient())

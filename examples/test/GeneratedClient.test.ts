@@ -4,7 +4,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import openapiTS, { astToString, COMMENT_HEADER } from "openapi-typescript"
-import { allPosts, makeClient } from "../src/GeneratedClient.js"
+import { allPosts, makeClient } from "../src/GeneratedClient.ts"
 
 const here = (path: string) => new URL(path, import.meta.url)
 

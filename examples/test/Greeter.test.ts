@@ -4,8 +4,8 @@ import { TestTime } from "@plaza/client"
 import type { ConversationId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Schedule, TestClock } from "effect"
-import { Journal, pass } from "../src/greeter/Greeter.js"
-import { commitsOf, journal, world } from "./support/World.js"
+import { Journal, pass } from "../src/greeter/Greeter.ts"
+import { commitsOf, journal, world } from "./support/World.ts"
 
 const fixtures = { generate: { people: 30, follows: 0, posts: 0, products: 0, orders: 0, conversations: 20 } }
 const inProcess = (sandbox: Sandbox.Options = {}) => Layer.merge(world({}, sandbox), Layer.provide(Journal.Default, journal()))

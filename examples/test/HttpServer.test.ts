@@ -4,9 +4,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { type Plaza, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
-import { ShopApi } from "../src/http-server/ShopApi.js"
-import { ShopHandlers } from "../src/http-server/ShopHandlers.js"
-import { commitsOf, world } from "./support/World.js"
+import { ShopApi } from "../src/http-server/ShopApi.ts"
+import { ShopHandlers } from "../src/http-server/ShopHandlers.ts"
+import { commitsOf, world } from "./support/World.ts"
 
 const application = (options: Partial<Plaza.Options> = {}) =>
   Layer.mergeAll(

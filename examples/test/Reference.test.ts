@@ -5,7 +5,7 @@ import { Plaza } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import * as Reference from "../src/Reference.js"
+import * as Reference from "../src/Reference.ts"
 
 const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 const world = Layer.provideMerge(client, Sandbox.layerHttpClient())

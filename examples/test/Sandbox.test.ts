@@ -3,9 +3,9 @@ import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted } from "effect"
-import { documentOnly, withQuota } from "../src/SandboxDocumentOnly.js"
-import { failsAfterCommit } from "../src/SandboxFault.js"
-import { anyService, delayedLists, drawnFromSeed, wholeSeconds } from "../src/SandboxLatitude.js"
+import { documentOnly, withQuota } from "../src/SandboxDocumentOnly.ts"
+import { failsAfterCommit } from "../src/SandboxFault.ts"
+import { anyService, delayedLists, drawnFromSeed, wholeSeconds } from "../src/SandboxLatitude.ts"
 
 const latitude = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.latitude)
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Predicate, Schedule } from "effect"
-import { Journal, shipFile } from "../src/ship-orders/ShipOrders.js"
-import { commitsOf, journal, world } from "./support/World.js"
+import { Journal, shipFile } from "../src/ship-orders/ShipOrders.ts"
+import { commitsOf, journal, world } from "./support/World.ts"
 
 const orders = Array.from({ length: 12 }, (_, number) => `O-${number}`)
 const fixtures = { orders: orders.map((id) => ({ id })) }

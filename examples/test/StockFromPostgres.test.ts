@@ -5,8 +5,8 @@ import { expect, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Layer, Redacted, Schedule } from "effect"
-import { sendStock } from "../src/stock-from-postgres/StockFromPostgres.js"
-import { commitsOf, world } from "./support/World.js"
+import { sendStock } from "../src/stock-from-postgres/StockFromPostgres.ts"
+import { commitsOf, world } from "./support/World.ts"
 
 const database = Layer.unwrapScoped(Effect.map(Postgres.scoped, ({ url }) => PgClient.layer({ url: Redacted.make(url) })))
 const service = world({ retry: Schedule.recurs(4) }, {

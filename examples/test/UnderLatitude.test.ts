@@ -5,12 +5,12 @@ import { TestTime } from "@plaza/client"
 import { ConversationId } from "@plaza/domain"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Option } from "effect"
-import { postIfPossible } from "../src/CatchCategory.js"
-import { ShopApi } from "../src/http-server/ShopApi.js"
-import { ShopHandlers } from "../src/http-server/ShopHandlers.js"
-import { notify } from "../src/NotifyBuyer.js"
-import { setStock } from "../src/SetStock.js"
-import { commitsOf, world } from "./support/World.js"
+import { postIfPossible } from "../src/CatchCategory.ts"
+import { ShopApi } from "../src/http-server/ShopApi.ts"
+import { ShopHandlers } from "../src/http-server/ShopHandlers.ts"
+import { notify } from "../src/NotifyBuyer.ts"
+import { setStock } from "../src/SetStock.ts"
+import { commitsOf, world } from "./support/World.ts"
 
 const seeds = Array.from({ length: 48 }, (_, seed) => seed)
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { check, hitsOf } from "../BannedPhrases.js"
+import { check, hitsOf } from "../BannedPhrases.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -23,8 +23,7 @@ const withFiles = <A>(files: Readonly<Record<string, string>>, use: (folder: str
 }
 
 const run = (files: Readonly<Record<string, string>>) =>
-  withFiles(files, (folder) =>
-    spawnSync(process.execPath, ["--import", "tsx", "scripts/check-phrases.ts", folder], { cwd: root, encoding: "utf8" }))
+  withFiles(files, (folder) => spawnSync(process.execPath, ["scripts/check-phrases.ts", folder], { cwd: root, encoding: "utf8" }))
 
 describe("the banned phrases", () => {
   it.each([

@@ -48,7 +48,7 @@ const rejectedIn = (folder: string) => {
   const loader = Path.join(root, "packages/cli-kit/src/bootstrap/Loader.ts")
   const script = `import(${JSON.stringify(loader)}).then(({ load }) =>
     load(${JSON.stringify(folder)}, "program.cjs", (_, { cachedDataRejected }) => console.error(cachedDataRejected)))`
-  const { stderr } = spawnSync(process.execPath, ["--import", "tsx", "--eval", script], { encoding: "utf8", cwd: root })
+  const { stderr } = spawnSync(process.execPath, ["--eval", script], { encoding: "utf8", cwd: root })
   return stderr.trim().split("\n").map((line): unknown => JSON.parse(line))
 }
 

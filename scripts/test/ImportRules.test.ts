@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { check, specifiersOf } from "../ImportRules.js"
+import { check, specifiersOf } from "../ImportRules.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -26,8 +26,7 @@ const withFiles = <A>(files: Readonly<Record<string, string>>, use: (folder: str
 
 const rulesBroken = (files: Readonly<Record<string, string>>) => withFiles(files, (folder) => check(folder).violations.map((_) => _.rule))
 const run = (files: Readonly<Record<string, string>>) =>
-  withFiles(files, (folder) =>
-    spawnSync(process.execPath, ["--import", "tsx", "scripts/check-imports.ts", folder], { cwd: root, encoding: "utf8" }))
+  withFiles(files, (folder) => spawnSync(process.execPath, ["scripts/check-imports.ts", folder], { cwd: root, encoding: "utf8" }))
 const manifest = (fields: object) => JSON.stringify({ name: "x", ...fields })
 
 describe("the import rules", () => {

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitepress"
-import type { Group } from "../src/Navigation.js"
-import { base, navigation, pages, site } from "../src/Paths.js"
+import type { Group } from "../src/Navigation.ts"
+import { base, navigation, pages, site } from "../src/Paths.ts"
 
 // True: `src/build.ts` writes this file.
 const sidebar = JSON.parse(readFileSync(navigation, "utf8")) as Array<Group & { items: Array<Group["items"][number]> }>

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import ts from "typescript"
-import { root } from "./Paths.js"
+import { root } from "./Paths.ts"
 
 interface Page {
   readonly page: string

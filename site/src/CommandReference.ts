@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
 // Programs export nothing. `scripts/bundle.mjs` makes their help of these modules too.
-import { manual as plaza } from "../../apps/cli/src/manual.js"
-import { manual as stockSync } from "../../apps/stock-sync/src/manual.js"
-import { root } from "./Paths.js"
+import { manual as plaza } from "../../apps/cli/src/manual.ts"
+import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
+import { root } from "./Paths.ts"
 
 interface Row {
   readonly name: string

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import type { Group } from "./Navigation.js"
+import type { Group } from "./Navigation.ts"
 
 /** The first paragraph of a page as one line without links. */
 const summaryOf = (text: string): string => {

@@ -1,7 +1,7 @@
 /** Copies the pages of `docs/` to the folder that VitePress reads, and adapts their links. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { pages, root } from "./Paths.js"
+import { pages, root } from "./Paths.ts"
 
 /** Pages of the site that are not in `docs/`. */
 const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"], ["examples/README.md", "examples"]])

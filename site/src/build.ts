@@ -3,12 +3,12 @@ import { rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "vitepress"
-import * as ApiReference from "./ApiReference.js"
-import * as Links from "./Links.js"
-import * as Llms from "./Llms.js"
-import { groupsOf } from "./Navigation.js"
-import * as Pages from "./Pages.js"
-import { base, navigation, pages, site } from "./Paths.js"
+import * as ApiReference from "./ApiReference.ts"
+import * as Links from "./Links.ts"
+import * as Llms from "./Llms.ts"
+import { groupsOf } from "./Navigation.ts"
+import * as Pages from "./Pages.ts"
+import { base, navigation, pages, site } from "./Paths.ts"
 
 rmSync(pages, { recursive: true, force: true })
 const titles = new Map(Pages.copy())

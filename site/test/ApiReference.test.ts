@@ -3,7 +3,7 @@ import * as Client from "@plaza/client"
 import * as Domain from "@plaza/domain"
 import * as Sandbox from "@plaza/sandbox"
 import { describe, expect, it } from "vitest"
-import * as ApiReference from "../src/ApiReference.js"
+import * as ApiReference from "../src/ApiReference.ts"
 
 const pages = new Map(ApiReference.make().map(({ page, text }) => [page, text]))
 const textOf = (page: string) => pages.get(page) ?? ""

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { root } from "../src/Paths.js"
-import { blocks, pages } from "./support/Blocks.js"
+import { root } from "../src/Paths.ts"
+import { blocks, pages } from "./support/Blocks.ts"
 
 const filesIn = (folder: string) =>
   readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts")).map((name) => ({

@@ -3,10 +3,10 @@ import type { Manual, Page } from "@plaza/cli-kit/Manual"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { manual as plaza } from "../../apps/cli/src/manual.js"
-import { manual as stockSync } from "../../apps/stock-sync/src/manual.js"
-import { root } from "../src/Paths.js"
-import { blocks, pages } from "./support/Blocks.js"
+import { manual as plaza } from "../../apps/cli/src/manual.ts"
+import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
+import { root } from "../src/Paths.ts"
+import { blocks, pages } from "./support/Blocks.ts"
 
 const programs: ReadonlyArray<Manual> = [plaza, stockSync]
 

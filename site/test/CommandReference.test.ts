@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import * as CommandReference from "../src/CommandReference.js"
-import { root } from "../src/Paths.js"
+import * as CommandReference from "../src/CommandReference.ts"
+import { root } from "../src/Paths.ts"
 
 describe("the reference of commands", () => {
   it.each([...CommandReference.make()])("%s is current: run `pnpm --filter @plaza/site commands` after a change", (file, text) => {

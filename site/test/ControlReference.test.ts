@@ -4,7 +4,7 @@ import { ControlApi } from "@plaza/sandbox"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { root } from "../src/Paths.js"
+import { root } from "../src/Paths.ts"
 
 interface Body {
   readonly $ref?: string

@@ -5,9 +5,9 @@ import { expect, layer } from "@effect/vitest"
 import { Plaza, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
-import { sendIfAllowed } from "../guides/ChatRules.js"
-import { postWithMedia } from "../guides/PostWithMedia.js"
-import { shipOrders } from "../guides/ShipOrders.js"
+import { sendIfAllowed } from "../guides/ChatRules.ts"
+import { postWithMedia } from "../guides/PostWithMedia.ts"
+import { shipOrders } from "../guides/ShipOrders.ts"
 
 const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { ClientError, Plaza, TestTime } from "@plaza/client"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
-import { sendIfAllowed } from "../guides/ChatRules.js"
-import { shipOrders } from "../guides/ShipOrders.js"
+import { sendIfAllowed } from "../guides/ChatRules.ts"
+import { shipOrders } from "../guides/ShipOrders.ts"
 
 const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { expect, it } from "vitest"
-import * as Links from "../src/Links.js"
+import * as Links from "../src/Links.ts"
 
 const check = (files: Readonly<Record<string, string>>, base = "/") => {
   const folder = mkdtempSync(join(tmpdir(), "plaza-site-"))

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
-import * as Llms from "../src/Llms.js"
+import * as Llms from "../src/Llms.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "plaza-llms-"))
 afterAll(() => rmSync(folder, { recursive: true }))

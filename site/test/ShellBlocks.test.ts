@@ -8,8 +8,8 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { fileURLToPath } from "node:url"
-import { root } from "../src/Paths.js"
-import { type Block, blocks } from "./support/Blocks.js"
+import { root } from "../src/Paths.ts"
+import { type Block, blocks } from "./support/Blocks.ts"
 
 /** Commands for people who change this repository. `scripts/test/Documentation.test.ts` checks that the scripts and files that they name exist. */
 const isForContributors = ({ code }: Block) => code.trim().split("\n").every((line) => line.startsWith("npx -y pnpm@"))
@@ -41,8 +41,8 @@ exec node ${root}apps/cli/dist/plaza.cjs "$@"
 exec node ${root}apps/stock-sync/dist/plaza-stock-sync.cjs "$@"
 `,
   // The packages of the workspace, without a build.
-  "bin/npx": `#!/bin/sh
-[ "$1" = tsx ] && shift && exec node --conditions=@plaza/source --import tsx "$@"
+  "bin/node": `#!/bin/sh
+exec ${process.execPath} --conditions=@plaza/source "$@"
 `,
   // A response with an error status fails the block.
   "bin/curl": `#!/bin/sh

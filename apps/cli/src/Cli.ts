@@ -5,8 +5,8 @@ import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Help from "@plaza/cli-kit/Help"
 import type { Section } from "@plaza/cli-kit/Manual"
 import * as Effect from "effect/Effect"
-import * as EphemeralSandbox from "./sandbox/EphemeralSandbox.js"
-import { name, version } from "./version.js"
+import * as EphemeralSandbox from "./sandbox/EphemeralSandbox.ts"
+import { name, version } from "./version.ts"
 
 const exitCodes: Section = {
   title: "Exit codes",
@@ -36,23 +36,23 @@ const environment: Section = {
 
 /** In the order of the help. A run loads one of them. */
 const commands = {
-  auth: () => import("./commands/Auth.js").then(({ auth }) => auth),
-  me: () => import("./commands/Users.js").then(({ me }) => me),
-  users: () => import("./commands/Users.js").then(({ users }) => users),
-  media: () => import("./commands/Media.js").then(({ media }) => media),
-  posts: () => import("./commands/Posts.js").then(({ posts }) => posts),
-  stories: () => import("./commands/Stories.js").then(({ stories }) => stories),
-  stock: () => import("./commands/Store.js").then(({ stock }) => stock),
-  orders: () => import("./commands/Store.js").then(({ orders }) => orders),
-  chat: () => import("./commands/Chat.js").then(({ chat }) => chat),
-  api: () => import("./commands/Api.js").then(({ api }) => api),
-  sandbox: () => import("./commands/Sandbox.js").then(({ sandbox }) => sandbox),
-  verify: () => import("./commands/Verify.js").then(({ verify }) => verify),
-  mcp: () => import("./commands/Mcp.js").then(({ mcp }) => mcp),
-  schema: () => import("./commands/Schema.js").then(({ schema }) => schema),
-  skills: () => import("./commands/Skills.js").then(({ skills }) => skills),
-  doctor: () => import("./commands/Doctor.js").then(({ doctor }) => doctor),
-  completions: () => import("./commands/Completions.js").then(({ completions }) => completions)
+  auth: () => import("./commands/Auth.ts").then(({ auth }) => auth),
+  me: () => import("./commands/Users.ts").then(({ me }) => me),
+  users: () => import("./commands/Users.ts").then(({ users }) => users),
+  media: () => import("./commands/Media.ts").then(({ media }) => media),
+  posts: () => import("./commands/Posts.ts").then(({ posts }) => posts),
+  stories: () => import("./commands/Stories.ts").then(({ stories }) => stories),
+  stock: () => import("./commands/Store.ts").then(({ stock }) => stock),
+  orders: () => import("./commands/Store.ts").then(({ orders }) => orders),
+  chat: () => import("./commands/Chat.ts").then(({ chat }) => chat),
+  api: () => import("./commands/Api.ts").then(({ api }) => api),
+  sandbox: () => import("./commands/Sandbox.ts").then(({ sandbox }) => sandbox),
+  verify: () => import("./commands/Verify.ts").then(({ verify }) => verify),
+  mcp: () => import("./commands/Mcp.ts").then(({ mcp }) => mcp),
+  schema: () => import("./commands/Schema.ts").then(({ schema }) => schema),
+  skills: () => import("./commands/Skills.ts").then(({ skills }) => skills),
+  doctor: () => import("./commands/Doctor.ts").then(({ doctor }) => doctor),
+  completions: () => import("./commands/Completions.ts").then(({ completions }) => completions)
 }
 
 const isName = (name: string): name is keyof typeof commands => Object.hasOwn(commands, name)

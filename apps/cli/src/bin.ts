@@ -1,8 +1,8 @@
 /** The entry point of the `plaza` executable. */
 import * as Arguments from "@plaza/cli-kit/Arguments"
 import * as Program from "@plaza/cli-kit/Program"
-import { run } from "./Cli.js"
-import { name } from "./version.js"
+import { run } from "./Cli.ts"
+import { name } from "./version.ts"
 
 const argv = process.argv.slice(2)
 

@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import { text } from "node:stream/consumers"
 import { expect } from "vitest"
-import { run } from "./support/Plaza.js"
+import { run } from "./support/Plaza.ts"
 
 interface Seen {
   readonly method: string | undefined

@@ -9,8 +9,8 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect } from "vitest"
-import { environment, finished, run, start } from "./support/Plaza.js"
-import * as Terminal from "./support/Terminal.js"
+import { environment, finished, run, start } from "./support/Plaza.ts"
+import * as Terminal from "./support/Terminal.ts"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
 

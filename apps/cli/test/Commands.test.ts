@@ -9,7 +9,7 @@ import { faultPresets, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
-import { plaza, plazaWith } from "./support/Plaza.js"
+import { plaza, plazaWith } from "./support/Plaza.ts"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000, maxFileBytes: 1_000 } }), NodeContext.layer)
 

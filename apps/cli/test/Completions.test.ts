@@ -8,9 +8,9 @@ import { Complete } from "@plaza/cli-kit"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { manual } from "../src/manual.js"
-import { dist, run } from "./support/Plaza.js"
-import * as Terminal from "./support/Terminal.js"
+import { manual } from "../src/manual.ts"
+import { dist, run } from "./support/Plaza.ts"
+import * as Terminal from "./support/Terminal.ts"
 
 const isThere = (shell: string) => spawnSync(shell, ["--version"]).status === 0
 const missing = ["bash", "zsh", "fish"].filter((shell) => !isThere(shell))

@@ -7,11 +7,11 @@ import { layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Option, Redacted, TestClock } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { expect } from "vitest"
-import type { Check } from "../src/doctor/Check.js"
-import * as Doctor from "../src/doctor/Doctor.js"
-import * as Local from "../src/doctor/LocalChecks.js"
-import * as Network from "../src/doctor/NetworkChecks.js"
-import { empty } from "../src/profiles/ConnectionSettings.js"
+import type { Check } from "../src/doctor/Check.ts"
+import * as Doctor from "../src/doctor/Doctor.ts"
+import * as Local from "../src/doctor/LocalChecks.ts"
+import * as Network from "../src/doctor/NetworkChecks.ts"
+import { empty } from "../src/profiles/ConnectionSettings.ts"
 
 const key = `key_${"d".repeat(36)}wxyz`
 const now = Date.parse("2026-11-21T12:00:00.000Z")

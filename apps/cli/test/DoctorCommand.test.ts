@@ -9,8 +9,8 @@ import { Effect, Layer, Redacted } from "effect"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import { expect } from "vitest"
-import * as Certificates from "./support/Certificates.js"
-import { environment, plaza, plazaWith, run } from "./support/Plaza.js"
+import * as Certificates from "./support/Certificates.ts"
+import { environment, plaza, plazaWith, run } from "./support/Plaza.ts"
 
 const services = Layer.merge(Sandbox.layerServer(), NodeContext.layer)
 const key = `key_${"d".repeat(40)}`

@@ -7,7 +7,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { expect } from "vitest"
-import { dist, environment, finished, plaza, plazaWith, run, start } from "./support/Plaza.js"
+import { dist, environment, finished, plaza, plazaWith, run, start } from "./support/Plaza.ts"
 
 type Fault = Parameters<Sandbox.Sandbox["Type"]["addFault"]>[0]
 

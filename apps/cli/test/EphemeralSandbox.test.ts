@@ -6,7 +6,7 @@ import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { dist, run } from "./support/Plaza.js"
+import { dist, run } from "./support/Plaza.ts"
 
 /** Runs in an empty home folder, and lists its content afterwards. */
 const alone = (argv: ReadonlyArray<string>, stdin = "") =>

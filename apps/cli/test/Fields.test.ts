@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import * as Fields from "../src/commands/api/Fields.js"
+import * as Fields from "../src/commands/api/Fields.ts"
 
 const name = FastCheck.string({ minLength: 1 }).filter((name) => !name.includes("=") && !name.endsWith(":"))
 const parsed = (...written: ReadonlyArray<string>) => Either.map(Fields.parse(written), (fields) => Object.fromEntries(fields))

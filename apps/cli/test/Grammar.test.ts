@@ -4,7 +4,7 @@
 import { Arguments, Manual } from "@plaza/cli-kit"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { manPage, manual } from "../src/manual.js"
+import { manPage, manual } from "../src/manual.ts"
 
 const commands = Manual.allPages(manual.page)
 const leaves = commands.filter(({ page }) => page.commands.length === 0)

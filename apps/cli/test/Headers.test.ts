@@ -3,7 +3,7 @@
  */
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import * as HeaderOption from "../src/commands/api/Headers.js"
+import * as HeaderOption from "../src/commands/api/Headers.ts"
 
 const refusal = (written: ReadonlyArray<string>) =>
   Either.match(HeaderOption.parse(written), { onLeft: ({ message }) => message, onRight: () => "accepted" })

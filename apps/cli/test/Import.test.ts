@@ -8,7 +8,7 @@ import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Effect, Exit, Fiber, Random } from "effect"
-import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.js"
+import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.ts"
 
 const ids = (count: number) => Array.from({ length: count }, (_, number) => `P-${number}`)
 const products = (count: number) => ids(count).map((id) => ({ id, stock: 1_000 }))

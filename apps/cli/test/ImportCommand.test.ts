@@ -6,9 +6,9 @@ import { layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Layer } from "effect"
 import { expect } from "vitest"
-import { home, ordersOf, stockOf, write } from "./support/Importing.js"
-import { environment, plazaWith } from "./support/Plaza.js"
-import * as Terminal from "./support/Terminal.js"
+import { home, ordersOf, stockOf, write } from "./support/Importing.ts"
+import { environment, plazaWith } from "./support/Plaza.ts"
+import * as Terminal from "./support/Terminal.ts"
 
 const ids = Array.from({ length: 300 }, (_, number) => `P-${number}`)
 const services = Layer.merge(

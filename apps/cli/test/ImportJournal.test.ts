@@ -5,9 +5,9 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as ImportPaths from "../src/import/ImportPaths.js"
-import * as Journal from "../src/import/Journal.js"
-import { home } from "./support/Importing.js"
+import * as ImportPaths from "../src/import/ImportPaths.ts"
+import * as Journal from "../src/import/Journal.ts"
+import { home } from "./support/Importing.ts"
 
 const statesOf = (path: string, ...ids: ReadonlyArray<string>) => Effect.map(Journal.read(path), ({ stateOf }) => ids.map(stateOf))
 

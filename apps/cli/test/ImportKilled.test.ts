@@ -7,8 +7,8 @@ import { layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Fiber, Layer, Random, Schema } from "effect"
 import { expect } from "vitest"
-import { confirmedIn, home, ordersOf, stockOf, write } from "./support/Importing.js"
-import { environment, finished, start } from "./support/Plaza.js"
+import { confirmedIn, home, ordersOf, stockOf, write } from "./support/Importing.ts"
+import { environment, finished, start } from "./support/Plaza.ts"
 
 const kills = Number(process.env["PLAZA_KILLS"] ?? 8)
 const seed = process.env["PLAZA_KILLS_SEED"] ?? "1"

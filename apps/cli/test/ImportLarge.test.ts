@@ -8,7 +8,7 @@ import { type Fault, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import { writeSync } from "node:fs"
-import { confirmedIn, home, inProcess, ordersOf, run, stockOf, write } from "./support/Importing.js"
+import { confirmedIn, home, inProcess, ordersOf, run, stockOf, write } from "./support/Importing.ts"
 
 const faults = (path: string): ReadonlyArray<Fault> => [
   { kind: "drop", when: "before", path, rate: 0.02 },

@@ -1,7 +1,7 @@
 /** The rate and the estimated time left of an import. */
 import { describe, expect, it } from "@effect/vitest"
 import { Duration } from "effect"
-import * as ImportProgress from "../src/import/ImportProgress.js"
+import * as ImportProgress from "../src/import/ImportProgress.ts"
 
 const { hours, minutes, seconds } = Duration
 const allowance = { limit: 120, window: minutes(1) }

@@ -4,8 +4,8 @@ import * as InvalidCommandLines from "@plaza/testing/InvalidCommandLines"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"
-import { manual } from "../src/manual.js"
-import { plaza } from "./support/InProcess.js"
+import { manual } from "../src/manual.ts"
+import { plaza } from "./support/InProcess.ts"
 
 it.scoped("an invalid command line is reported in one sentence, and sends nothing", () =>
   Effect.gen(function*() {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { expect } from "vitest"
-import { plaza } from "./support/InProcess.js"
+import { plaza } from "./support/InProcess.ts"
 
 const secret = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz34"
 // Of the documented form; with a longer secret; and the key in use, of another form.

@@ -9,8 +9,8 @@ import { layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Either, Exit, Fiber, Option, Redacted } from "effect"
 import { dirname } from "node:path"
 import { expect } from "vitest"
-import * as Profiles from "../src/profiles/Profiles.js"
-import * as File from "../src/profiles/ProfilesFile.js"
+import * as Profiles from "../src/profiles/Profiles.ts"
+import * as File from "../src/profiles/ProfilesFile.ts"
 
 const secret = `key_${"s".repeat(36)}wxyz`
 const profile = (id: string, baseUrl = "https://host/open/v1"): Profiles.Profile => ({

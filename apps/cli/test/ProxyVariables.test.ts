@@ -5,7 +5,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"
-import { environment, run } from "./support/Plaza.js"
+import { environment, run } from "./support/Plaza.ts"
 
 /** A company's proxy, which refuses addresses of this machine, and what it was asked for. */
 const refusing = Effect.acquireRelease(

@@ -9,7 +9,7 @@ import { copyProgram } from "@plaza/testing/CopiedProgram"
 import { Effect } from "effect"
 import { get } from "node:http"
 import { expect } from "vitest"
-import { dist, finished, run, start, written } from "./support/Plaza.js"
+import { dist, finished, run, start, written } from "./support/Plaza.ts"
 
 /** The built folder, copied to an empty one. */
 const moved = Effect.gen(function*() {

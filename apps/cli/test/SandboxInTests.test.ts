@@ -6,7 +6,7 @@ import { delimiter } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse } from "yaml"
-import { dist } from "./support/Plaza.js"
+import { dist } from "./support/Plaza.ts"
 
 const page = readFileSync(fileURLToPath(new URL("../../../docs/sandbox-in-tests.md", import.meta.url)), "utf8")
 

@@ -4,8 +4,8 @@
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { expect } from "vitest"
-import { dist } from "./support/Plaza.js"
-import * as Terminal from "./support/Terminal.js"
+import { dist } from "./support/Plaza.ts"
+import * as Terminal from "./support/Terminal.ts"
 
 const echo: Terminal.Options = {
   program: ["/bin/sh", "-c", `stty -echo; printf 'word: '; read word; printf '\\n\\033[1mgot\\033[0m %s\\n' "\${#word}"`]

@@ -7,9 +7,9 @@ import { layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
-import { environment } from "./support/Plaza.js"
-import * as Terminal from "./support/Terminal.js"
-import * as Transcript from "./support/Transcript.js"
+import { environment } from "./support/Plaza.ts"
+import * as Terminal from "./support/Terminal.ts"
+import * as Transcript from "./support/Transcript.ts"
 
 /** Runs the words to their end in a window of so many columns. */
 const session = (typed: string, columns: number, env: Readonly<Record<string, string>> = {}) =>

@@ -7,7 +7,7 @@ import { Plaza } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
-import * as Uploads from "../src/commands/media/Uploads.js"
+import * as Uploads from "../src/commands/media/Uploads.ts"
 
 const world = Layer.mergeAll(
   Layer.provideMerge(

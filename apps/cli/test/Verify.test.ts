@@ -7,12 +7,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Settings, TestTime } from "@plaza/client"
 import { type Latitude, Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, FastCheck, Layer, Redacted } from "effect"
-import * as Learnt from "../src/verify/Learnt.js"
-import * as Plan from "../src/verify/Plan.js"
-import type { Report } from "../src/verify/Report.js"
-import * as Run from "../src/verify/Run.js"
-import { addPosts, contradicted, drawn, firstPost, objects, statusOf, stoppedBy, verify } from "./support/Verifying.js"
-import * as WrongService from "./support/WrongService.js"
+import * as Learnt from "../src/verify/Learnt.ts"
+import * as Plan from "../src/verify/Plan.ts"
+import type { Report } from "../src/verify/Report.ts"
+import * as Run from "../src/verify/Run.ts"
+import { addPosts, contradicted, drawn, firstPost, objects, statusOf, stoppedBy, verify } from "./support/Verifying.ts"
+import * as WrongService from "./support/WrongService.ts"
 
 const sandbox = (latitude: Latitude.Change = {}) => Sandbox.layerHttpClient({ latitude })
 

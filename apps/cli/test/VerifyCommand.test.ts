@@ -6,10 +6,10 @@ import { ExitCode, Output, Report as Failures, Streams } from "@plaza/cli-kit"
 import { Settings, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
-import * as Verify from "../src/verify/Verify.js"
-import { plaza, plazaWith, run } from "./support/Plaza.js"
-import { objects, settings } from "./support/Verifying.js"
-import * as WrongService from "./support/WrongService.js"
+import * as Verify from "../src/verify/Verify.ts"
+import { plaza, plazaWith, run } from "./support/Plaza.ts"
+import { objects, settings } from "./support/Verifying.ts"
+import * as WrongService from "./support/WrongService.ts"
 
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-verify-" }))
 

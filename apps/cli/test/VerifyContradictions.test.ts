@@ -5,10 +5,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Redacted } from "effect"
-import { describe as describeResponse } from "../src/verify/Observation.js"
-import { rules } from "../src/verify/Rules.js"
-import { contradicted, firstPost, objects, statusOf, verify } from "./support/Verifying.js"
-import * as WrongService from "./support/WrongService.js"
+import { describe as describeResponse } from "../src/verify/Observation.ts"
+import { rules } from "../src/verify/Rules.ts"
+import { contradicted, firstPost, objects, statusOf, verify } from "./support/Verifying.ts"
+import * as WrongService from "./support/WrongService.ts"
 
 type Wrong = WrongService.Wrong
 

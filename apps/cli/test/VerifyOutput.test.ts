@@ -3,11 +3,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Output, Streams } from "@plaza/cli-kit"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer } from "effect"
-import * as Page from "../src/verify/Page.js"
-import type { Report } from "../src/verify/Report.js"
-import { print } from "../src/verify/Verify.js"
-import { verify } from "./support/Verifying.js"
-import * as WrongService from "./support/WrongService.js"
+import * as Page from "../src/verify/Page.ts"
+import type { Report } from "../src/verify/Report.ts"
+import { print } from "../src/verify/Verify.ts"
+import { verify } from "./support/Verifying.ts"
+import * as WrongService from "./support/WrongService.ts"
 
 /** A service with texts that a page must escape. It contradicts three rules. */
 const hostile = WrongService.sandbox(({ body, path }) =>

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { name, version } from "../src/version.js"
+import { name, version } from "../src/version.ts"
 
 it("run from source, the program knows the version of its package.json", () => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))

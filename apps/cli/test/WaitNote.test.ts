@@ -4,8 +4,8 @@ import { Output, Streams } from "@plaza/cli-kit"
 import { RateLimit } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
-import * as WaitNote from "../src/commands/WaitNote.js"
-import { run } from "./support/Plaza.js"
+import * as WaitNote from "../src/commands/WaitNote.ts"
+import { run } from "./support/Plaza.ts"
 
 /** What is written to standard error while a command waits for its second request for a minute. */
 const noted = (

@@ -13,20 +13,20 @@ import * as Progress from "@plaza/cli-kit/Progress"
 import * as Values from "@plaza/cli-kit/Values"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { config, configured } from "./config/Configuration.js"
-import * as FleetSettings from "./config/FleetSettings.js"
-import * as LedgerSettings from "./config/LedgerSettings.js"
-import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
-import * as Setting from "./config/Setting.js"
-import * as SnapshotSettings from "./config/SnapshotSettings.js"
-import * as SourceSettings from "./config/SourceSettings.js"
-import * as SyncSettings from "./config/SyncSettings.js"
-import { variableOf } from "./config/Wording.js"
-import { exitCodes } from "./ExitCodes.js"
-import * as AccountOptionNames from "./fleet/AccountOptionNames.js"
-import * as LedgerCommands from "./ledger/LedgerCommands.js"
-import * as OpenLedger from "./ledger/Open.js"
-import { name, version } from "./version.js"
+import { config, configured } from "./config/Configuration.ts"
+import * as FleetSettings from "./config/FleetSettings.ts"
+import * as LedgerSettings from "./config/LedgerSettings.ts"
+import * as ObservabilitySettings from "./config/ObservabilitySettings.ts"
+import * as Setting from "./config/Setting.ts"
+import * as SnapshotSettings from "./config/SnapshotSettings.ts"
+import * as SourceSettings from "./config/SourceSettings.ts"
+import * as SyncSettings from "./config/SyncSettings.ts"
+import { variableOf } from "./config/Wording.ts"
+import { exitCodes } from "./ExitCodes.ts"
+import * as AccountOptionNames from "./fleet/AccountOptionNames.ts"
+import * as LedgerCommands from "./ledger/LedgerCommands.ts"
+import * as OpenLedger from "./ledger/Open.ts"
+import { name, version } from "./version.ts"
 
 const { forReading, ledger, resolveLedger } = LedgerSettings
 
@@ -97,7 +97,7 @@ const run_ = Command.make(
         ...yield* SyncSettings.resolve(options.sync),
         observability: yield* ObservabilitySettings.resolve(options.observability)
       }
-      const command = yield* load(() => import("./commands/Run.js"))
+      const command = yield* load(() => import("./commands/Run.ts"))
       yield* Program.untilStopped
       return yield* Effect.provide(command.run(settings), command.layer(settings))
     }).pipe(configured(options.config))
@@ -114,7 +114,7 @@ const run_ = Command.make(
 const once = Command.make("once", { ...sending, config, json, quiet }, (options) =>
   Effect.gen(function*() {
     const settings = yield* resolveSending(options)
-    const command = yield* load(() => import("./commands/Once.js"))
+    const command = yield* load(() => import("./commands/Once.ts"))
     yield* Effect.provide(command.run(settings), command.layer(settings))
   }).pipe(printing(options))).pipe(described({
     summary: "Reads the source once, sends what differs, and prints the result.",
@@ -128,7 +128,7 @@ const once = Command.make("once", { ...sending, config, json, quiet }, (options)
 const plan = Command.make("plan", { ...snapshot, ...common }, (options) =>
   Effect.gen(function*() {
     const { policy, ...source } = yield* resolveSnapshot(options)
-    const command = yield* load(() => import("./commands/Plan.js"))
+    const command = yield* load(() => import("./commands/Plan.ts"))
     yield* Effect.provide(command.run(policy), command.layerSource(source))
   }).pipe(withLedger(OpenLedger.layerTemporaryCopy, options), printing(options))).pipe(described({
     summary: "Shows what would be sent, in order, and what would be held.",
@@ -137,7 +137,7 @@ const plan = Command.make("plan", { ...snapshot, ...common }, (options) =>
   }))
 
 const status = Command.make("status", common, (options) =>
-  load(() => import("./commands/Status.js")).pipe(
+  load(() => import("./commands/Status.ts")).pipe(
     Effect.flatMap((command) => command.run),
     withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
@@ -151,7 +151,7 @@ const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated,
   Args.withDescription("Quarantined or uncertain products (default: all quarantined products)."))
 
 const retry = Command.make("retry", { products, ...common }, (options) =>
-  load(() => import("./commands/Retry.js")).pipe(
+  load(() => import("./commands/Retry.ts")).pipe(
     Effect.flatMap((command) => command.run(options.products)),
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
@@ -170,7 +170,7 @@ const snapshotNumber = Args.text({ name: "SNAPSHOT" }).pipe(
 )
 
 const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options) =>
-  load(() => import("./commands/Confirm.js")).pipe(
+  load(() => import("./commands/Confirm.ts")).pipe(
     Effect.flatMap((command) => command.run(options.snapshotNumber)),
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
@@ -184,7 +184,7 @@ const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options)
   }))
 
 const adopt = Command.make("adopt", common, (options) =>
-  load(() => import("./commands/Adopt.js")).pipe(
+  load(() => import("./commands/Adopt.ts")).pipe(
     Effect.flatMap((command) => Effect.provide(command.run, command.layer)),
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
@@ -206,7 +206,7 @@ const limit = CliOptions.text("limit").pipe(
 )
 
 const history = Command.make("history", { product, limit, ...common }, (options) =>
-  load(() => import("./commands/History.js")).pipe(
+  load(() => import("./commands/History.ts")).pipe(
     Effect.flatMap((command) => command.run(options)),
     withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
@@ -217,7 +217,7 @@ const history = Command.make("history", { product, limit, ...common }, (options)
   }))
 
 const export_ = Command.make("export", common, (options) =>
-  load(() => import("./commands/Export.js")).pipe(
+  load(() => import("./commands/Export.ts")).pipe(
     Effect.flatMap((command) => command.run),
     withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
@@ -234,7 +234,7 @@ const printingFleet = (options: { readonly json: boolean; readonly quiet: boolea
   printing({ ...options, ledger: Effect.succeed(undefined), config: Effect.succeed(undefined) })
 
 const migrate = Command.make("migrate", withoutConfig, (options) =>
-  load(() => import("./commands/fleet/Migrate.js")).pipe(
+  load(() => import("./commands/fleet/Migrate.ts")).pipe(
     Effect.flatMap((command) => Effect.provide(command.run, command.layer)),
     printingFleet(options)
   )).pipe(described({
@@ -249,7 +249,7 @@ const migrate = Command.make("migrate", withoutConfig, (options) =>
 const runFleet = Command.make("run", { settings: FleetSettings.options, json }, (options) =>
   Effect.gen(function*() {
     const settings = yield* FleetSettings.resolve(options.settings)
-    const command = yield* load(() => import("./commands/fleet/Run.js"))
+    const command = yield* load(() => import("./commands/fleet/Run.ts"))
     yield* Program.untilStopped
     return yield* Effect.provide(command.run, command.layerObserved(settings))
   }).pipe(configured(Effect.succeed(undefined)))).pipe(described({
@@ -265,7 +265,7 @@ const oneAccount = Args.text({ name: "ACCOUNT" }).pipe(Args.optional, Args.withD
 
 const fleetStatus = Command.make("status", { account: oneAccount, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Status.js")).pipe(
+    load(() => import("./commands/fleet/Status.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.run(options.account), command.layer)),
       printingFleet(options)
     )).pipe(described({
@@ -282,7 +282,7 @@ const accountPrefix = CliOptions.text("prefix").pipe(
 
 const listAccounts = Command.make("list", { prefix: accountPrefix, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.list(options.prefix), command.layer)),
       printingFleet(options)
     )).pipe(described({
@@ -333,7 +333,7 @@ const accountSettings = {
 
 const addAccount = Command.make("add", { id: accountId, ...accountSettings, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.add(options), command.layerWriting)),
       printingFleet(options)
     )).pipe(described({
@@ -353,7 +353,7 @@ const unset = CliOptions.text("unset").pipe(
 
 const updateAccount = Command.make("update", { id: accountId, ...accountSettings, unset, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.update(options, options.unset), command.layerWriting)),
       printingFleet(options)
     )).pipe(described({
@@ -366,7 +366,7 @@ const accountFile = Args.text({ name: "FILE" }).pipe(Args.withDescription("A CSV
 
 const importAccounts = Command.make("import", { file: accountFile, ...withoutConfig },
   (options) =>
-    load(() => Promise.all([import("./commands/fleet/Accounts.js"), import("./commands/fleet/AccountsImport.js")])).pipe(
+    load(() => Promise.all([import("./commands/fleet/Accounts.ts"), import("./commands/fleet/AccountsImport.ts")])).pipe(
       Effect.flatMap(([accounts, command]) => Effect.provide(command.run(options.file), accounts.layerWriting)),
       printingFleet(options)
     )).pipe(described({
@@ -381,7 +381,7 @@ const importAccounts = Command.make("import", { file: accountFile, ...withoutCon
 
 const pauseAccounts = Command.make("pause", { ids: accountIds, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.setPaused(options.ids, true), command.layer)),
       printingFleet(options)
     )).pipe(described({
@@ -392,14 +392,14 @@ const pauseAccounts = Command.make("pause", { ids: accountIds, ...withoutConfig 
 
 const resumeAccounts = Command.make("resume", { ids: accountIds, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.setPaused(options.ids, false), command.layer)),
       printingFleet(options)
     )).pipe(described({ summary: "Resumes paused accounts.", examples: ["fleet accounts resume shop-1 shop-2"] }))
 
 const confirmSnapshot = Command.make("confirm", { id: accountId, snapshotNumber, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.confirm(options.id, options.snapshotNumber), command.layerWithLedgers)),
       printingFleet(options)
     )).pipe(described({
@@ -410,7 +410,7 @@ const confirmSnapshot = Command.make("confirm", { id: accountId, snapshotNumber,
 
 const retryProducts = Command.make("retry", { id: accountId, products, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.retry(options.id, options.products), command.layerWithLedgers)),
       printingFleet(options)
     )).pipe(described({
@@ -423,7 +423,7 @@ const yes = CliOptions.boolean("yes").pipe(CliOptions.withDescription("Do not as
 
 const removeAccount = Command.make("remove", { id: accountId, yes, ...withoutConfig },
   (options) =>
-    load(() => import("./commands/fleet/Accounts.js")).pipe(
+    load(() => import("./commands/fleet/Accounts.ts")).pipe(
       Effect.flatMap((command) => Effect.provide(command.remove(options.id, options.yes), command.layer)),
       printingFleet(options)
     )).pipe(described({

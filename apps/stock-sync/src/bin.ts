@@ -2,7 +2,7 @@
 import * as CommandLine from "@plaza/cli-kit/CommandLine"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Effect from "effect/Effect"
-import * as Cli from "./Cli.js"
+import * as Cli from "./Cli.ts"
 
 const argv = process.argv.slice(2)
 

@@ -3,7 +3,7 @@
  */
 import * as Help from "@plaza/cli-kit/Help"
 import * as ManPage from "@plaza/cli-kit/ManPage"
-import { options, root } from "./Cli.js"
+import { options, root } from "./Cli.ts"
 
 export const manual = Help.manual(root, options)
 

@@ -3,11 +3,11 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Help } from "@plaza/cli-kit"
 import { Config, ConfigProvider, Duration, Effect, Either } from "effect"
-import * as Cli from "../src/Cli.js"
-import { config, configured, variables } from "../src/config/Configuration.js"
-import { ledger, resolveLedger } from "../src/config/LedgerSettings.js"
-import * as SyncSettings from "../src/config/SyncSettings.js"
-import { parse } from "./support/settings.js"
+import * as Cli from "../src/Cli.ts"
+import { config, configured, variables } from "../src/config/Configuration.ts"
+import { ledger, resolveLedger } from "../src/config/LedgerSettings.ts"
+import * as SyncSettings from "../src/config/SyncSettings.ts"
+import { parse } from "./support/settings.ts"
 
 const inFolder = <A, E>(test: (folder: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.provide(

@@ -2,8 +2,8 @@
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { LedgerFault } from "../src/ledger/LedgerError.js"
-import * as CountedClient from "../src/sync/CountedClient.js"
+import { LedgerFault } from "../src/ledger/LedgerError.ts"
+import * as CountedClient from "../src/sync/CountedClient.ts"
 
 const requests = {
   GET: HttpClientRequest.get("http://service/me"),

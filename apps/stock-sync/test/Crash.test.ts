@@ -8,8 +8,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Random } from "effect"
 import { env, stdout } from "node:process"
-import * as Feed from "./support/crash/Feed.js"
-import * as Kills from "./support/crash/Kills.js"
+import * as Feed from "./support/crash/Feed.ts"
+import * as Kills from "./support/crash/Kills.ts"
 
 const kills = Number(env["PLAZA_KILLS"] ?? 10)
 const seed = Number(env["PLAZA_CRASH_SEED"] ?? 1)

@@ -12,11 +12,11 @@ import * as Postgres from "@plaza/testing/Postgres"
 import Sqlite from "better-sqlite3"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock, TestServices } from "effect"
 import { createConnection } from "mysql2"
-import * as Open from "../src/source/Open.js"
-import { eventually } from "./support/eventually.js"
-import * as Mariadb from "./support/mariadb.js"
-import * as NamedPipe from "./support/namedPipe.js"
-import { all, bad, containing, good } from "./support/reading.js"
+import * as Open from "../src/source/Open.ts"
+import { eventually } from "./support/eventually.ts"
+import * as Mariadb from "./support/mariadb.ts"
+import * as NamedPipe from "./support/namedPipe.ts"
+import { all, bad, containing, good } from "./support/reading.ts"
 
 /** A database, and a way to change what is in it. */
 class Database extends Context.Tag("Database")<Database, {

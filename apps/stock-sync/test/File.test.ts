@@ -5,8 +5,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Option, Stream } from "effect"
-import * as File from "../src/source/File.js"
-import { all, containing, good } from "./support/reading.js"
+import * as File from "../src/source/File.ts"
+import { all, containing, good } from "./support/reading.ts"
 
 const columns = {
   idColumn: "productId",

@@ -4,10 +4,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option, TestClock } from "effect"
 import { gzipSync } from "node:zlib"
-import * as File from "../src/source/File.js"
-import * as Open from "../src/source/Open.js"
-import * as OneFolder from "./support/oneFolder.js"
-import { all, containing, good } from "./support/reading.js"
+import * as File from "../src/source/File.ts"
+import * as Open from "../src/source/Open.ts"
+import * as OneFolder from "./support/oneFolder.ts"
+import { all, containing, good } from "./support/reading.ts"
 
 const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10) }
 const whole = "productId,stock\nSKU-1,150\nSKU-12,7\n"

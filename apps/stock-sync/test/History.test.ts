@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Chart from "../src/observability/Chart.js"
-import * as History from "../src/observability/History.js"
+import * as Chart from "../src/observability/Chart.ts"
+import * as History from "../src/observability/History.ts"
 
 const minute = 60_000
 const point = (at: number, more: Partial<History.Point> = {}): History.Point => ({ at, backlog: 0, sends: 0, requests: 0, ...more })

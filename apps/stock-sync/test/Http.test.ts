@@ -6,9 +6,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Option, Redacted, Stream, TestClock } from "effect"
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
-import * as Http from "../src/source/Http.js"
-import * as Open from "../src/source/Open.js"
-import { all, containing, good } from "./support/reading.js"
+import * as Http from "../src/source/Http.ts"
+import * as Open from "../src/source/Open.ts"
+import { all, containing, good } from "./support/reading.ts"
 
 const csv = "productId,stock\nA,1\n"
 type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, path: string) => void

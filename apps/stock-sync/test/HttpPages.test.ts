@@ -4,9 +4,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import * as Http from "../src/source/Http.js"
-import * as NextPage from "../src/source/http/NextPage.js"
-import { all, containing, good } from "./support/reading.js"
+import * as Http from "../src/source/Http.ts"
+import * as NextPage from "../src/source/http/NextPage.ts"
+import { all, containing, good } from "./support/reading.ts"
 
 type Respond = (url: URL, response: ServerResponse, request: IncomingMessage) => void
 

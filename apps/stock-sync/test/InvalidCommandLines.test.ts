@@ -3,8 +3,8 @@ import { it } from "@effect/vitest"
 import * as InvalidCommandLines from "@plaza/testing/InvalidCommandLines"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { manual } from "../src/manual.js"
-import { run } from "./support/command.js"
+import { manual } from "../src/manual.ts"
+import { run } from "./support/command.ts"
 
 it.effect("an invalid command line is reported in one sentence", () =>
   Effect.gen(function*() {

@@ -6,7 +6,7 @@ import * as KeyEchoes from "@plaza/testing/KeyEchoes"
 import { Effect } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
-import { runIn } from "./support/command.js"
+import { runIn } from "./support/command.ts"
 
 it.scoped("an echo of the key is in no output, and not in the ledger", () =>
   Effect.gen(function*() {

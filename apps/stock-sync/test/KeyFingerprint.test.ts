@@ -2,7 +2,7 @@
 import { Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { expect, it } from "vitest"
-import * as Client from "../src/commands/Client.js"
+import * as Client from "../src/commands/Client.ts"
 
 const fingerprintOf = (key: string) =>
   Client.accountOf({ apiKey: Redacted.make(key), baseUrl: "https://shop.example/open/v1" }).keyFingerprint

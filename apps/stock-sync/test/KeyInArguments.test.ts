@@ -2,7 +2,7 @@
 import { it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { run } from "./support/command.js"
+import { run } from "./support/command.ts"
 
 const secret = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz34"
 const opaque = "opaque-service-token-without-the-form"

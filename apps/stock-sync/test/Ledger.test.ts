@@ -9,18 +9,18 @@ import { SqlError } from "@effect/sql/SqlError"
 import { describe, expect, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Duration, Effect, Either, Layer, Option, Stream, TestClock } from "effect"
-import { Ledger } from "../src/ledger/Ledger.js"
-import * as LedgerConnection from "../src/ledger/LedgerConnection.js"
-import type { LedgerFault } from "../src/ledger/LedgerError.js"
-import * as LedgerSql from "../src/ledger/LedgerSql.js"
-import * as LedgerSqlite from "../src/ledger/Sqlite.js"
-import { faultOf } from "../src/ledger/SqliteErrors.js"
-import { guard, previews } from "./support/ledger/guard.js"
-import { model } from "./support/ledger/model.js"
-import { rules } from "./support/ledger/rules.js"
-import { sends } from "./support/ledger/sends.js"
-import { snapshots } from "./support/ledger/snapshots.js"
-import { accounts, users } from "./support/ledger/users.js"
+import { Ledger } from "../src/ledger/Ledger.ts"
+import * as LedgerConnection from "../src/ledger/LedgerConnection.ts"
+import type { LedgerFault } from "../src/ledger/LedgerError.ts"
+import * as LedgerSql from "../src/ledger/LedgerSql.ts"
+import * as LedgerSqlite from "../src/ledger/Sqlite.ts"
+import { faultOf } from "../src/ledger/SqliteErrors.ts"
+import { guard, previews } from "./support/ledger/guard.ts"
+import { model } from "./support/ledger/model.ts"
+import { rules } from "./support/ledger/rules.ts"
+import { sends } from "./support/ledger/sends.ts"
+import { snapshots } from "./support/ledger/snapshots.ts"
+import { accounts, users } from "./support/ledger/users.ts"
 import {
   bad,
   collect,
@@ -37,8 +37,8 @@ import {
   settle,
   take,
   using
-} from "./support/ledger/using.js"
-import { utc } from "./support/utc.js"
+} from "./support/ledger/using.ts"
+import { utc } from "./support/utc.ts"
 
 snapshots(freshFile, 20)
 rules(freshFile, 60)

@@ -1,6 +1,6 @@
 /** The commands that messages name select the ledger of the command that prints them. */
 import { expect, it } from "vitest"
-import { ofStore } from "../src/ledger/LedgerCommands.js"
+import { ofStore } from "../src/ledger/LedgerCommands.ts"
 
 it.each([
   [["once"], "plaza-stock-sync confirm 3"],

@@ -1,8 +1,8 @@
 /** Sources without an end. */
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option, Stream, TestClock } from "effect"
-import * as LimitedSource from "../src/source/LimitedSource.js"
-import type { Snapshot, Source } from "../src/source/Source.js"
+import * as LimitedSource from "../src/source/LimitedSource.ts"
+import type { Snapshot, Source } from "../src/source/Source.ts"
 
 const sourceOf = (rows: Snapshot["rows"]): Source["Type"] => ({
   name: "stock.csv",

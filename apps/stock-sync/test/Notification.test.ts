@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as Notification from "../src/observability/Notification.js"
-import type { StampedEvent, SyncEvent } from "../src/sync/SyncStatus.js"
-import { failure, id } from "./support/events.js"
-import { utc } from "./support/utc.js"
+import * as Notification from "../src/observability/Notification.ts"
+import type { StampedEvent, SyncEvent } from "../src/sync/SyncStatus.ts"
+import { failure, id } from "./support/events.ts"
+import { utc } from "./support/utc.ts"
 
 const owner = { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" }
 const missing = failure({ about: "product", tag: "NotFound", code: "NOT_FOUND", message: "no such product" })

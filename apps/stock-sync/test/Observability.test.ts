@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Schema, TestClock } from "effect"
-import type { CurrentLedger } from "../src/ledger/CurrentLedger.js"
-import { Ledger } from "../src/ledger/Ledger.js"
-import { LedgerFault } from "../src/ledger/LedgerError.js"
-import { StatusSampler } from "../src/observability/StatusSampler.js"
-import type { SyncStatus } from "../src/sync/SyncStatus.js"
-import { ledgerPath } from "./support/sandbox.js"
+import type { CurrentLedger } from "../src/ledger/CurrentLedger.ts"
+import { Ledger } from "../src/ledger/Ledger.ts"
+import { LedgerFault } from "../src/ledger/LedgerError.ts"
+import { StatusSampler } from "../src/observability/StatusSampler.ts"
+import type { SyncStatus } from "../src/sync/SyncStatus.ts"
+import { ledgerPath } from "./support/sandbox.ts"
 import {
   failure,
   happens,
@@ -19,9 +19,9 @@ import {
   received,
   request,
   sent
-} from "./support/statusSampler.js"
-import { utc } from "./support/utc.js"
-import { settable } from "./support/wallClock.js"
+} from "./support/statusSampler.ts"
+import { utc } from "./support/utc.ts"
+import { settable } from "./support/wallClock.ts"
 
 /** The monitor samples again. */
 const later = TestClock.adjust("10 seconds")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Either, LogLevel, Option, Redacted } from "effect"
-import * as ObservabilitySettings from "../src/config/ObservabilitySettings.js"
-import { parse } from "./support/settings.js"
+import * as ObservabilitySettings from "../src/config/ObservabilitySettings.ts"
+import { parse } from "./support/settings.ts"
 
 const resolved = (argv: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
   Effect.withConfigProvider(

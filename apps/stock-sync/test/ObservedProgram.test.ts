@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Schema } from "effect"
 import { readFileSync } from "node:fs"
-import { account, type Running, start } from "./support/program.js"
+import { account, type Running, start } from "./support/program.ts"
 
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
 /** In an empty folder, beside a shop with a socket. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Fiber } from "effect"
-import { arrived, held } from "./support/sandbox.js"
+import { arrived, held } from "./support/sandbox.ts"
 import {
   anyStock,
   commitsOf,
@@ -19,7 +19,7 @@ import {
   stockOf,
   unsettled,
   type Wanted
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 const ids = ["MUG-BLUE-250", "MUG-BLUE-350", "MUG-BLUE-500", "007", "CAP/RED L", "Ä-7", "SET #3", "50%-OFF-BOX", "BOX?MYSTERY"]
 const wanted: Wanted = Object.fromEntries(ids.map((id, index) => [id, index * 3]))

@@ -4,12 +4,12 @@ import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Config, ConfigProvider, Effect, Either, LogLevel, Option, Redacted, Schema } from "effect"
 import * as Http from "node:http"
-import * as OtlpSettings from "../src/observability/OtlpSettings.js"
-import { version } from "../src/version.js"
-import { observed } from "./support/observability.js"
-import { sandboxAndClient } from "./support/sandbox.js"
-import { failure, happens } from "./support/statusSampler.js"
-import { utc } from "./support/utc.js"
+import * as OtlpSettings from "../src/observability/OtlpSettings.ts"
+import { version } from "../src/version.ts"
+import { observed } from "./support/observability.ts"
+import { sandboxAndClient } from "./support/sandbox.ts"
+import { failure, happens } from "./support/statusSampler.ts"
+import { utc } from "./support/utc.ts"
 
 interface Received {
   readonly path: string | undefined

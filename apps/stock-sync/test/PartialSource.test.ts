@@ -1,9 +1,9 @@
 /** The built program with a source that is only a part: nothing of it is sent and nothing is set to 0, unless the part is accepted. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { account, run } from "./support/program.js"
-import { arrived, held } from "./support/sandbox.js"
-import { ids, inFolder, wanted, write } from "./support/shop.js"
+import { account, run } from "./support/program.ts"
+import { arrived, held } from "./support/sandbox.ts"
+import { ids, inFolder, wanted, write } from "./support/shop.ts"
 
 const items = ids.map((productId) => ({ productId, stock: 5 }))
 const whole = JSON.stringify({ data: items, total: items.length, has_more: false, errors: [] })

@@ -1,7 +1,7 @@
 /** Permits: never more than there are, in the order of the requests, and none is lost, whenever its holder or a waiting fiber is interrupted. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, FastCheck as fc, Fiber, FiberId, TestClock, type Tracer } from "effect"
-import * as Permits from "../src/sync/Permits.js"
+import * as Permits from "../src/sync/Permits.ts"
 
 describe("permits", () => {
   it.effect("are granted in the order of the requests", () =>

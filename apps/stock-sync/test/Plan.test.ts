@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { Duration, FastCheck } from "effect"
-import * as DropGuard from "../src/sync/DropGuard.js"
+import * as DropGuard from "../src/sync/DropGuard.ts"
 
 const stock = FastCheck.oneof(FastCheck.constant(0), FastCheck.nat({ max: 5 }))
 const doubt = FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), {

@@ -5,12 +5,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } from "effect"
-import * as Open from "../src/source/Open.js"
-import * as ProductRules from "../src/source/ProductRules.js"
-import * as RulesFile from "../src/source/RulesFile.js"
-import type { Snapshot } from "../src/source/Source.js"
-import * as OneFolder from "./support/oneFolder.js"
-import { all, bad, containing, good } from "./support/reading.js"
+import * as Open from "../src/source/Open.ts"
+import * as ProductRules from "../src/source/ProductRules.ts"
+import * as RulesFile from "../src/source/RulesFile.ts"
+import type { Snapshot } from "../src/source/Source.ts"
+import * as OneFolder from "./support/oneFolder.ts"
+import { all, bad, containing, good } from "./support/reading.ts"
 
 const pieces = FastCheck.nat({ max: Number.MAX_SAFE_INTEGER })
 const perhaps = FastCheck.option(pieces, { nil: undefined })

@@ -6,10 +6,10 @@ import { copyProgram } from "@plaza/testing/CopiedProgram"
 import Database from "better-sqlite3"
 import { Effect, Redacted } from "effect"
 import { createServer, type RequestListener } from "node:http"
-import * as Command from "./support/command.js"
-import { account, dist, parsed, run, start } from "./support/program.js"
-import { arrived, held } from "./support/sandbox.js"
-import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.js"
+import * as Command from "./support/command.ts"
+import { account, dist, parsed, run, start } from "./support/program.ts"
+import { arrived, held } from "./support/sandbox.ts"
+import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.ts"
 
 /** A server of a test's own, for as long as the test lasts. */
 const listening = (answer: RequestListener) =>

@@ -7,7 +7,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
-import { account, run, start } from "./support/program.js"
+import { account, run, start } from "./support/program.ts"
 
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
 

@@ -3,10 +3,10 @@ import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Array, Effect, Redacted } from "effect"
-import * as Command from "./support/command.js"
-import { account, parsed, run } from "./support/program.js"
-import { arrived, held } from "./support/sandbox.js"
-import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.js"
+import * as Command from "./support/command.ts"
+import { account, parsed, run } from "./support/program.ts"
+import { arrived, held } from "./support/sandbox.ts"
+import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.ts"
 
 // Most of the time is spent waiting for retries.
 describe.concurrent("wrong input", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Metric, MetricBoundaries } from "effect"
-import * as Prometheus from "../src/observability/Prometheus.js"
+import * as Prometheus from "../src/observability/Prometheus.ts"
 
 /** The rendered metrics whose names have a prefix. */
 const rendered = (prefix: string) =>

@@ -1,7 +1,7 @@
 /** How many rejected rows a snapshot may have. */
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as RejectedRowLimit from "../src/sync/RejectedRowLimit.js"
+import * as RejectedRowLimit from "../src/sync/RejectedRowLimit.ts"
 
 const { exceeded, sentence } = RejectedRowLimit
 const counts = FastCheck.integer({ min: 1, max: 10_000 }).chain((all) =>

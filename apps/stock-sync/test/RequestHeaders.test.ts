@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
-import * as RequestHeaders from "../src/source/http/RequestHeaders.js"
+import * as RequestHeaders from "../src/source/http/RequestHeaders.ts"
 
 describe("request headers", () => {
   for (

@@ -5,8 +5,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import Database from "better-sqlite3"
 import { Effect, Layer, Schedule } from "effect"
-import { account, parsed, run, start } from "./support/program.js"
-import { arrived, held } from "./support/sandbox.js"
+import { account, parsed, run, start } from "./support/program.ts"
+import { arrived, held } from "./support/sandbox.ts"
 
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>

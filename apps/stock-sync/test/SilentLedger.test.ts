@@ -5,9 +5,9 @@ import { expect, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Context, Effect, Layer } from "effect"
-import { eventually } from "./support/eventually.js"
-import * as DatabaseProxy from "./support/failover/DatabaseProxy.js"
-import * as Program from "./support/program.js"
+import { eventually } from "./support/eventually.ts"
+import * as DatabaseProxy from "./support/failover/DatabaseProxy.ts"
+import * as Program from "./support/program.ts"
 
 class Database extends Context.Tag("Database")<Database, { readonly url: string }>() {}
 

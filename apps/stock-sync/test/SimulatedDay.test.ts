@@ -5,7 +5,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { measure } from "./support/day/Day.js"
+import { measure } from "./support/day/Day.ts"
 
 describe("a simulated day", () => {
   it(

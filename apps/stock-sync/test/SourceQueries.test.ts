@@ -8,13 +8,13 @@ import { Context, Duration, Effect, Fiber, Layer, Option, Schedule, type Scope, 
 import { type Connection, createConnection } from "mysql2"
 import { type AddressInfo, connect, createServer } from "node:net"
 import Pg from "pg"
-import * as Open from "../src/source/Open.js"
-import type { SourceFailure } from "../src/source/Source.js"
-import { eventually } from "./support/eventually.js"
-import * as DatabaseProxy from "./support/failover/DatabaseProxy.js"
-import * as Mariadb from "./support/mariadb.js"
-import * as Program from "./support/program.js"
-import { containing } from "./support/reading.js"
+import * as Open from "../src/source/Open.ts"
+import type { SourceFailure } from "../src/source/Source.ts"
+import { eventually } from "./support/eventually.ts"
+import * as DatabaseProxy from "./support/failover/DatabaseProxy.ts"
+import * as Mariadb from "./support/mariadb.ts"
+import * as Program from "./support/program.ts"
+import { containing } from "./support/reading.ts"
 
 interface Session {
   readonly name: string

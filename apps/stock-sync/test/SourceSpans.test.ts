@@ -2,8 +2,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Option, Stream } from "effect"
-import * as Open from "../src/source/Open.js"
-import { recordSpans } from "./support/spans.js"
+import * as Open from "../src/source/Open.ts"
+import { recordSpans } from "./support/spans.ts"
 
 const options = { idColumn: "productId", stockColumn: "stock", settle: Duration.zero, timeout: Duration.seconds(1) }
 

@@ -8,7 +8,7 @@ import { Effect, Option, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { execPath } from "node:process"
 import { expect } from "vitest"
-import { dist } from "./support/program.js"
+import { dist } from "./support/program.ts"
 
 const nodes = [["libsql", execPath], ...nodeWithSqlite === undefined ? [] : [["node:sqlite", nodeWithSqlite] as const]] as const
 

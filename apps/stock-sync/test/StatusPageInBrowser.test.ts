@@ -3,10 +3,10 @@ import { assert, describe, layer as suite } from "@effect/vitest"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, TestClock } from "effect"
 import type { Page } from "playwright-core"
-import * as Server from "../src/observability/Server.js"
-import { ledgerPath } from "./support/sandbox.js"
-import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/statusSampler.js"
-import { utc } from "./support/utc.js"
+import * as Server from "../src/observability/Server.ts"
+import { ledgerPath } from "./support/sandbox.ts"
+import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/statusSampler.ts"
+import { utc } from "./support/utc.ts"
 
 /** The accessibility checker is slow on a busy machine. */
 const timeout = 120_000

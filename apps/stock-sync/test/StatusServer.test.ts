@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, LogLevel, Schema } from "effect"
 import * as Http from "node:http"
 import * as Net from "node:net"
-import { address, observed } from "./support/observability.js"
-import { happens } from "./support/statusSampler.js"
+import { address, observed } from "./support/observability.ts"
+import { happens } from "./support/statusSampler.ts"
 
 interface Answer {
   readonly status: number | undefined

@@ -1,9 +1,9 @@
 /** The spans of the worker, by which an operator follows a snapshot, a request and the opening of a ledger. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { freshFile, using } from "./support/ledger/using.js"
-import { anyStock, fault, once, simulated } from "./support/simulation.js"
-import { recordSpans } from "./support/spans.js"
+import { freshFile, using } from "./support/ledger/using.ts"
+import { anyStock, fault, once, simulated } from "./support/simulation.ts"
+import { recordSpans } from "./support/spans.ts"
 
 describe("the worker", () => {
   it.live("has a span for each snapshot and each request, with the product and the outcome", () =>

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
 import { Chunk, Effect, Queue, TestClock } from "effect"
-import { type Failure, layer, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.js"
-import { utc } from "./support/utc.js"
+import { type Failure, layer, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.ts"
+import { utc } from "./support/utc.ts"
 
 const failure = (message: string): Failure => ({
   at: utc(0),

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Option } from "effect"
-import type { Account } from "../src/ledger/Ledger.js"
-import { held } from "./support/sandbox.js"
+import type { Account } from "../src/ledger/Ledger.ts"
+import { held } from "./support/sandbox.ts"
 import {
   fault,
   faultsEnd,
@@ -17,7 +17,7 @@ import {
   source,
   started,
   stockOf
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 const wanted = products(20, () => 5)
 const ids = Object.keys(wanted)

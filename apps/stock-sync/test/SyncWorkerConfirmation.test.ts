@@ -5,8 +5,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
 import { Effect, FastCheck, Option, Queue, Stream } from "effect"
-import * as Notification from "../src/observability/Notification.js"
-import { held } from "./support/sandbox.js"
+import * as Notification from "../src/observability/Notification.ts"
+import { held } from "./support/sandbox.ts"
 import {
   commitsOf,
   entryOf,
@@ -21,7 +21,7 @@ import {
   started,
   stockOf,
   type Wanted
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 const shows = (stock: number, times = 1) => fault(mismatch("A", stock, times))
 

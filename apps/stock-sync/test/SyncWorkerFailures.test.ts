@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { DateTime, Effect } from "effect"
-import { held } from "./support/sandbox.js"
+import { held } from "./support/sandbox.ts"
 import {
   anyStock,
   fault,
@@ -16,7 +16,7 @@ import {
   source,
   started,
   stockOf
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 const wanted = products(30, () => 5)
 const next = products(30, () => 6)

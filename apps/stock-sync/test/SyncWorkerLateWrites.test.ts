@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Random } from "effect"
-import { held } from "./support/sandbox.js"
-import { anyStock, commitsOf, entryOf, fault, faultsEnd, products, simulated, source, started, stockOf } from "./support/simulation.js"
+import { held } from "./support/sandbox.ts"
+import { anyStock, commitsOf, entryOf, fault, faultsEnd, products, simulated, source, started, stockOf } from "./support/simulation.ts"
 
 const wanted = products(20, () => 5)
 const ids = Object.keys(wanted)

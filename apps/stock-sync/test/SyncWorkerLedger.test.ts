@@ -1,9 +1,9 @@
 /** A ledger that fails under a running engine is opened anew, again and again if need be, and nothing is lost. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Ref } from "effect"
-import { Ledger } from "../src/ledger/Ledger.js"
-import { LedgerFault, LedgerInUse } from "../src/ledger/LedgerError.js"
-import { held } from "./support/sandbox.js"
+import { Ledger } from "../src/ledger/Ledger.ts"
+import { LedgerFault, LedgerInUse } from "../src/ledger/LedgerError.ts"
+import { held } from "./support/sandbox.ts"
 import {
   entryOf,
   faultsEnd,
@@ -16,7 +16,7 @@ import {
   simulated,
   source,
   started
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 const wanted = products(30, () => 5)
 const next = products(30, () => 6)

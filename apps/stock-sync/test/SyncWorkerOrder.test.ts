@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
 import { Clock, Duration, Effect } from "effect"
-import { held, policy } from "./support/sandbox.js"
+import { held, policy } from "./support/sandbox.ts"
 import {
   fault,
   faultsEnd,
@@ -15,7 +15,7 @@ import {
   source,
   started,
   stockOf
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 describe("the worker", () => {
   it.live("brings every product to the wanted stock and follows each change of the source", () => {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
-import type { Ledger } from "../src/ledger/Ledger.js"
-import { held } from "./support/sandbox.js"
-import { entryOf, fault, faultsEnd, forEver, once, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
+import type { Ledger } from "../src/ledger/Ledger.ts"
+import { held } from "./support/sandbox.ts"
+import { entryOf, fault, faultsEnd, forEver, once, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"
 
 type Poison = readonly [name: string, status: number, code?: string]
 

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, Fiber, Option, Ref, Stream } from "effect"
-import { Ledger } from "../src/ledger/Ledger.js"
-import { LedgerFault } from "../src/ledger/LedgerError.js"
-import { Source, SourceUnreachable } from "../src/source/Source.js"
-import * as SyncStatus from "../src/sync/SyncStatus.js"
-import * as SyncWorker from "../src/sync/SyncWorker.js"
+import { Ledger } from "../src/ledger/Ledger.ts"
+import { LedgerFault } from "../src/ledger/LedgerError.ts"
+import { Source, SourceUnreachable } from "../src/source/Source.ts"
+import * as SyncStatus from "../src/sync/SyncStatus.ts"
+import * as SyncWorker from "../src/sync/SyncWorker.ts"
 import {
   anyStock,
   commitsOf,
@@ -23,7 +23,7 @@ import {
   simulated,
   source,
   stockOf
-} from "./support/simulation.js"
+} from "./support/simulation.ts"
 
 interface Account {
   readonly ledger: Ledger["Type"]

@@ -5,9 +5,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
-import { held } from "./support/sandbox.js"
-import { anyStock, fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
-import { settable } from "./support/wallClock.js"
+import { held } from "./support/sandbox.ts"
+import { anyStock, fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"
+import { settable } from "./support/wallClock.ts"
 
 const wanted = products(60, () => 5)
 // One reassertion every ten seconds.

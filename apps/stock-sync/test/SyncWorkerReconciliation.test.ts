@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Duration, Effect, Queue } from "effect"
-import { held } from "./support/sandbox.js"
-import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
+import { held } from "./support/sandbox.ts"
+import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"
 
 const wanted = products(250, () => 5)
 const ids = Object.keys(wanted)

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
 import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, Either } from "effect"
-import { SourceUnreachable } from "../src/source/Source.js"
-import { held } from "./support/sandbox.js"
+import { SourceUnreachable } from "../src/source/Source.ts"
+import { held } from "./support/sandbox.ts"
 import {
   anyStock,
   entryOf,
@@ -18,8 +18,8 @@ import {
   simulated,
   source,
   started
-} from "./support/simulation.js"
-import { utc } from "./support/utc.js"
+} from "./support/simulation.ts"
+import { utc } from "./support/utc.ts"
 
 const wanted = products(60, () => 5)
 const next = products(60, () => 6)

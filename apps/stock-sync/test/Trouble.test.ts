@@ -9,9 +9,9 @@ import * as Postgres from "@plaza/testing/Postgres"
 import * as SmallDisk from "@plaza/testing/SmallDisk"
 import Database from "better-sqlite3"
 import { Effect, Layer, Schedule, Schema } from "effect"
-import { account, parsed, run, start } from "./support/program.js"
-import { arrived, held } from "./support/sandbox.js"
-import { products } from "./support/simulation.js"
+import { account, parsed, run, start } from "./support/program.ts"
+import { arrived, held } from "./support/sandbox.ts"
+import { products } from "./support/simulation.ts"
 
 const limit = 100_000
 const few = products(10, (index) => index)

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Option, Queue, Ref, Stream, TestClock } from "effect"
-import * as Watch from "../src/source/Watch.js"
+import * as Watch from "../src/source/Watch.ts"
 
 const poll = Duration.minutes(1)
 

@@ -3,11 +3,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { type Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Metric, Redacted, Schema, Scope, TestClock } from "effect"
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
-import * as Metrics from "../src/observability/Metrics.js"
-import * as Webhook from "../src/observability/Webhook.js"
-import { layer as layerState, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.js"
-import { failure, id } from "./support/events.js"
-import { utc } from "./support/utc.js"
+import * as Metrics from "../src/observability/Metrics.ts"
+import * as Webhook from "../src/observability/Webhook.ts"
+import { layer as layerState, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.ts"
+import { failure, id } from "./support/events.ts"
+import { utc } from "./support/utc.ts"
 
 const secret = Buffer.from("an example secret of 24 b.")
 

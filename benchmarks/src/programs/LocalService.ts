@@ -2,8 +2,8 @@
  * A minimal server on loopback for the benchmarks of the client. The path before `/open/v1` sets the length and the delay of a list.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { onRequest } from "./ChildProtocol.js"
-import { page } from "./ListedPosts.js"
+import { onRequest } from "./ChildProtocol.ts"
+import { page } from "./ListedPosts.ts"
 
 const json = (response: ServerResponse, body: string) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) }).end(body)

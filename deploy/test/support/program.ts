@@ -9,7 +9,7 @@ import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
 import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import * as Dockerfile from "../../src/Dockerfile.js"
+import * as Dockerfile from "../../src/Dockerfile.ts"
 
 export const repository = fileURLToPath(new URL("../../..", import.meta.url))
 export const folder = fileURLToPath(new URL("../..", import.meta.url))

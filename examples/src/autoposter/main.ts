@@ -4,7 +4,7 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Config, Effect, Layer, Schedule } from "effect"
-import * as Autoposter from "./Autoposter.js"
+import * as Autoposter from "./Autoposter.ts"
 
 const program = Effect.gen(function*() {
   const folder = yield* Config.string("MEDIA_FOLDER").pipe(Config.withDefault("media"))

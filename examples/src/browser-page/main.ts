@@ -3,7 +3,7 @@ import { FetchHttpClient, HttpServer } from "@effect/platform"
 import { NodeContext, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Config, Effect, Layer } from "effect"
 import { createServer } from "node:http"
-import { serve } from "./PageServer.js"
+import { serve } from "./PageServer.ts"
 
 const server = Layer.unwrapEffect(
   Effect.map(Config.port("PORT").pipe(Config.withDefault(8080)),

@@ -5,7 +5,7 @@ import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Config, Effect, Layer, Record, Schedule } from "effect"
 import { groupBy } from "effect/Array"
-import * as Greeter from "./Greeter.js"
+import * as Greeter from "./Greeter.ts"
 
 const options = Config.all({
   text: Config.nonEmptyString("GREETING").pipe(Config.withDefault("Hello! Ask us anything about the shop.")),

@@ -5,7 +5,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { ClientError, FailureScope, Posts, Store } from "@plaza/client"
 import { Duration, Effect } from "effect"
-import { Misconfigured, OutcomeUnknown, Rejected, ShopApi, TryLater, UnknownProduct } from "./ShopApi.js"
+import { Misconfigured, OutcomeUnknown, Rejected, ShopApi, TryLater, UnknownProduct } from "./ShopApi.ts"
 
 type ErrorResponse = Rejected | TryLater | OutcomeUnknown | Misconfigured
 

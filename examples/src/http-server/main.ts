@@ -5,8 +5,8 @@ import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Config, Effect, Layer } from "effect"
 import { createServer } from "node:http"
-import { ShopApi } from "./ShopApi.js"
-import { ShopHandlers } from "./ShopHandlers.js"
+import { ShopApi } from "./ShopApi.ts"
+import { ShopHandlers } from "./ShopHandlers.ts"
 
 const server = Layer.unwrapEffect(
   Effect.map(Config.port("PORT").pipe(Config.withDefault(8080)),

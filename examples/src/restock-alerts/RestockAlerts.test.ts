@@ -4,7 +4,7 @@ import { Plaza, TestTime } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, TestClock } from "effect"
-import { RestockAlerts } from "./RestockAlerts.js"
+import { RestockAlerts } from "./RestockAlerts.ts"
 
 /** The application with a sandbox in place of the service. */
 const world = (options: Sandbox.Options = {}) =>

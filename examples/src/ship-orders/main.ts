@@ -5,7 +5,7 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Config, Console, Effect, Layer } from "effect"
-import * as ShipOrders from "./ShipOrders.js"
+import * as ShipOrders from "./ShipOrders.ts"
 
 const program = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem

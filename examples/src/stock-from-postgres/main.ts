@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Config, Console, Effect, Layer } from "effect"
-import { sendStock } from "./StockFromPostgres.js"
+import { sendStock } from "./StockFromPostgres.ts"
 
 const live = Layer.merge(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),

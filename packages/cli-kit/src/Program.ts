@@ -14,12 +14,12 @@ import { globalValue } from "effect/GlobalValue"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import * as ExitCode from "./errors/ExitCode.js"
-import * as KeyMask from "./errors/KeyMask.js"
-import type * as Remediation from "./errors/Remediation.js"
-import * as Report from "./errors/Report.js"
-import { make as makeStreams, Streams } from "./output/Streams.js"
-import type { Medium } from "./output/Table.js"
+import * as ExitCode from "./errors/ExitCode.ts"
+import * as KeyMask from "./errors/KeyMask.ts"
+import type * as Remediation from "./errors/Remediation.ts"
+import * as Report from "./errors/Report.ts"
+import { make as makeStreams, Streams } from "./output/Streams.ts"
+import type { Medium } from "./output/Table.ts"
 
 export interface Options {
   /** The program's name, the prefix of its error messages. */

@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { Arguments, type Manual } from "../src/index.js"
+import { Arguments, type Manual } from "../src/index.ts"
 
 const optional = { required: false, repeated: false }
 const text = { ...optional, name: "--text", value: "TEXT" }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { ClientError } from "@plaza/client"
 import * as Errors from "@plaza/domain/Errors"
 import { ConfigError, DateTime, Duration } from "effect"
-import { CliError, ExitCode } from "../src/index.js"
+import { CliError, ExitCode } from "../src/index.ts"
 
 const message = "a sentence"
 const lost = new ClientError.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message })

@@ -3,7 +3,7 @@ import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Folder from "../src/Folder.js"
+import * as Folder from "../src/Folder.ts"
 
 const inFolder = <A, E>(test: (folder: string, fs: FileSystem.FileSystem) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.gen(function*() {

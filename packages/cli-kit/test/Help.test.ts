@@ -8,7 +8,7 @@ import { NodeContext } from "@effect/platform-node"
 import { it } from "@effect/vitest"
 import { Effect, FastCheck, Layer } from "effect"
 import { describe, expect } from "vitest"
-import { CommandLine, Help, HelpText, Program, Start, Streams } from "../src/index.js"
+import { CommandLine, Help, HelpText, Program, Start, Streams } from "../src/index.ts"
 
 const received: Array<unknown> = []
 const text = Options.text("text").pipe(Options.withPseudoName("TEXT"), Options.withDescription("The text."))

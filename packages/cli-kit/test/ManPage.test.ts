@@ -3,7 +3,7 @@
  */
 import { spawnSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { ManPage, type Manual } from "../src/index.js"
+import { ManPage, type Manual } from "../src/index.ts"
 
 const json: Manual.Option = { name: "--json", description: "Print JSON.", required: false, repeated: false }
 const limit: Manual.Option = { name: "--limit", value: "N", description: ".begins like a request", required: false, repeated: false }

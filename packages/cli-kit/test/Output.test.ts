@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
 import { Chunk, Deferred, Effect, Fiber, Stream } from "effect"
 import { describe, expect } from "vitest"
-import { Output, Program, Streams } from "../src/index.js"
+import { Output, Program, Streams } from "../src/index.ts"
 
 const run = <A, E>(
   use: (output: Output.Output["Type"]) => Effect.Effect<A, E>,

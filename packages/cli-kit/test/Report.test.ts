@@ -7,7 +7,7 @@ import { ClientError as Failures } from "@plaza/client"
 import * as Errors from "@plaza/domain/Errors"
 import { Cause, Config, ConfigProvider, DateTime, Duration, Effect, FiberId, Option } from "effect"
 import { describe, expect } from "vitest"
-import { CliError, Report, Streams, type Table } from "../src/index.js"
+import { CliError, Report, Streams, type Table } from "../src/index.ts"
 
 const pipe: Table.Medium = { isTerminal: false, colour: false, columns: () => 80 }
 const message = "words of the service"

@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Config, ConfigError, ConfigProvider, Effect, Option, Redacted } from "effect"
-import * as SecretFile from "../src/SecretFile.js"
+import * as SecretFile from "../src/SecretFile.ts"
 
 const key = `key_${"s3cret".repeat(8)}`
 

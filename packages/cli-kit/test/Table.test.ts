@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { Table } from "../src/index.js"
+import { Table } from "../src/index.ts"
 
 const terminal = (columns: number, colour = false): Table.Medium => ({ isTerminal: true, colour, columns: () => columns })
 const pipe: Table.Medium = { isTerminal: false, colour: false, columns: () => 80 }

@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { Text } from "../src/index.js"
+import { Text } from "../src/index.ts"
 
 const commands = /[\p{Control}\p{Bidi_Control}\p{Surrogate}]/u
 // Any text at all, with more of the dangerous ones than chance would give.

@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Schedule from "effect/Schedule"
 import type * as Stream from "effect/Stream"
-import { InvalidInput } from "./ClientError.js"
-import type { AttemptFailure } from "./ClientError.js"
-import * as Durations from "./Durations.js"
-import { aroundPulls, fiberLocal, fromEither } from "./internal/Compat.js"
+import { InvalidInput } from "./ClientError.ts"
+import type { AttemptFailure } from "./ClientError.ts"
+import * as Durations from "./Durations.ts"
+import { aroundPulls, fiberLocal, fromEither } from "./internal/Compat.ts"
 
 /**
  * Options of a call. An absent option means the option of the layer.

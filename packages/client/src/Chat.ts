@@ -10,11 +10,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
-import type { FailureOf } from "./internal/contract/Contract.js"
-import { Operations } from "./internal/contract/Operations.js"
-import * as Pagination from "./internal/contract/Pagination.js"
-import type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
-import { validateText } from "./internal/contract/validateText.js"
+import type { FailureOf } from "./internal/contract/Contract.ts"
+import { Operations } from "./internal/contract/Operations.ts"
+import * as Pagination from "./internal/contract/Pagination.ts"
+import type { ListFailure, ListOptions } from "./internal/contract/Pagination.ts"
+import { validateText } from "./internal/contract/validateText.ts"
 
 /**
  * Lists conversations and sends messages.

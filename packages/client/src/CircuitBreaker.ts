@@ -12,10 +12,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
-import type { Failure } from "./ClientError.js"
-import * as FailureScope from "./FailureScope.js"
-import { doubled, monotonicNow, sleepUntil } from "./internal/Compat.js"
-import type { MonotonicMillis } from "./internal/Compat.js"
+import type { Failure } from "./ClientError.ts"
+import * as FailureScope from "./FailureScope.ts"
+import { doubled, monotonicNow, sleepUntil } from "./internal/Compat.ts"
+import type { MonotonicMillis } from "./internal/Compat.ts"
 
 /**
  * Why the breaker is open.

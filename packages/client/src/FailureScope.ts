@@ -11,8 +11,8 @@ import { longestWait } from "@plaza/domain/ErrorResponse"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { type Failure, type Inconclusive, isServiceError } from "./ClientError.js"
-import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.js"
+import { type Failure, type Inconclusive, isServiceError } from "./ClientError.ts"
+import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.ts"
 
 /**
  * The scope of a failure:

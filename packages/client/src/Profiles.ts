@@ -8,8 +8,8 @@ import type { Profile } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { FailureOf } from "./internal/contract/Contract.js"
-import { Operations } from "./internal/contract/Operations.js"
+import type { FailureOf } from "./internal/contract/Contract.ts"
+import { Operations } from "./internal/contract/Operations.ts"
 
 /**
  * The account's own profile, profiles of other users, and follows.

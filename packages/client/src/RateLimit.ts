@@ -16,10 +16,10 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.js"
-import type { Shutdown } from "./internal/delivery/Shutdown.js"
-import * as Memory from "./internal/rate-limit/MemoryRateLimit.js"
-import * as Reservation from "./internal/rate-limit/Reservation.js"
+import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.ts"
+import type { Shutdown } from "./internal/delivery/Shutdown.ts"
+import * as Memory from "./internal/rate-limit/MemoryRateLimit.ts"
+import * as Reservation from "./internal/rate-limit/Reservation.ts"
 
 /**
  * The allowance of a key.

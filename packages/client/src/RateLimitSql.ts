@@ -8,13 +8,13 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Layer from "effect/Layer"
-import type { InvalidSettings } from "./ClientError.js"
-import type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.js"
-import * as SqlRateLimit from "./internal/rate-limit/SqlRateLimit.js"
-import { RateLimit } from "./RateLimit.js"
+import type { InvalidSettings } from "./ClientError.ts"
+import type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.ts"
+import * as SqlRateLimit from "./internal/rate-limit/SqlRateLimit.ts"
+import { RateLimit } from "./RateLimit.ts"
 
 /** @since 0.1.0 @category models */
-export type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.js"
+export type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.ts"
 
 /**
  * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres across

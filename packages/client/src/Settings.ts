@@ -8,18 +8,18 @@ import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
-import type { AttemptFailure, InvalidSettings } from "./ClientError.js"
-import * as Durations from "./Durations.js"
-import { checkBaseUrl } from "./internal/BaseUrl.js"
-import { defaultRetry } from "./internal/delivery/Retry.js"
-import { checkApiKey, defaults, named, parseCount } from "./internal/Setting.js"
-import { userAgent } from "./internal/transport/UserAgent.js"
+import type { AttemptFailure, InvalidSettings } from "./ClientError.ts"
+import * as Durations from "./Durations.ts"
+import { checkBaseUrl } from "./internal/BaseUrl.ts"
+import { defaultRetry } from "./internal/delivery/Retry.ts"
+import { checkApiKey, defaults, named, parseCount } from "./internal/Setting.ts"
+import { userAgent } from "./internal/transport/UserAgent.ts"
 
 /** @since 0.1.0 @category parsing */
-export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.js"
+export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.ts"
 
 /** @since 0.1.0 @category config */
-export { allowInsecureHttp, config, configFor, sharedConfig } from "./internal/SettingsConfig.js"
+export { allowInsecureHttp, config, configFor, sharedConfig } from "./internal/SettingsConfig.ts"
 
 /**
  * Options of a client.

@@ -9,11 +9,11 @@ import type { Order, Product } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { isServiceError } from "./ClientError.js"
-import type { FailureOf } from "./internal/contract/Contract.js"
-import { Operations } from "./internal/contract/Operations.js"
-import { validateName } from "./internal/contract/validateText.js"
-import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
+import { isServiceError } from "./ClientError.ts"
+import type { FailureOf } from "./internal/contract/Contract.ts"
+import { Operations } from "./internal/contract/Operations.ts"
+import { validateName } from "./internal/contract/validateText.ts"
+import * as KeyedMutex from "./internal/delivery/KeyedMutex.ts"
 
 /**
  * Sets the stock of products and ships orders.

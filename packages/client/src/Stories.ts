@@ -7,8 +7,8 @@ import type { NewStory } from "@plaza/domain/Requests"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { FailureOf } from "./internal/contract/Contract.js"
-import { Operations } from "./internal/contract/Operations.js"
+import type { FailureOf } from "./internal/contract/Contract.ts"
+import { Operations } from "./internal/contract/Operations.ts"
 
 /**
  * Creates stories.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc } from "effect"
-import { checkBaseUrl } from "../src/internal/BaseUrl.js"
+import { checkBaseUrl } from "../src/internal/BaseUrl.ts"
 
 const refusal = (text: string) => Either.getOrElse(Either.flip(checkBaseUrl(text)), (accepted) => `accepted as ${accepted}`)
 

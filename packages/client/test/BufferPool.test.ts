@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as BufferPool from "../src/internal/upload/BufferPool.js"
+import * as BufferPool from "../src/internal/upload/BufferPool.ts"
 
 describe("a pool of buffers", () => {
   it("reuses a buffer once the last part of its lent bytes is released", () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { createContext, runInContext } from "node:vm"
 import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
-import * as Fake from "./support/FakeService.js"
+import * as Fake from "./support/FakeService.ts"
 
 const program = fileURLToPath(new URL("support/BrowserProgram.ts", import.meta.url))
 

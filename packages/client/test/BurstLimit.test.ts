@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration } from "effect"
-import { BurstLimit } from "../src/internal/rate-limit/BurstLimit.js"
+import { BurstLimit } from "../src/internal/rate-limit/BurstLimit.ts"
 
 const minute = Duration.minutes(1)
 

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type ClientError, Plaza, Posts, Profiles } from "@plaza/client"
 import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, Stream, TestClock } from "effect"
-import { current } from "../src/CallOptions.js"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import { current } from "../src/CallOptions.ts"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const posts = Stream.unwrap(Effect.map(Posts, ({ list }) => list({ pageSize: 1 })))

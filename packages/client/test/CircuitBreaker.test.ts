@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { CircuitBreaker, type ClientError, FailureScope } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, DateTime, Duration, Effect, Exit, FastCheck as fc, Fiber, Option, Random, TestClock } from "effect"
-import { codes, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
-import * as Virtual from "./support/Virtual.js"
+import { codes, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 type Breaker = CircuitBreaker.CircuitBreaker<string>
 type Outcome = ClientError.Failure | undefined

@@ -3,8 +3,8 @@ import { type ClientError, Media, type Plaza, Posts, Profiles } from "@plaza/cli
 import { PostId } from "@plaza/domain"
 import { Effect, Exit, Fiber, Layer, Option, Schedule, Scope, Stream, TestClock, TestServices } from "effect"
 import type { IncomingMessage } from "node:http"
-import * as RawServer from "./support/RawServer.js"
-import { runtimes } from "./support/Runtimes.js"
+import * as RawServer from "./support/RawServer.ts"
+import { runtimes } from "./support/Runtimes.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))

@@ -9,9 +9,9 @@ import { ConfigProvider, Effect, Layer, Schedule, Stream } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import * as Http from "node:http"
 import * as Net from "node:net"
-import * as NodeClient from "../src/node.js"
-import * as RawServer from "./support/RawServer.js"
-import { selfSigned } from "./support/SelfSigned.js"
+import * as NodeClient from "../src/node.ts"
+import * as RawServer from "./support/RawServer.ts"
+import { selfSigned } from "./support/SelfSigned.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const say = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("1"), "hello"))

@@ -6,7 +6,7 @@ import * as Resources from "@plaza/domain/Resources"
 import { Arbitrary, Either, FastCheck as fc, Option, Schema } from "effect"
 import * as AST from "effect/SchemaAST"
 import { describe, expect } from "vitest"
-import { decodeUnknownEither } from "../src/internal/contract/Decoder.js"
+import { decodeUnknownEither } from "../src/internal/contract/Decoder.ts"
 
 interface Tree {
   readonly name: string

@@ -3,7 +3,7 @@ import { Chat, type ClientError, Plaza, Posts, Profiles, Store, Stories } from "
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Effect, Either, Schedule } from "effect"
-import * as Fake from "./support/FakeService.js"
+import * as Fake from "./support/FakeService.ts"
 
 const me = Fake.json({ id: "1" })
 const product = Fake.json({ id: "p", stock: 3 })

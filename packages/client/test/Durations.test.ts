@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, FastCheck, Option } from "effect"
-import * as Durations from "../src/Durations.js"
+import * as Durations from "../src/Durations.ts"
 
 const millis = (text: string) => Option.getOrUndefined(Option.map(Durations.fromText(text), Duration.toMillis))
 

@@ -4,7 +4,7 @@ import { ConversationId, OrderId, ProductId } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { type Duration, Effect, Either, Exit, Schedule } from "effect"
-import * as OnSandbox from "./support/OnSandbox.js"
+import * as OnSandbox from "./support/OnSandbox.ts"
 
 const faults: Record<string, typeof Fault.Type> = {
   "a 500 before it happened": { kind: "status", when: "before", status: 500 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { ClientError, FailureScope } from "@plaza/client"
 import { categoryOf, type ErrorCode } from "@plaza/domain"
 import { Duration, Effect, TestClock } from "effect"
-import { codes, inconclusive, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
+import { codes, inconclusive, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.ts"
 
 type Tag = FailureScope.FailureScope["_tag"]
 

@@ -2,8 +2,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream, TestClock } from "effect"
-import * as BufferPool from "../src/internal/upload/BufferPool.js"
-import * as FileContent from "../src/internal/upload/FileContent.js"
+import * as BufferPool from "../src/internal/upload/BufferPool.ts"
+import * as FileContent from "../src/internal/upload/FileContent.ts"
 
 const KiB = 1024
 const bytes = Uint8Array.from({ length: 20_000 * KiB }, (_, index) => (index * 31 + (index >> 10)) % 251)

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
-import { Operations } from "../src/internal/contract/Operations.js"
-import * as Fake from "./support/FakeService.js"
+import { Operations } from "../src/internal/contract/Operations.ts"
+import * as Fake from "./support/FakeService.ts"
 
 type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>
 

@@ -4,9 +4,9 @@ import { Plaza, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule, type Tracer } from "effect"
 import { vi } from "vitest"
-import * as KeyedMutex from "../src/internal/delivery/KeyedMutex.js"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import * as KeyedMutex from "../src/internal/delivery/KeyedMutex.ts"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
 

@@ -7,8 +7,8 @@ import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/do
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Cause, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Option, Runtime, Schedule, Schema, Stream, TestContext } from "effect"
-import * as Fake from "./support/FakeService.js"
-import * as OnSandbox from "./support/OnSandbox.js"
+import * as Fake from "./support/FakeService.ts"
+import * as OnSandbox from "./support/OnSandbox.ts"
 
 const getMe = Effect.flatMap(Profiles, ({ me }) => me)
 const setStock = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 3))

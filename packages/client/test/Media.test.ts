@@ -5,10 +5,9 @@ import { Media } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Exit, FastCheck as fc, Schedule, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { createRequire } from "node:module"
-import { fileURLToPath, pathToFileURL } from "node:url"
-import * as OnSandbox from "./support/OnSandbox.js"
-import * as RawServer from "./support/RawServer.js"
+import { fileURLToPath } from "node:url"
+import * as OnSandbox from "./support/OnSandbox.ts"
+import * as RawServer from "./support/RawServer.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
@@ -205,8 +204,6 @@ describe("an upload", () => {
           process.execPath,
           "--expose-gc",
           "--conditions=@plaza/source",
-          "--import",
-          pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href,
           program,
           server.baseUrl,
           client,

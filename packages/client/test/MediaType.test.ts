@@ -4,7 +4,7 @@ import { FastCheck } from "effect"
 import mime from "mime/lite"
 import types from "mime/types/standard.js"
 import { expect } from "vitest"
-import { ofFileName } from "../src/internal/upload/MediaType.js"
+import { ofFileName } from "../src/internal/upload/MediaType.ts"
 
 const extensions = [...new Set(Object.values(types).flat().map((extension) => extension.replace("*", "")))]
 

@@ -5,10 +5,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Config, Effect, FastCheck as fc, Runtime, TestContext } from "effect"
-import { allowance, type Program, program } from "./support/ModelProgram.js"
-import * as ModelRules from "./support/ModelRules.js"
-import * as ModelRun from "./support/ModelRun.js"
-import * as Virtual from "./support/Virtual.js"
+import { allowance, type Program, program } from "./support/ModelProgram.ts"
+import * as ModelRules from "./support/ModelRules.ts"
+import * as ModelRun from "./support/ModelRun.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const world = Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: allowance } })
 

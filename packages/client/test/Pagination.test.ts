@@ -3,9 +3,9 @@ import { Chat, type ClientError, Plaza, Posts } from "@plaza/client"
 import { Cursor, Post } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Clock, Effect, Either, FastCheck as fc, Schema, Stream } from "effect"
-import * as Fake from "./support/FakeService.js"
-import * as OnSandbox from "./support/OnSandbox.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Fake from "./support/FakeService.ts"
+import * as OnSandbox from "./support/OnSandbox.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const createdAt = "2026-01-01T00:00:00.000Z"
 const itemsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => ({ id: String(first + index), createdAt }))

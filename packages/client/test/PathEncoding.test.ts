@@ -3,9 +3,9 @@ import { Chat, type ClientError, type Plaza, Posts, Profiles, Store } from "@pla
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck as fc } from "effect"
-import * as Fake from "./support/FakeService.js"
-import * as OnSandbox from "./support/OnSandbox.js"
-import * as Prism from "./support/Prism.js"
+import * as Fake from "./support/FakeService.ts"
+import * as OnSandbox from "./support/OnSandbox.ts"
+import * as Prism from "./support/Prism.ts"
 
 const sendable = (id: string) => id !== "" && id !== "." && id !== ".." && !/\p{Surrogate}/u.test(id)
 const anyId = fc.oneof(

@@ -9,7 +9,7 @@ import * as Store from "@plaza/client/Store"
 import * as Stories from "@plaza/client/Stories"
 import { PostId, ProductId } from "@plaza/domain"
 import { Context, Effect, Layer, Redacted } from "effect"
-import * as Fake from "./support/FakeService.js"
+import * as Fake from "./support/FakeService.ts"
 
 /** The key that each client sends, for clients in one layer graph. */
 class Accounts extends Context.Tag("Accounts")<Accounts, Profiles["Type"]>() {}

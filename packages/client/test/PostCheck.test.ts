@@ -4,8 +4,8 @@ import { MediaId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Duration, Effect, Either, FastCheck as fc, Fiber } from "effect"
-import { compare } from "../src/internal/delivery/PostText.js"
-import * as OnSandbox from "./support/OnSandbox.js"
+import { compare } from "../src/internal/delivery/PostText.ts"
+import * as OnSandbox from "./support/OnSandbox.ts"
 
 const after: Record<string, Fault> = {
   "a 500": { kind: "status", when: "after", status: 500 },

@@ -5,10 +5,10 @@ import { OrderId, Post, type PostId, Product, ProductId, ProfileId, Username } f
 import { byCode } from "@plaza/domain/Errors"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, Stream } from "effect"
-import { codes } from "./support/Failing.js"
-import type * as OnSandbox from "./support/OnSandbox.js"
-import * as Prism from "./support/Prism.js"
-import { provoke, world } from "./support/Provoked.js"
+import { codes } from "./support/Failing.ts"
+import type * as OnSandbox from "./support/OnSandbox.ts"
+import * as Prism from "./support/Prism.ts"
+import { provoke, world } from "./support/Provoked.ts"
 
 type Call = Effect.Effect<unknown, unknown, OnSandbox.World>
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as NodeClient from "@plaza/client/node"
 import { ConfigProvider, Effect, Either, Layer, Option } from "effect"
 import * as fc from "effect/FastCheck"
-import * as Proxies from "../src/internal/transport/node/Proxies.js"
+import * as Proxies from "../src/internal/transport/node/Proxies.ts"
 
 const withVariables = (variables: Readonly<Record<string, string>>) =>
   Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables))))

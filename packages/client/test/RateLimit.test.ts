@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Profiles, RateLimit } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, TestClock } from "effect"
-import { inVirtualTime, longMaxWait, unusable } from "./support/AllowanceRules.js"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import { inVirtualTime, longMaxWait, unusable } from "./support/AllowanceRules.ts"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 describe("the allowance of a key, in memory", () => {
   inVirtualTime((allowance) => Layer.orDie(RateLimit.layerMemory(allowance)), 30)

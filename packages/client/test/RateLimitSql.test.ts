@@ -3,10 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Effect, Layer } from "effect"
-import { inVirtualTime, unusable } from "./support/AllowanceRules.js"
-import * as Database from "./support/Database.js"
-import { apiKey } from "./support/Sharing.js"
-import * as Virtual from "./support/Virtual.js"
+import { inVirtualTime, unusable } from "./support/AllowanceRules.ts"
+import * as Database from "./support/Database.ts"
+import { apiKey } from "./support/Sharing.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 describe("the allowance of a key, in a database", () => {
   inVirtualTime((allowance) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, apiKey })), Database.memory), 15)

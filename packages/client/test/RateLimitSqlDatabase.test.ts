@@ -4,10 +4,10 @@ import { describe, expect, it } from "@effect/vitest"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
-import { longMaxWait, makeFrom, takeAll } from "./support/AllowanceRules.js"
-import * as Database from "./support/Database.js"
-import { join, killable, rows } from "./support/Sharing.js"
-import * as Virtual from "./support/Virtual.js"
+import { longMaxWait, makeFrom, takeAll } from "./support/AllowanceRules.ts"
+import * as Database from "./support/Database.ts"
+import { join, killable, rows } from "./support/Sharing.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 describe("the database of an allowance", () => {
   it.scoped("contains no key, and no more rows than slots", () =>

@@ -10,9 +10,9 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { TestContext } from "vitest"
-import { inAnyTime, realTime } from "./support/AllowanceRules.js"
-import * as CountingService from "./support/CountingService.js"
-import * as Database from "./support/Database.js"
+import { inAnyTime, realTime } from "./support/AllowanceRules.ts"
+import * as CountingService from "./support/CountingService.ts"
+import * as Database from "./support/Database.ts"
 
 const limit = 20
 const window = 1_000
@@ -33,8 +33,6 @@ const sharing = (database: string, address: string, concurrency: number) =>
         process.execPath,
         [
           "--conditions=@plaza/source",
-          "--import",
-          "tsx",
           program,
           database,
           address,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, DateTime, Duration, Effect, Either, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
-import { longMaxWait } from "./support/AllowanceRules.js"
-import * as CountingServer from "./support/CountingServer.js"
-import * as Database from "./support/Database.js"
-import { join, killable, rows } from "./support/Sharing.js"
+import { longMaxWait } from "./support/AllowanceRules.ts"
+import * as CountingServer from "./support/CountingServer.ts"
+import * as Database from "./support/Database.ts"
+import { join, killable, rows } from "./support/Sharing.ts"
 
 describe("an allowance in a database, for several processes", () => {
   for (const kind of ["sliding", "fixed", "bucket"] as const) {

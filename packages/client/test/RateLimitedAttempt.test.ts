@@ -3,8 +3,8 @@ import { Plaza, Profiles, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Effect, Either } from "effect"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const window = 60_000
 const limit = 120

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { isLeaking } from "@plaza/testing/KeyEchoes"
 import { FastCheck as fc } from "effect"
 import { inspect } from "node:util"
-import * as Redaction from "../src/Redaction.js"
-import * as Fake from "./support/FakeService.js"
+import * as Redaction from "../src/Redaction.ts"
+import * as Fake from "./support/FakeService.ts"
 
 /** The part of a text that is not in the same string of JSON, or line, as what follows it. */
 const before = (text: string): string => /^[^]*[\n"]|/.exec(text)?.[0] ?? ""

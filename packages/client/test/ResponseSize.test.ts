@@ -3,8 +3,8 @@ import { Chat, Profiles } from "@plaza/client"
 import { ConversationId } from "@plaza/domain"
 import { Effect, Schedule } from "effect"
 import { gzipSync } from "node:zlib"
-import * as RawServer from "./support/RawServer.js"
-import { runtimes } from "./support/Runtimes.js"
+import * as RawServer from "./support/RawServer.ts"
+import { runtimes } from "./support/Runtimes.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const say = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("1"), "hello"))

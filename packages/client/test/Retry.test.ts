@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Profiles } from "@plaza/client"
 import { Effect } from "effect"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const hour = 3_600_000
 const me = Effect.flatMap(Profiles, ({ me }) => me)

@@ -6,9 +6,9 @@ import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { ProductId } from "@plaza/domain"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, DateTime, Duration, Effect, Either, FastCheck as fc, Layer, Option, Random, Redacted, TestClock } from "effect"
-import * as Database from "./support/Database.js"
-import * as Fake from "./support/FakeService.js"
-import { join } from "./support/Sharing.js"
+import * as Database from "./support/Database.ts"
+import * as Fake from "./support/FakeService.ts"
+import { join } from "./support/Sharing.ts"
 
 const day = 86_400_000
 const week = 7 * day

@@ -3,10 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, PostId, ProductId } from "@plaza/domain"
 import { Chunk, Effect, Layer, Schedule, Schema, Stream } from "effect"
-import * as OnSandbox from "./support/OnSandbox.js"
-import * as Prism from "./support/Prism.js"
-import * as RawServer from "./support/RawServer.js"
-import { runtimes } from "./support/Runtimes.js"
+import * as OnSandbox from "./support/OnSandbox.ts"
+import * as Prism from "./support/Prism.ts"
+import * as RawServer from "./support/RawServer.ts"
+import { runtimes } from "./support/Runtimes.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))

@@ -5,10 +5,10 @@ import { Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
 import { inspect } from "node:util"
-import * as Fake from "./support/FakeService.js"
-import * as OnSandbox from "./support/OnSandbox.js"
-import * as Traced from "./support/Traced.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Fake from "./support/FakeService.ts"
+import * as OnSandbox from "./support/OnSandbox.ts"
+import * as Traced from "./support/Traced.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 /** Every form in which a value may reach a log, a report or a terminal. */
 const written = (value: unknown): string => {
@@ -130,7 +130,7 @@ it.live("the key is in no output of calls to an unreachable service", () =>
         server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
       })
     })
-    const NodeClient = yield* Effect.promise(() => import("../src/node.js"))
+    const NodeClient = yield* Effect.promise(() => import("../src/node.ts"))
     const layer = Plaza.layer({
       baseUrl: `http://127.0.0.1:${port}/open/v1`,
       apiKey: Redacted.make(Fake.key),

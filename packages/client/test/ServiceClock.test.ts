@@ -2,8 +2,8 @@
 import { expect, it } from "@effect/vitest"
 import { Profiles } from "@plaza/client"
 import { DateTime, Effect } from "effect"
-import { Operations } from "../src/internal/contract/Operations.js"
-import * as Fake from "./support/FakeService.js"
+import { Operations } from "../src/internal/contract/Operations.ts"
+import * as Fake from "./support/FakeService.ts"
 
 const noon = Date.UTC(2026, 9, 1, 12)
 const headers: ReadonlyArray<readonly [header: string | undefined, date: number | undefined]> = [

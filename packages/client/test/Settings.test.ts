@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { inspect } from "node:util"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 

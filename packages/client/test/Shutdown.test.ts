@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, Posts, Profiles, RateLimit } from "@plaza/client"
 import { ConversationId, PostId } from "@plaza/domain"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
-import * as Plaza from "../src/Plaza.js"
-import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Plaza from "../src/Plaza.ts"
+import * as Fake from "./support/FakeService.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const built = <R, E>(layer: Layer.Layer<R, E>) =>
   Effect.gen(function*() {

@@ -5,7 +5,7 @@ import { ProductId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Effect } from "effect"
-import * as OnSandbox from "./support/OnSandbox.js"
+import * as OnSandbox from "./support/OnSandbox.ts"
 
 const product = "CAP/RED L"
 

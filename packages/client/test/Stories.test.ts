@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Stories } from "@plaza/client"
 import { Effect, FastCheck as fc } from "effect"
-import * as Fake from "./support/FakeService.js"
+import * as Fake from "./support/FakeService.ts"
 
 const create = (story: Parameters<typeof Stories.Service.create>[0]) => Effect.flatMap(Stories, (stories) => stories.create(story))
 

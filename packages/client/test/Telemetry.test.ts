@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { type Plaza, Posts, Profiles } from "@plaza/client"
 import { PostId } from "@plaza/domain"
 import { Effect, Either, Logger, LogLevel, Metric, Option } from "effect"
-import * as Fake from "./support/FakeService.js"
-import * as Traced from "./support/Traced.js"
-import * as Virtual from "./support/Virtual.js"
+import * as Fake from "./support/FakeService.ts"
+import * as Traced from "./support/Traced.ts"
+import * as Virtual from "./support/Virtual.ts"
 
 const traced = <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.map(Traced.run(program), ({ spans }) => spans)
 

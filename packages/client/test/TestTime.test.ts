@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import { Clock, Effect, Schedule } from "effect"
-import * as TestTime from "../src/TestTime.js"
-import * as Fake from "./support/FakeService.js"
+import * as TestTime from "../src/TestTime.ts"
+import * as Fake from "./support/FakeService.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 

@@ -10,9 +10,9 @@ import { ConversationId, PostId, ProductId } from "@plaza/domain"
 import { Effect, Exit, FastCheck as fc, Layer, Logger, Metric, Schedule, Stream } from "effect"
 import type * as Http from "node:http"
 import { gzipSync } from "node:zlib"
-import * as NodeClient from "../src/node.js"
-import * as RawServer from "./support/RawServer.js"
-import * as Traced from "./support/Traced.js"
+import * as NodeClient from "../src/node.ts"
+import * as RawServer from "./support/RawServer.ts"
+import * as Traced from "./support/Traced.ts"
 
 const direct = NodeClient.layer
 

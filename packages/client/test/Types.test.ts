@@ -2,9 +2,9 @@ import { expect, expectTypeOf, it } from "@effect/vitest"
 import { ClientError, Plaza, Posts } from "@plaza/client"
 import * as Domain from "@plaza/domain"
 import { Effect, Schedule, type Stream } from "effect"
-import type { FailureOf, OperationName } from "../src/internal/contract/Contract.js"
-import type { ResultOf } from "../src/internal/contract/Operations.js"
-import * as Fake from "./support/FakeService.js"
+import type { FailureOf, OperationName } from "../src/internal/contract/Contract.ts"
+import type { ResultOf } from "../src/internal/contract/Operations.ts"
+import * as Fake from "./support/FakeService.ts"
 
 type EveryCall =
   | Domain.InvalidApiKey

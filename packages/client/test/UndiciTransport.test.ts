@@ -4,8 +4,8 @@ import { Posts, Profiles } from "@plaza/client"
 import { PostId } from "@plaza/domain"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { AsyncLocalStorage } from "node:async_hooks"
-import * as NodeClient from "../src/node.js"
-import * as RawServer from "./support/RawServer.js"
+import * as NodeClient from "../src/node.ts"
+import * as RawServer from "./support/RawServer.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = (text: string) => Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), text))

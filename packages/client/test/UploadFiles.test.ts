@@ -5,8 +5,8 @@ import { Media } from "@plaza/client"
 import { Context, Effect, FastCheck as fc, Layer, Schedule } from "effect"
 import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
-import * as RawServer from "./support/RawServer.js"
-import { runtimes } from "./support/Runtimes.js"
+import * as RawServer from "./support/RawServer.ts"
+import { runtimes } from "./support/Runtimes.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 

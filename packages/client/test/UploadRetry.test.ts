@@ -2,10 +2,10 @@ import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Media } from "@plaza/client"
 import { Context, Effect, FastCheck as fc, Layer, Schedule, Stream } from "effect"
-import * as SentContent from "../src/internal/upload/SentContent.js"
-import type { Upload } from "../src/Media.js"
-import * as RawServer from "./support/RawServer.js"
-import { runtimes } from "./support/Runtimes.js"
+import * as SentContent from "../src/internal/upload/SentContent.ts"
+import type { Upload } from "../src/Media.ts"
+import * as RawServer from "./support/RawServer.ts"
+import { runtimes } from "./support/Runtimes.ts"
 
 /** Emits each piece once, in any number of iterations. */
 const usedUp = (): AsyncIterable<Uint8Array> => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
-import { version } from "../src/internal/transport/UserAgent.js"
-import * as Fake from "./support/FakeService.js"
+import { version } from "../src/internal/transport/UserAgent.ts"
+import * as Fake from "./support/FakeService.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
 import { Deferred, Duration, Effect, Exit, FastCheck as fc, Fiber, Option, type Scheduler, Scope, TestClock } from "effect"
-import * as Deadlines from "../src/internal/delivery/Deadlines.js"
-import * as Shutdown from "../src/internal/delivery/Shutdown.js"
-import { WaitQueue } from "../src/internal/rate-limit/WaitQueue.js"
+import * as Deadlines from "../src/internal/delivery/Deadlines.ts"
+import * as Shutdown from "../src/internal/delivery/Shutdown.ts"
+import { WaitQueue } from "../src/internal/rate-limit/WaitQueue.ts"
 
 const atOnce: Scheduler.Scheduler = {
   shouldYield: () => false,

@@ -5,7 +5,7 @@ import { OpenApi } from "@effect/platform"
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
-import { PlazaApi } from "../src/PlazaApi.js"
+import { PlazaApi } from "../src/PlazaApi.ts"
 
 /** Path of the committed file. */
 export const path = fileURLToPath(new URL("../openapi.json", import.meta.url))

@@ -9,7 +9,7 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { maxActiveKeys } from "./Limits.js"
+import { maxActiveKeys } from "./Limits.ts"
 
 // The document doesn't show the prefix, so a stricter local check could reject a valid key. The HTTP client would fail on other
 // characters, or change them.

@@ -8,9 +8,9 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { categoryOf } from "./Category.js"
-import * as Errors from "./Errors.js"
-import * as NestingDepth from "./NestingDepth.js"
+import { categoryOf } from "./Category.ts"
+import * as Errors from "./Errors.ts"
+import * as NestingDepth from "./NestingDepth.ts"
 
 /**
  * A response that is not a success.

@@ -7,8 +7,8 @@
  */
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { byCode, envelope, fromCode } from "./Errors.js"
-import type { DocumentedError, ErrorCode, ErrorEnvelope } from "./Errors.js"
+import { byCode, envelope, fromCode } from "./Errors.ts"
+import type { DocumentedError, ErrorCode, ErrorEnvelope } from "./Errors.ts"
 
 const schemaOf = (code: ErrorCode) => {
   const sample = fromCode(code, { message: "" })

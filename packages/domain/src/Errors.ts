@@ -8,8 +8,8 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { Category, categoryOf } from "./Category.js"
-import { taggedError } from "./internal/TaggedError.js"
+import { Category, categoryOf } from "./Category.ts"
+import { taggedError } from "./internal/TaggedError.ts"
 
 const details = () => Schema.Record({ key: Schema.String, value: Schema.Unknown })
 

@@ -9,12 +9,12 @@
  */
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Schema from "effect/Schema"
-import type { DeliveryClass } from "./Delivery.js"
-import type { byCode, ErrorCode } from "./Errors.js"
-import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
-import { inPath } from "./PathSegment.js"
-import * as Requests from "./Requests.js"
-import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile } from "./Resources.js"
+import type { DeliveryClass } from "./Delivery.ts"
+import type { byCode, ErrorCode } from "./Errors.ts"
+import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.ts"
+import { inPath } from "./PathSegment.ts"
+import * as Requests from "./Requests.ts"
+import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile } from "./Resources.ts"
 
 /**
  * An operation. Functions return its schemas, so that a program creates only the schemas that it uses.

@@ -14,11 +14,11 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
 import type { Brand } from "effect/Brand"
-import { Delivery } from "./Delivery.js"
-import { anyOf } from "./ErrorSchema.js"
-import { keySecretLength, requestsPerWindow } from "./Limits.js"
-import { transform } from "./OpenApi.js"
-import * as Operations from "./Operations.js"
+import { Delivery } from "./Delivery.ts"
+import { anyOf } from "./ErrorSchema.ts"
+import { keySecretLength, requestsPerWindow } from "./Limits.ts"
+import { transform } from "./OpenApi.ts"
+import * as Operations from "./Operations.ts"
 
 const bearer = HttpApiSecurity.annotate(
   HttpApiSecurity.bearer,

@@ -6,9 +6,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Cursor, MediaId } from "./Ids.js"
-import { maxPageSize, minPageSize } from "./Limits.js"
-import { Stock } from "./Resources.js"
+import { Cursor, MediaId } from "./Ids.ts"
+import { maxPageSize, minPageSize } from "./Limits.ts"
+import { Stock } from "./Resources.ts"
 
 const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSize }
 

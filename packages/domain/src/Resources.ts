@@ -8,7 +8,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { ConversationId, Cursor, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
+import { ConversationId, Cursor, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.ts"
 
 /**
  * An optional field of a resource. Null and absent mean the same; both decode to absent.

@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
-export * as ApiKey from "./ApiKey.js"
-export * from "./Category.js"
-export * from "./Delivery.js"
-export * as DeveloperAccess from "./DeveloperAccess.js"
-export * as ErrorResponse from "./ErrorResponse.js"
+export * as ApiKey from "./ApiKey.ts"
+export * from "./Category.ts"
+export * from "./Delivery.ts"
+export * as DeveloperAccess from "./DeveloperAccess.ts"
+export * as ErrorResponse from "./ErrorResponse.ts"
 export {
   ChatBlocked,
   ChatNotAllowed,
@@ -27,13 +27,13 @@ export {
   UnrecognizedError,
   UserUnavailable,
   ValidationError
-} from "./Errors.js"
-export type { DocumentedError, ErrorCode, ErrorEnvelope, ErrorFields, ServiceError } from "./Errors.js"
-export * from "./Ids.js"
-export * as Limits from "./Limits.js"
-export * as NestingDepth from "./NestingDepth.js"
-export * as PathSegment from "./PathSegment.js"
-export * from "./PlazaApi.js"
-export * from "./Requests.js"
-export { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile, Stock, Timestamp } from "./Resources.js"
-export * as Shipping from "./Shipping.js"
+} from "./Errors.ts"
+export type { DocumentedError, ErrorCode, ErrorEnvelope, ErrorFields, ServiceError } from "./Errors.ts"
+export * from "./Ids.ts"
+export * as Limits from "./Limits.ts"
+export * as NestingDepth from "./NestingDepth.ts"
+export * as PathSegment from "./PathSegment.ts"
+export * from "./PlazaApi.ts"
+export * from "./Requests.ts"
+export { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile, Stock, Timestamp } from "./Resources.ts"
+export * as Shipping from "./Shipping.ts"

@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Either, FastCheck, Redacted } from "effect"
 import { inspect } from "node:util"
 import { describe, expect } from "vitest"
-import { canCreateKey, type KeyState, parse, revoke } from "../src/ApiKey.js"
+import { canCreateKey, type KeyState, parse, revoke } from "../src/ApiKey.ts"
 
 const printable = (length: FastCheck.StringConstraints) =>
   FastCheck.string({ unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), ...length })

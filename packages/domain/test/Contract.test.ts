@@ -6,9 +6,9 @@ import { HttpApi } from "@effect/platform"
 import { Context, Option } from "effect"
 import * as AST from "effect/SchemaAST"
 import { describe, expect, it } from "vitest"
-import { Delivery } from "../src/Delivery.js"
-import { byCode } from "../src/Errors.js"
-import { PlazaApi, PlazaApiWithStories } from "../src/PlazaApi.js"
+import { Delivery } from "../src/Delivery.ts"
+import { byCode } from "../src/Errors.ts"
+import { PlazaApi, PlazaApiWithStories } from "../src/PlazaApi.ts"
 
 interface Row {
   readonly route: string

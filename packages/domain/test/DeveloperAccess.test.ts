@@ -11,7 +11,7 @@ import {
   InvalidTransition,
   type RequestStatus,
   transitionAccess
-} from "../src/DeveloperAccess.js"
+} from "../src/DeveloperAccess.ts"
 
 describe("a request for access", () => {
   const transitions = FastCheck.array(FastCheck.constantFrom("approve" as const, "decline" as const), { minLength: 1 })

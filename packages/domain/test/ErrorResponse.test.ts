@@ -4,9 +4,9 @@
 import { it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { categoryOf } from "../src/Category.js"
-import { type ErrorResponse, toError } from "../src/ErrorResponse.js"
-import { byCode } from "../src/Errors.js"
+import { categoryOf } from "../src/Category.ts"
+import { type ErrorResponse, toError } from "../src/ErrorResponse.ts"
+import { byCode } from "../src/Errors.ts"
 
 const answer = (status: number, body: string, more: Partial<ErrorResponse> = {}): ErrorResponse => ({
   status,

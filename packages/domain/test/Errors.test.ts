@@ -4,9 +4,9 @@
 import { it } from "@effect/vitest"
 import { Duration, Effect, Either, Exit, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
-import { categoryOf } from "../src/Category.js"
-import { byCode, type ErrorCode, fromCode, UnrecognizedError } from "../src/Errors.js"
-import { errorResponse } from "../src/ErrorSchema.js"
+import { categoryOf } from "../src/Category.ts"
+import { byCode, type ErrorCode, fromCode, UnrecognizedError } from "../src/Errors.ts"
+import { errorResponse } from "../src/ErrorSchema.ts"
 
 // Status, code, category: the table of the document with the general meaning of each status.
 const table = [

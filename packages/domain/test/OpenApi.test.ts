@@ -4,8 +4,8 @@
 import { Predicate } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { path, render } from "../scripts/openapi.js"
-import { byCode } from "../src/Errors.js"
+import { path, render } from "../scripts/openapi.ts"
+import { byCode } from "../src/Errors.ts"
 
 const text = readFileSync(path, "utf8")
 const file: unknown = JSON.parse(text)

@@ -4,8 +4,8 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
-import { PostId } from "../src/Ids.js"
-import { encode, inPath } from "../src/PathSegment.js"
+import { PostId } from "../src/Ids.ts"
+import { encode, inPath } from "../src/PathSegment.ts"
 
 const accept = Schema.decodeUnknownEither(inPath(PostId))
 const pathOf = (id: string) => new URL(`http://service.test/open/v1/posts/${encode(id)}/like`).pathname

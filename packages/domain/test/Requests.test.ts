@@ -4,8 +4,8 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
-import { Cursor, MediaId } from "../src/Ids.js"
-import * as Requests from "../src/Requests.js"
+import { Cursor, MediaId } from "../src/Ids.ts"
+import * as Requests from "../src/Requests.ts"
 
 const reads = (schema: Schema.Schema.AnyNoContext, value: unknown) => Either.isRight(Schema.decodeUnknownEither(schema)(value))
 

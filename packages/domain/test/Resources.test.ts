@@ -5,8 +5,8 @@
 import { it } from "@effect/vitest"
 import { Arbitrary, DateTime, Either, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
-import { Cursor, ProductId } from "../src/Ids.js"
-import * as Resources from "../src/Resources.js"
+import { Cursor, ProductId } from "../src/Ids.ts"
+import * as Resources from "../src/Resources.ts"
 
 const text = FastCheck.string({ unit: "binary" })
 // JSON knows no negative zero.

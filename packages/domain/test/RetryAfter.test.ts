@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Duration, FastCheck, Option } from "effect"
 import { afterEach, describe, expect } from "vitest"
-import { parseHttpDate, retryAfter } from "../src/ErrorResponse.js"
+import { parseHttpDate, retryAfter } from "../src/ErrorResponse.ts"
 
 const receivedAt = Date.UTC(2026, 9, 1, 12, 0, 0)
 const day = 86_400

@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { AlreadyShipped, ship, ShippingState } from "../src/Shipping.js"
+import { AlreadyShipped, ship, ShippingState } from "../src/Shipping.ts"
 
 const shipment = FastCheck.record({ carrier: FastCheck.string(), trackingNumber: FastCheck.string() })
 

@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Effect, Either, Equal, Exit, Schema } from "effect"
 import { inspect } from "node:util"
 import { describe, expect } from "vitest"
-import { taggedError } from "../src/internal/TaggedError.js"
+import { taggedError } from "../src/internal/TaggedError.ts"
 
 const fields = () => ({
   message: Schema.String,

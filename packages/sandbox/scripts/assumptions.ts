@@ -8,9 +8,9 @@ import * as Struct from "effect/Struct"
 import { readFileSync, writeFileSync } from "node:fs"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
-import type { Assumptions } from "../src/Assumptions.js"
-import { defaults, fixedAssumptions, meanings } from "../src/Assumptions.js"
-import { scopeUses } from "../src/web/ScopeUse.js"
+import type { Assumptions } from "../src/Assumptions.ts"
+import { defaults, fixedAssumptions, meanings } from "../src/Assumptions.ts"
+import { scopeUses } from "../src/web/ScopeUse.ts"
 
 /** The path of the documentation. */
 export const path = fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url))

@@ -8,9 +8,9 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
-import { defaults } from "../src/Assumptions.js"
-import { ControlApi } from "../src/control/ControlApi.js"
-import { openApi } from "../src/OpenApiDocument.js"
+import { defaults } from "../src/Assumptions.ts"
+import { ControlApi } from "../src/control/ControlApi.ts"
+import { openApi } from "../src/OpenApiDocument.ts"
 
 const file = (name: string, document: OpenApi.OpenAPISpec) => ({
   /** The path of the committed file. */

@@ -12,7 +12,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { closest } from "fastest-levenshtein"
-import { onFirstUse } from "./OnFirstUse.js"
+import { onFirstUse } from "./OnFirstUse.ts"
 
 const count = Schema.NonNegativeInt
 

@@ -7,10 +7,10 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import type { Assumptions } from "./Assumptions.js"
-import { decode } from "./Assumptions.js"
-import * as Latitude from "./Latitude.js"
-import { SandboxError } from "./SandboxError.js"
+import type { Assumptions } from "./Assumptions.ts"
+import { decode } from "./Assumptions.ts"
+import * as Latitude from "./Latitude.ts"
+import { SandboxError } from "./SandboxError.ts"
 
 /**
  * The content of a file: assumptions that differ from the defaults, and a change of the latitude from its field `latitude`.

@@ -11,7 +11,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { onFirstUse } from "./OnFirstUse.js"
+import { onFirstUse } from "./OnFirstUse.ts"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, problem: string) =>
   schema.annotations({ message: () => ({ message: `must be ${problem}`, override: true }) })

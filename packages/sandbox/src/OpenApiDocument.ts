@@ -6,8 +6,8 @@
  */
 import * as OpenApi from "@effect/platform/OpenApi"
 import { PlazaApi } from "@plaza/domain/PlazaApi"
-import { AssumedApi, StoriesApi } from "./AssumedApi.js"
-import type { Assumptions } from "./Assumptions.js"
+import { AssumedApi, StoriesApi } from "./AssumedApi.ts"
+import type { Assumptions } from "./Assumptions.ts"
 
 const about =
   "This file describes the interface of Plaza's sandbox. Operations marked with `x-plaza-assumed` are assumed by Plaza: the interface names them but does not show them. The real service may have them in another form, or not at all."

@@ -12,8 +12,8 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { invalidField } from "./http/Envelope.js"
-import { MetaRepo } from "./storage/MetaRepo.js"
+import { invalidField } from "./http/Envelope.ts"
+import { MetaRepo } from "./storage/MetaRepo.ts"
 
 /** @since 0.1.0 @category models */
 export const ClockState = Schema.Struct({

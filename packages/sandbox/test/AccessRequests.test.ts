@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, layerInProcess, refusal } from "./support.js"
+import { call, layerInProcess, refusal } from "./support.ts"
 
 const form = { useCase: "Keeps the stock of our shop right.", website: "https://shop.example/about", botName: "Stock keeper" }
 const codeOf = (effect: Effect.Effect<unknown, { readonly code: string }>) => Effect.map(Effect.flip(effect), ({ code }) => code)

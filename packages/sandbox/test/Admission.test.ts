@@ -4,8 +4,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { allScopes } from "../src/Assumptions.js"
-import { call, layerInProcess, messageOf, refusal } from "./support.js"
+import { allScopes } from "../src/Assumptions.ts"
+import { call, layerInProcess, messageOf, refusal } from "./support.ts"
 
 const unknownKey = `key_${"x".repeat(40)}`
 /** The assumed operations, their scopes, and the result with that scope alone. */

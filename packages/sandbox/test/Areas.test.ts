@@ -5,11 +5,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, TestClock } from "effect"
-import { AssumedApi } from "../src/AssumedApi.js"
-import { defaults } from "../src/Assumptions.js"
-import { operationsOf } from "../src/http/Operation.js"
-import { openApi } from "../src/OpenApiDocument.js"
-import { call, field, layerInProcess, refusal, someone } from "./support.js"
+import { AssumedApi } from "../src/AssumedApi.ts"
+import { defaults } from "../src/Assumptions.ts"
+import { operationsOf } from "../src/http/Operation.ts"
+import { openApi } from "../src/OpenApiDocument.ts"
+import { call, field, layerInProcess, refusal, someone } from "./support.ts"
 
 const isMethod = Schema.is(Schema.Literal("GET", "POST", "PATCH", "DELETE"))
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)

@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { call, field, layerInProcess, layerSocket, pageOf, refusal, someone } from "./support.js"
+import { call, field, layerInProcess, layerSocket, pageOf, refusal, someone } from "./support.ts"
 
 const shop = "1001"
 const options = { assumptions: { requestsPerWindow: 10_000 } }

@@ -7,10 +7,10 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { path, render } from "../scripts/assumptions.js"
-import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.js"
-import { openApi } from "../src/OpenApiDocument.js"
-import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
+import { path, render } from "../scripts/assumptions.ts"
+import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.ts"
+import { openApi } from "../src/OpenApiDocument.ts"
+import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.ts"
 
 const document = [
   "What the service does",

@@ -4,9 +4,9 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Schema } from "effect"
-import * as Commits from "../src/http/Commits.js"
-import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
-import { call, control, layerInProcess, refusal } from "./support.js"
+import * as Commits from "../src/http/Commits.ts"
+import * as CurrentLatitude from "../src/latitude/CurrentLatitude.ts"
+import { call, control, layerInProcess, refusal } from "./support.ts"
 
 const commitsLayer = Layer.provide(
   Commits.layer,

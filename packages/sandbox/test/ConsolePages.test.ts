@@ -5,8 +5,8 @@ import { assert, layer } from "@effect/vitest"
 import { HarValidator } from "@har-sdk/validator"
 import { Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
-import { call, layerInProcess } from "./support.js"
-import { request, submit } from "./WebPages.js"
+import { call, layerInProcess } from "./support.ts"
+import { request, submit } from "./WebPages.ts"
 
 const text = (path: string) => Effect.map(request("GET", path), (page) => page.text)
 

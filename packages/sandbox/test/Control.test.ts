@@ -6,7 +6,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { ControlApi, Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
 import { request } from "node:http"
-import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 layer(layerInProcess())("the control API", (it) => {
   it.effect("is a contract from which a client can be derived", () =>

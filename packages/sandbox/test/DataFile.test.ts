@@ -7,8 +7,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { createRequire } from "node:module"
-import * as Killed from "./killed.js"
-import { call, field, layerInProcess, pageOf } from "./support.js"
+import * as Killed from "./killed.ts"
+import { call, field, layerInProcess, pageOf } from "./support.ts"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
   Effect.map((folder) => `${folder}/sandbox.db`)

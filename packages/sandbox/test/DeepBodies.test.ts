@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { call, layerInProcess, refusal } from "./support.js"
+import { call, layerInProcess, refusal } from "./support.ts"
 
 const nested = (depth: number) => `{"text":${"[".repeat(depth)}${"]".repeat(depth)}}`
 

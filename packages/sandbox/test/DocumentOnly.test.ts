@@ -6,10 +6,10 @@ import { assert, layer } from "@effect/vitest"
 import { PlazaApi } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { operationsOf } from "../src/http/Operation.js"
-import { openApi } from "../src/OpenApiDocument.js"
-import * as Sockets from "./sockets.js"
-import { call, field, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.js"
+import { operationsOf } from "../src/http/Operation.ts"
+import { openApi } from "../src/OpenApiDocument.ts"
+import * as Sockets from "./sockets.ts"
+import { call, field, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.ts"
 
 const bare = { assumptions: false } as const
 const json = { text: "hello", mediaIds: ["media-000001"] }

@@ -28,9 +28,9 @@ import {
 } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
-import * as Envelope from "../src/http/Envelope.js"
-import * as Failures from "../src/http/Failures.js"
-import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.js"
+import * as Envelope from "../src/http/Envelope.ts"
+import * as Failures from "../src/http/Failures.ts"
+import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 describe("in process", () => {
   it.effect("a rollback of the caller's own transaction does not undo writes of the sandbox", () =>

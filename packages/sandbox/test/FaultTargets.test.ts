@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Fault, FaultId, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck as fc, Fiber, Random, Redacted, TestClock } from "effect"
-import type { Latency } from "../src/http/Fault.js"
-import { draw } from "../src/http/Latency.js"
-import { call, control, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.js"
+import type { Latency } from "../src/http/Fault.ts"
+import { draw } from "../src/http/Latency.ts"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.ts"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
 

@@ -5,7 +5,7 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { type Fault, type RequestRecord, Sandbox } from "@plaza/sandbox"
 import { Cause, Effect, Exit, Fiber, Option, Redacted, Schedule, TestClock } from "effect"
-import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 const post = (text: string) => call("POST", "/posts", { json: { text } })
 const count = (text: string) =>

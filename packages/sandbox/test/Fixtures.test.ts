@@ -4,7 +4,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox, type StateSnapshot } from "@plaza/sandbox"
 import { Effect, Layer, Random } from "effect"
-import { call, control, layerInProcess, pageOf, refusal } from "./support.js"
+import { call, control, layerInProcess, pageOf, refusal } from "./support.ts"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const quantities = { people: 40, follows: 300, posts: 500, products: 60, orders: 80, conversations: 25 }

@@ -8,7 +8,7 @@ import { ProfileId, Username } from "@plaza/domain/Ids"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { fileURLToPath } from "node:url"
-import { layerInProcess } from "./support.js"
+import { layerInProcess } from "./support.ts"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 

@@ -10,8 +10,8 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
-import * as Keys from "../src/access/Keys.js"
-import { type Fuzzed, requests } from "./fuzzRequests.js"
+import * as Keys from "../src/access/Keys.ts"
+import { type Fuzzed, requests } from "./fuzzRequests.ts"
 
 const told = Config.all({
   total: Config.withDefault(Config.integer("PLAZA_FUZZ_REQUESTS"), 2_000),
@@ -30,7 +30,7 @@ const Memory = Schema.Struct({ heapUsed: Schema.Number, rss: Schema.Number })
 const start = Effect.acquireRelease(
   Effect.sync(() =>
     fork(fileURLToPath(new URL("fixtures/fuzzed.ts", import.meta.url)), {
-      execArgv: ["--expose-gc", "--conditions=@plaza/source", "--import", "tsx"]
+      execArgv: ["--expose-gc", "--conditions=@plaza/source"]
     })
   ),
   (child) => Effect.sync(() => child.kill("SIGKILL"))

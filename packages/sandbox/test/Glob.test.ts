@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as Glob from "../src/http/Glob.js"
+import * as Glob from "../src/http/Glob.ts"
 
 /** A slow reference implementation that tries every split of the text. */
 const reference = (pattern: string, text: string): boolean => {

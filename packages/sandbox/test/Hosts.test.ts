@@ -5,8 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
-import * as Sockets from "./sockets.js"
-import { layerSocket } from "./support.js"
+import * as Sockets from "./sockets.ts"
+import { layerSocket } from "./support.ts"
 
 const statusOf = (path: string, host: string | undefined, target = path) =>
   Effect.scoped(Effect.gen(function*() {

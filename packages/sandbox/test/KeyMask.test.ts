@@ -8,8 +8,8 @@ import { Effect, FastCheck, Redacted } from "effect"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as KeyMask from "../src/http/KeyMask.js"
-import { call, control, field, layerInProcess } from "./support.js"
+import * as KeyMask from "../src/http/KeyMask.ts"
+import { call, control, field, layerInProcess } from "./support.ts"
 
 const prefixes = ["key_", "sk-live.", "k", "pl/Live+2=", "me/", "a.b*c^d$e(f)g[h]{i}|j", "\"", "\\", "%41", "100%"]
 

@@ -11,8 +11,8 @@ import { createHash } from "node:crypto"
 import { createRequire } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { rolldown } from "rolldown"
-import * as Keys from "../src/access/Keys.js"
-import { StateSnapshot } from "../src/control/StateSnapshot.js"
+import * as Keys from "../src/access/Keys.ts"
+import { StateSnapshot } from "../src/control/StateSnapshot.ts"
 
 const kills = Number(process.env["PLAZA_KILLS"] ?? 20)
 

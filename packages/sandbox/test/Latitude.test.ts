@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import { Array as Arr, Clock, Duration, Effect, Exit, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
-import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Response, someone } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Response, someone } from "./support.ts"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
 const set = (change: Latitude.Change | number) => Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) => setLatitude(change))

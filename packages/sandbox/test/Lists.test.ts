@@ -4,7 +4,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { DateTime, Effect, TestClock } from "effect"
-import { call, field, layerInProcess, pageOf, refusal } from "./support.js"
+import { call, field, layerInProcess, pageOf, refusal } from "./support.ts"
 
 const page = (path: string, query: Readonly<Record<string, string>> = {}) =>
   Effect.map(call("GET", `${path}?${new URLSearchParams(query).toString()}`), pageOf)

@@ -7,7 +7,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Layer, Redacted, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { call, field, layerInProcess, layerSocket, refusal } from "./support.js"
+import { call, field, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 const upload = (file: File, name = "file") => {
   const form = new FormData()

@@ -8,10 +8,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Fiber, Layer, Redacted, Schedule, Stream, TestClock } from "effect"
 import { createHash } from "node:crypto"
-import { createRequire } from "node:module"
 import { connect } from "node:net"
-import { fileURLToPath, pathToFileURL } from "node:url"
-import { call, field, layerInProcess, layerSocket } from "./support.js"
+import { fileURLToPath } from "node:url"
+import { call, field, layerInProcess, layerSocket } from "./support.ts"
 
 const boundary = "the--boundary"
 const contentType = `multipart/form-data; boundary=${boundary}`
@@ -239,8 +238,6 @@ describe("the files of uploads", () => {
           process.execPath,
           "--expose-gc",
           "--conditions=@plaza/source",
-          "--import",
-          pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href,
           fileURLToPath(new URL("fixtures/uploads.ts", import.meta.url)),
           way,
           "200"

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck as fc } from "effect"
-import { assumedOperations, documentedOperations } from "../src/http/Admission.js"
-import * as NearMiss from "../src/http/NearMiss.js"
-import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
+import { assumedOperations, documentedOperations } from "../src/http/Admission.ts"
+import * as NearMiss from "../src/http/NearMiss.ts"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 const nearMiss = NearMiss.make([...documentedOperations, ...assumedOperations], "/open/v1")
 

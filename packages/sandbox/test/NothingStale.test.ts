@@ -5,8 +5,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted, Schema } from "effect"
-import { call, control, layerInProcess, type Response, someone } from "./support.js"
-import { as, submit } from "./WebPages.js"
+import { call, control, layerInProcess, type Response, someone } from "./support.ts"
+import { as, submit } from "./WebPages.ts"
 
 const codeOf = ({ json, status }: Response): string =>
   status < 400

@@ -6,10 +6,10 @@ import { PlazaApi } from "@plaza/domain"
 import { Predicate } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { control, sandbox } from "../scripts/openapi.js"
-import { ControlApi } from "../src/control/ControlApi.js"
-import { RequestQuery } from "../src/http/RequestLog.js"
-import { openApi } from "../src/OpenApiDocument.js"
+import { control, sandbox } from "../scripts/openapi.ts"
+import { ControlApi } from "../src/control/ControlApi.ts"
+import { RequestQuery } from "../src/http/RequestLog.ts"
+import { openApi } from "../src/OpenApiDocument.ts"
 
 const text = readFileSync(sandbox.path, "utf8")
 const documented = OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" })

@@ -6,10 +6,10 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
-import { openApi } from "../src/OpenApiDocument.js"
-import { html } from "../src/web/Html.js"
-import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
-import { as, request, submit } from "./WebPages.js"
+import { openApi } from "../src/OpenApiDocument.ts"
+import { html } from "../src/web/Html.ts"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
+import { as, request, submit } from "./WebPages.ts"
 
 const pages = [
   "/",

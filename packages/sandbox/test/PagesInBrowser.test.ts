@@ -7,7 +7,7 @@ import { Sandbox } from "@plaza/sandbox"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
-import { call, layerSocket, refusal } from "./support.js"
+import { call, layerSocket, refusal } from "./support.ts"
 
 const asked = {
   useCase: "Keeps the stock of our shop right.\nTwice a day.",

@@ -8,8 +8,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Logger, LogLevel } from "effect"
-import { layerInProcess } from "./support.js"
-import { as, request } from "./WebPages.js"
+import { layerInProcess } from "./support.ts"
+import { as, request } from "./WebPages.ts"
 
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(

@@ -6,7 +6,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted, Schema } from "effect"
 import { connect } from "node:net"
-import { call, layerInProcess, layerSocket, refusal } from "./support.js"
+import { call, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 /** Valid path segments: not empty, not `.` or `..`, well-formed. */
 const sendable = FastCheck.string({ unit: "grapheme", minLength: 1, maxLength: 200 })

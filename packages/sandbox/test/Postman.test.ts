@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { PostmanValidator } from "@har-sdk/validator"
 import { ControlApi, Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted, Schema } from "effect"
-import { openApi } from "../src/OpenApiDocument.js"
-import { call, control, layerInProcess, layerSocket } from "./support.js"
+import { openApi } from "../src/OpenApiDocument.ts"
+import { call, control, layerInProcess, layerSocket } from "./support.ts"
 
 const Request = Schema.Struct({
   name: Schema.String,

@@ -9,11 +9,11 @@ import { Sandbox } from "@plaza/sandbox"
 import Sqlite from "better-sqlite3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { afterAll } from "vitest"
-import { openApi } from "../src/OpenApiDocument.js"
-import * as Database from "../src/storage/Database.js"
-import { type Client, Sql } from "../src/storage/Sql.js"
-import * as SqlSchema from "../src/storage/SqlSchema.js"
-import { call, layerInProcess, pageOf, someone } from "./support.js"
+import { openApi } from "../src/OpenApiDocument.ts"
+import * as Database from "../src/storage/Database.ts"
+import { type Client, Sql } from "../src/storage/Sql.ts"
+import * as SqlSchema from "../src/storage/SqlSchema.ts"
+import { call, layerInProcess, pageOf, someone } from "./support.ts"
 
 // With a file, so that the requests counted against the limits are stored too.
 const world = Layer.unwrapScoped(

@@ -6,10 +6,10 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, TestClock } from "effect"
-import * as Arrivals from "../src/access/ArrivalsRepo.js"
-import * as Database from "../src/storage/Database.js"
-import * as Killed from "./killed.js"
-import { call, layerInProcess, refusal, type Request } from "./support.js"
+import * as Arrivals from "../src/access/ArrivalsRepo.ts"
+import * as Database from "../src/storage/Database.ts"
+import * as Killed from "./killed.ts"
+import { call, layerInProcess, refusal, type Request } from "./support.ts"
 
 const me = (request: Request = {}) => call("GET", "/me", request)
 const accepted = (count: number) =>

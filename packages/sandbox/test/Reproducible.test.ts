@@ -4,7 +4,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, FastCheck as fc, type Layer, Option, Redacted, Schema, TestClock } from "effect"
-import { call, control, field, layerInProcess, layerSocket, messageOf, type Request, type Transport } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, messageOf, type Request, type Transport } from "./support.ts"
 
 /** What the calls of a run have returned so far. Later calls use it. */
 interface Memory {

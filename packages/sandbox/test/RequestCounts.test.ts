@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema } from "effect"
-import { call, control, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.js"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.ts"
 
 const Page = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 

@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema } from "effect"
-import { call, control, layerInProcess, messageOf, refusal, type Request } from "./support.js"
+import { call, control, layerInProcess, messageOf, refusal, type Request } from "./support.ts"
 
 const readLog = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
 

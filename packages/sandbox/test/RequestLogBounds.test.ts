@@ -5,10 +5,10 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Layer, Random, Redacted, Schema } from "effect"
 import { vi } from "vitest"
-import * as KeyMask from "../src/http/KeyMask.js"
-import * as RequestLog from "../src/http/RequestLog.js"
-import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
-import { call, control, layerInProcess } from "./support.js"
+import * as KeyMask from "../src/http/KeyMask.ts"
+import * as RequestLog from "../src/http/RequestLog.ts"
+import * as CurrentLatitude from "../src/latitude/CurrentLatitude.ts"
+import { call, control, layerInProcess } from "./support.ts"
 
 const logLayer = Layer.provide(
   RequestLog.layer,

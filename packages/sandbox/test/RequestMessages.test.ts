@@ -4,10 +4,10 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted, Schema } from "effect"
-import * as KeyMask from "../src/http/KeyMask.js"
-import { RequestDetail } from "../src/http/RequestLog.js"
-import * as Messages from "../src/http/RequestMessages.js"
-import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
+import * as KeyMask from "../src/http/KeyMask.ts"
+import { RequestDetail } from "../src/http/RequestLog.ts"
+import * as Messages from "../src/http/RequestMessages.ts"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 const readDetail = Schema.decodeUnknownSync(RequestDetail)
 

@@ -4,11 +4,11 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Either, identity, Option, Schema, Stream } from "effect"
-import * as Endpoints from "../src/http/Endpoints.js"
-import * as Envelope from "../src/http/Envelope.js"
-import * as Failures from "../src/http/Failures.js"
-import * as Router from "../src/http/Router.js"
-import { ServerRequest } from "../src/http/ServerRequest.js"
+import * as Endpoints from "../src/http/Endpoints.ts"
+import * as Envelope from "../src/http/Envelope.ts"
+import * as Failures from "../src/http/Failures.ts"
+import * as Router from "../src/http/Router.ts"
+import { ServerRequest } from "../src/http/ServerRequest.ts"
 
 const Item = Schema.Struct({ id: Schema.String, at: Schema.DateTimeUtc })
 const at = DateTime.unsafeMake("2026-01-01T00:00:00.000Z")

@@ -9,8 +9,8 @@ import { Sandbox } from "@plaza/sandbox"
 import { Cause, Duration, Effect, Exit, HashMap, Layer, Logger, LogLevel, Redacted, Schedule, Scope } from "effect"
 import { connect } from "node:net"
 import { networkInterfaces } from "node:os"
-import * as Sockets from "./sockets.js"
-import { call, layerInProcess, layerSocket, refusal } from "./support.js"
+import * as Sockets from "./sockets.ts"
+import { call, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 const reachable = (host: string, port: number) =>
   Effect.async<boolean>((resume) => {

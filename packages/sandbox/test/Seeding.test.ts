@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, layerInProcess } from "./support.js"
+import { call, layerInProcess } from "./support.ts"
 
 const codeOf = (effect: Effect.Effect<unknown, { readonly code: string }>) => Effect.map(Effect.flip(effect), ({ code }) => code)
 

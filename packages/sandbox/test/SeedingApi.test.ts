@@ -5,7 +5,7 @@ import { FetchHttpClient, HttpApiClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ControlApi, Sandbox } from "@plaza/sandbox"
 import { DateTime, Effect, Redacted } from "effect"
-import { call, control, field, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 const client = Effect.gen(function*() {
   const { controlUrl } = yield* Sandbox.Sandbox

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
-import * as SlidingWindow from "../src/access/SlidingWindow.js"
+import * as SlidingWindow from "../src/access/SlidingWindow.ts"
 
 it.effect("a sliding window returns the same wait as the reference implementation", () =>
   Effect.gen(function*() {

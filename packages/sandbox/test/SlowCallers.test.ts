@@ -4,8 +4,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Exit, Layer, Schedule, Scope } from "effect"
-import * as Sockets from "./sockets.js"
-import { call, layerSocket } from "./support.js"
+import * as Sockets from "./sockets.ts"
+import { call, layerSocket } from "./support.ts"
 
 const short = Duration.millis(100)
 const long = Duration.minutes(10)

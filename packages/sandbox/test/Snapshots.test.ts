@@ -7,7 +7,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema } from "effect"
 import { readdirSync } from "node:fs"
-import { call, control, layerInProcess, refusal } from "./support.js"
+import { call, control, layerInProcess, refusal } from "./support.ts"
 
 const readNames = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Struct({ name: Schema.String, rows: Schema.Int })) }))
 

@@ -4,8 +4,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Cause, Deferred, Effect, Exit, FastCheck, Option, Schema } from "effect"
-import * as Sql from "../src/storage/Sql.js"
-import * as SqlSchema from "../src/storage/SqlSchema.js"
+import * as Sql from "../src/storage/Sql.ts"
+import * as SqlSchema from "../src/storage/SqlSchema.ts"
 
 const open = Effect.map(
   Effect.acquireRelease(

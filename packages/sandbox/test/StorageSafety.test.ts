@@ -10,9 +10,9 @@ import Mutable, * as Fs from "node:fs"
 import { createRequire, syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as MediaFiles from "../src/areas/media/MediaFiles.js"
-import * as Database from "../src/storage/Database.js"
-import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
+import * as MediaFiles from "../src/areas/media/MediaFiles.ts"
+import * as Database from "../src/storage/Database.ts"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "plaza-storage-"))),

@@ -6,7 +6,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Clock, DateTime, Duration, Effect, Fiber, Ref, TestClock } from "effect"
-import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 const me = call("GET", "/me")
 const createdAt = Effect.map(call("POST", "/posts", { json: { text: "a" } }), (reply) => field(reply, "createdAt"))

@@ -4,7 +4,7 @@
 import type { HttpMethod } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { Transport } from "./support.js"
+import { Transport } from "./support.ts"
 
 /** Requests a page. */
 export const request = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>

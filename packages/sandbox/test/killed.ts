@@ -3,16 +3,13 @@
  */
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
-import { createRequire } from "node:module"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { fileURLToPath } from "node:url"
 
 /** Kills the writer after this many acknowledged posts, and returns their number. */
 export const whileWriting = (data: string, enough: number): Effect.Effect<number> =>
   Effect.async<number>((resume) => {
     const child = spawn(process.execPath, [
       "--conditions=@plaza/source",
-      "--import",
-      pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href,
       fileURLToPath(new URL("fixtures/writer.ts", import.meta.url)),
       data
     ], { stdio: ["ignore", "pipe", "inherit"] })

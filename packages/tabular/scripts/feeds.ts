@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
-import { type Feed, sections } from "../test/support/feeds.js"
+import { type Feed, sections } from "../test/support/feeds.ts"
 
 /** Where the committed copy is. */
 export const path = fileURLToPath(new URL("../../../docs/feeds.md", import.meta.url))

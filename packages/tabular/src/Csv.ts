@@ -5,14 +5,14 @@
 import { CsvError, Parser } from "csv-parse"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as AcceptPartial from "./AcceptPartial.js"
-import * as CellText from "./CellText.js"
-import { isErrorText } from "./ErrorText.js"
-import { quoted } from "./Quoted.js"
-import { adaptTo, type ColumnLayout, decodeRecord, findColumns } from "./Record.js"
-import type { RowSchema } from "./RowSchema.js"
-import * as SourceError from "./SourceError.js"
-import * as StreamingParser from "./StreamingParser.js"
+import * as AcceptPartial from "./AcceptPartial.ts"
+import * as CellText from "./CellText.ts"
+import { isErrorText } from "./ErrorText.ts"
+import { quoted } from "./Quoted.ts"
+import { adaptTo, type ColumnLayout, decodeRecord, findColumns } from "./Record.ts"
+import type { RowSchema } from "./RowSchema.ts"
+import * as SourceError from "./SourceError.ts"
+import * as StreamingParser from "./StreamingParser.ts"
 
 export interface CsvOptions {
   /** The name of the source in messages: a path, or "stdin". */

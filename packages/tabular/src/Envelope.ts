@@ -4,8 +4,8 @@
  */
 import TokenType from "@streamparser/json/utils/types/tokenType.js"
 import * as Predicate from "effect/Predicate"
-import * as Link from "./Link.js"
-import { quoted } from "./Quoted.js"
+import * as Link from "./Link.ts"
+import { quoted } from "./Quoted.ts"
 
 type Kind =
   /** A further page, such as `next: "..."`. */

@@ -1,6 +1,6 @@
 /** Decodes a row from an object, as JSON and databases give it. */
 import * as Predicate from "effect/Predicate"
-import type { RowSchema } from "./RowSchema.js"
+import type { RowSchema } from "./RowSchema.ts"
 
 // Own properties only: every object has `constructor` and the like, which the source did not write.
 const own = (value: unknown, name: string): unknown => Predicate.isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined

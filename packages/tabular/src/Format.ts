@@ -1,11 +1,11 @@
 /** The formats of rows: detection and decoding. */
-import * as Csv from "./Csv.js"
-import * as Gzip from "./Gzip.js"
-import * as Json from "./Json.js"
-import * as Ndjson from "./Ndjson.js"
-import type { RowSchema } from "./RowSchema.js"
-import * as StreamingParser from "./StreamingParser.js"
-import * as Utf8 from "./Utf8.js"
+import * as Csv from "./Csv.ts"
+import * as Gzip from "./Gzip.ts"
+import * as Json from "./Json.ts"
+import * as Ndjson from "./Ndjson.ts"
+import type { RowSchema } from "./RowSchema.ts"
+import * as StreamingParser from "./StreamingParser.ts"
+import * as Utf8 from "./Utf8.ts"
 
 export type Format = "csv" | "json" | "ndjson"
 

@@ -1,8 +1,8 @@
 /** Decompresses gzip, and passes other bytes through. */
 import * as Effect from "effect/Effect"
 import { createGunzip, type Gunzip } from "node:zlib"
-import * as SourceError from "./SourceError.js"
-import type * as StreamingParser from "./StreamingParser.js"
+import * as SourceError from "./SourceError.ts"
+import type * as StreamingParser from "./StreamingParser.ts"
 
 /** Bytes per write to zlib. Deflate expands one byte to at most 1,032, so a decompression bomb takes at most 17 MB of memory. */
 export const chunkSize = 16_384

@@ -3,8 +3,8 @@ import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as CellText from "./CellText.js"
-import { quoted } from "./Quoted.js"
+import * as CellText from "./CellText.ts"
+import { quoted } from "./Quoted.ts"
 
 /** Text unchanged, and an exact whole number as its digits. Undefined for other values. */
 export const textOf = (value: unknown): string | undefined =>

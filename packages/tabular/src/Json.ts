@@ -1,13 +1,13 @@
 /** Decodes a JSON document in constant memory: an array of objects, or an object with such an array. */
 import { JSONParser } from "@streamparser/json"
 import * as Effect from "effect/Effect"
-import * as AcceptPartial from "./AcceptPartial.js"
-import * as Envelope from "./Envelope.js"
-import { decodeFields, hasColumn } from "./Fields.js"
-import { quoted } from "./Quoted.js"
-import type { RowSchema } from "./RowSchema.js"
-import * as SourceError from "./SourceError.js"
-import * as StreamingParser from "./StreamingParser.js"
+import * as AcceptPartial from "./AcceptPartial.ts"
+import * as Envelope from "./Envelope.ts"
+import { decodeFields, hasColumn } from "./Fields.ts"
+import { quoted } from "./Quoted.ts"
+import type { RowSchema } from "./RowSchema.ts"
+import * as SourceError from "./SourceError.ts"
+import * as StreamingParser from "./StreamingParser.ts"
 
 export interface JsonOptions {
   /** The name of the source in messages: a path, or "stdin". */

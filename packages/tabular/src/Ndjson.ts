@@ -2,14 +2,14 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as AcceptPartial from "./AcceptPartial.js"
-import * as Envelope from "./Envelope.js"
-import { isErrorText } from "./ErrorText.js"
-import { decodeFields, hasColumn } from "./Fields.js"
-import { quoted } from "./Quoted.js"
-import type { RowSchema } from "./RowSchema.js"
-import * as SourceError from "./SourceError.js"
-import * as StreamingParser from "./StreamingParser.js"
+import * as AcceptPartial from "./AcceptPartial.ts"
+import * as Envelope from "./Envelope.ts"
+import { isErrorText } from "./ErrorText.ts"
+import { decodeFields, hasColumn } from "./Fields.ts"
+import { quoted } from "./Quoted.ts"
+import type { RowSchema } from "./RowSchema.ts"
+import * as SourceError from "./SourceError.ts"
+import * as StreamingParser from "./StreamingParser.ts"
 
 export interface NdjsonOptions {
   /** The name of the source in messages: a path, or "stdin". */

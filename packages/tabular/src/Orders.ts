@@ -1,10 +1,10 @@
 /** The schema of rows with an order, its carrier and its tracking number. */
 import { OrderId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
-import * as CellText from "./CellText.js"
-import * as Identity from "./Identity.js"
-import { quoted } from "./Quoted.js"
-import type { RowSchema } from "./RowSchema.js"
+import * as CellText from "./CellText.ts"
+import * as Identity from "./Identity.ts"
+import { quoted } from "./Quoted.ts"
+import type { RowSchema } from "./RowSchema.ts"
 
 export interface ValidRow {
   readonly _tag: "Valid"

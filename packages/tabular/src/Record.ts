@@ -1,9 +1,9 @@
 /** Finds the columns in a CSV header, and decodes the records below it. */
 import { distance } from "fastest-levenshtein"
-import * as CellText from "./CellText.js"
-import * as Identity from "./Identity.js"
-import { quoted } from "./Quoted.js"
-import type { Column, RowSchema } from "./RowSchema.js"
+import * as CellText from "./CellText.ts"
+import * as Identity from "./Identity.ts"
+import { quoted } from "./Quoted.ts"
+import type { Column, RowSchema } from "./RowSchema.ts"
 
 /** The positions of a schema's columns in a record. */
 export interface ColumnLayout {

@@ -1,9 +1,9 @@
 /** The schema of rows with a product and its stock. */
 import { ProductId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
-import * as Identity from "./Identity.js"
-import type { RowSchema } from "./RowSchema.js"
-import * as StockValue from "./StockValue.js"
+import * as Identity from "./Identity.ts"
+import type { RowSchema } from "./RowSchema.ts"
+import * as StockValue from "./StockValue.ts"
 
 /** The stock of a product. */
 export interface ValidRow {

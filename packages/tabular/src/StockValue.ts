@@ -2,8 +2,8 @@
  * Decodes a stock from a cell or a JSON value. Ambiguous text is rejected, because a wrong stock sells products that are not there.
  */
 import * as Either from "effect/Either"
-import * as CellText from "./CellText.js"
-import { quoted } from "./Quoted.js"
+import * as CellText from "./CellText.ts"
+import { quoted } from "./Quoted.ts"
 
 /** Why a value is rejected. */
 export interface Rejection {

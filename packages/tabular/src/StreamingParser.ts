@@ -1,7 +1,7 @@
 /** Runs a stateful parser over a stream of bytes. Gzip, text decoding and each format are such parsers. */
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { SourceError } from "./SourceError.js"
+import type { SourceError } from "./SourceError.ts"
 
 /** A parser of one stream. It keeps state between chunks. */
 export interface Parser<Row> {

@@ -1,7 +1,7 @@
 /** Converts text to UTF-8 without a byte order mark, and rejects files of other kinds, such as workbooks and HTML pages. */
 import * as Effect from "effect/Effect"
-import * as SourceError from "./SourceError.js"
-import type * as StreamingParser from "./StreamingParser.js"
+import * as SourceError from "./SourceError.ts"
+import type * as StreamingParser from "./StreamingParser.ts"
 
 // Enough to distinguish HTML from XML.
 const headSize = 1024

@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
 import * as Stock from "@plaza/tabular/Stock"
 import { Effect, FastCheck, Stream } from "effect"
-import { all, bad, containing, good, inChunks } from "./support/reading.js"
+import { all, bad, containing, good, inChunks } from "./support/reading.ts"
 
 const options = { source: "stock.csv" }
 const columns = { idColumn: "productId", stockColumn: "stock" }

@@ -6,7 +6,7 @@ import * as Envelope from "@plaza/tabular/Envelope"
 import * as Format from "@plaza/tabular/Format"
 import * as Stock from "@plaza/tabular/Stock"
 import { Effect, FastCheck } from "effect"
-import { all, inChunks } from "./support/reading.js"
+import { all, inChunks } from "./support/reading.ts"
 
 const products = (count: number) => Array.from({ length: count }, (_, index) => ({ productId: `P${index}`, stock: index + 1 }))
 const twelve = products(12)

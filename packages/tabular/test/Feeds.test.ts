@@ -7,9 +7,9 @@ import * as SourceError from "@plaza/tabular/SourceError"
 import * as Stock from "@plaza/tabular/Stock"
 import { Effect, Either } from "effect"
 import { readFileSync } from "node:fs"
-import { path, render } from "../scripts/feeds.js"
-import { type Feed, sections } from "./support/feeds.js"
-import { all, inChunks } from "./support/reading.js"
+import { path, render } from "../scripts/feeds.ts"
+import { type Feed, sections } from "./support/feeds.ts"
+import { all, inChunks } from "./support/reading.ts"
 
 const optionNames = { id: "--id-column", stock: "--stock-column" }
 

@@ -6,7 +6,7 @@ import * as Gzip from "@plaza/tabular/Gzip"
 import * as StreamingParser from "@plaza/tabular/StreamingParser"
 import { Effect, Stream } from "effect"
 import { gzipSync } from "node:zlib"
-import { containing, inChunks } from "./support/reading.js"
+import { containing, inChunks } from "./support/reading.ts"
 
 const mebibyte = 1024 * 1024
 

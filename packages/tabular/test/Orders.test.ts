@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
 import * as Orders from "@plaza/tabular/Orders"
 import { Effect } from "effect"
-import { all, containing, inChunks } from "./support/reading.js"
+import { all, containing, inChunks } from "./support/reading.ts"
 
 const read = (format: Format.Format, text: string) => all(Format.rows(format, Orders.schema, { source: "orders" })(inChunks(text, 7)))
 const good = (line: number, orderId: string, carrier: string, trackingNumber: string) => ({

@@ -8,7 +8,7 @@ import * as Identity from "@plaza/tabular/Identity"
 import * as Stock from "@plaza/tabular/Stock"
 import { Effect, FastCheck, Stream } from "effect"
 import { gzipSync } from "node:zlib"
-import { all } from "./support/reading.js"
+import { all } from "./support/reading.ts"
 
 type Item = readonly [id: string, stock: number]
 

@@ -1,7 +1,7 @@
 /** The code blocks of the documentation. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "../../src/Paths.js"
+import { root } from "../../src/Paths.ts"
 
 /** A code block of a page. */
 export interface Block {

@@ -17,11 +17,11 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { STATUS_CODES } from "node:http"
-import * as Fields from "./api/Fields.js"
-import * as Headers from "./api/Headers.js"
-import * as RawHttp from "./api/RawHttp.js"
-import { commonOptions, text, withOutput, withServices } from "./CommonOptions.js"
-import * as Input from "./Input.js"
+import * as Fields from "./api/Fields.ts"
+import * as Headers from "./api/Headers.ts"
+import * as RawHttp from "./api/RawHttp.ts"
+import { commonOptions, text, withOutput, withServices } from "./CommonOptions.ts"
+import * as Input from "./Input.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 

@@ -9,12 +9,12 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Connection from "../profiles/Connection.js"
-import { namedProfile, resolve, variables } from "../profiles/ConnectionSettings.js"
-import { commonOptions, outputOptions, withOutput } from "./CommonOptions.js"
+import * as Connection from "../profiles/Connection.ts"
+import { namedProfile, resolve, variables } from "../profiles/ConnectionSettings.ts"
+import { commonOptions, outputOptions, withOutput } from "./CommonOptions.ts"
 
 // Loaded here, because only these commands read the file of profiles.
-const modules = Effect.promise(() => Promise.all([import("../profiles/Profiles.js"), import("../profiles/ProfilesFile.js")]))
+const modules = Effect.promise(() => Promise.all([import("../profiles/Profiles.ts"), import("../profiles/ProfilesFile.ts")]))
 
 const nameOf = ({ id, username }: { readonly id?: string; readonly username?: string }): string =>
   id === undefined
@@ -38,7 +38,7 @@ const noteOverride = Effect.gen(function*() {
 
 const login = Command.make("login", commonOptions, (flags) =>
   withOutput(flags, Effect.gen(function*() {
-    const { login } = yield* Effect.promise(() => import("../profiles/Login.js"))
+    const { login } = yield* Effect.promise(() => import("../profiles/Login.ts"))
     const { isDefault, name, profile } = yield* login(flags)
     const output = yield* Output
     yield* output.done(

@@ -6,7 +6,7 @@ import { Output } from "@plaza/cli-kit/Output"
 import { Chat } from "@plaza/client"
 import { ConversationId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
-import { commonOptions, paging, text, withClient } from "./CommonOptions.js"
+import { commonOptions, paging, text, withClient } from "./CommonOptions.ts"
 
 const list = Command.make("list", { paging, ...commonOptions }, ({ paging, ...flags }) =>
   withClient(flags, Effect.gen(function*() {

@@ -12,10 +12,10 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Connection from "../profiles/Connection.js"
-import type { ConnectionFlags } from "../profiles/ConnectionSettings.js"
-import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.js"
-import * as WaitNote from "./WaitNote.js"
+import * as Connection from "../profiles/Connection.ts"
+import type { ConnectionFlags } from "../profiles/ConnectionSettings.ts"
+import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.ts"
+import * as WaitNote from "./WaitNote.ts"
 
 export interface Flags extends Output.Settings, ConnectionFlags {}
 

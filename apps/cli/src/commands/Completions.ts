@@ -5,8 +5,8 @@ import * as CompletionScript from "@plaza/cli-kit/CompletionScript"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import { name } from "../version.js"
-import { outputOptions, withOutput } from "./CommonOptions.js"
+import { name } from "../version.ts"
+import { outputOptions, withOutput } from "./CommonOptions.ts"
 
 const shell = Args.choice(CompletionScript.shells.map((shell) => [shell, shell] as const), { name: "SHELL" }).pipe(
   Args.withDescription("bash, zsh or fish.")

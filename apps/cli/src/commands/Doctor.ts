@@ -3,12 +3,12 @@ import * as Command from "@effect/cli/Command"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import { ChecksFailed } from "../doctor/Check.js"
-import { commonOptions, withOutput } from "./CommonOptions.js"
+import { ChecksFailed } from "../doctor/Check.ts"
+import { commonOptions, withOutput } from "./CommonOptions.ts"
 
 export const doctor = Command.make("doctor", commonOptions, (flags) =>
   withOutput(flags, Effect.gen(function*() {
-    const { run } = yield* Effect.promise(() => import("../doctor/Doctor.js"))
+    const { run } = yield* Effect.promise(() => import("../doctor/Doctor.ts"))
     const checks = yield* run(flags)
     const failed = checks.filter(({ status }) => status === "failed").map(({ name }) => name)
     const output = yield* Output

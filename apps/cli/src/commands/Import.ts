@@ -8,7 +8,7 @@ import * as Values from "@plaza/cli-kit/Values"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { commonOptions, text, wholeNumber, withClient } from "./CommonOptions.js"
+import { commonOptions, text, wholeNumber, withClient } from "./CommonOptions.ts"
 
 const formats = ["csv", "json", "ndjson"] as const
 
@@ -50,7 +50,7 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
     ...commonOptions
   }, ({ again, concurrency, delimiter, dryRun, file, format, report, ...flags }) =>
     withClient(flags, Effect.gen(function*() {
-      const Import = yield* Effect.promise(() => import("../import/Import.js"))
+      const Import = yield* Effect.promise(() => import("../import/Import.ts"))
       yield* Import.run({
         kind: Import.kinds[kind],
         file,

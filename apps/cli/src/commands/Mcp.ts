@@ -11,10 +11,10 @@ import { excerpt } from "@plaza/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { isWrite, type Write, writes } from "../mcp/Writes.js"
-import * as Connection from "../profiles/Connection.js"
-import * as RateLimitFile from "../profiles/RateLimitFile.js"
-import { commonOptions, text, withOutput } from "./CommonOptions.js"
+import { isWrite, type Write, writes } from "../mcp/Writes.ts"
+import * as Connection from "../profiles/Connection.ts"
+import * as RateLimitFile from "../profiles/RateLimitFile.ts"
+import { commonOptions, text, withOutput } from "./CommonOptions.ts"
 
 const allowedOf = (
   { allowWrites, hasUploads, written }: {
@@ -65,7 +65,7 @@ export const mcp = Command.make("mcp", {
     yield* Program.untilStopped
     const allowed = yield* allowedOf({ allowWrites, hasUploads: Option.isSome(uploads), written })
     const [McpServer, Tools, UploadFolder] = yield* Effect.promise(() =>
-      Promise.all([import("../mcp/McpServer.js"), import("../mcp/Tools.js"), import("../mcp/UploadFolder.js")])
+      Promise.all([import("../mcp/McpServer.ts"), import("../mcp/Tools.ts"), import("../mcp/UploadFolder.ts")])
     )
     const folder = yield* Effect.transposeMapOption(uploads, UploadFolder.make)
     if (Option.isSome(folder) && !allowed.includes("uploadMedia")) {

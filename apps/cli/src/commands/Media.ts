@@ -5,8 +5,8 @@ import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { commonOptions, withClient } from "./CommonOptions.js"
-import * as Uploads from "./media/Uploads.js"
+import { commonOptions, withClient } from "./CommonOptions.ts"
+import * as Uploads from "./media/Uploads.ts"
 
 const files = Args.text({ name: "FILE" }).pipe(Args.withDescription("A file to upload."), Args.atLeast(1))
 

@@ -12,8 +12,8 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { commonOptions, paging, text, withClient } from "./CommonOptions.js"
-import * as Uploads from "./media/Uploads.js"
+import { commonOptions, paging, text, withClient } from "./CommonOptions.ts"
+import * as Uploads from "./media/Uploads.ts"
 
 // Without milliseconds, which --json has.
 const formatTime = (time: DateTime.Utc | undefined): string | undefined => time && DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")

@@ -14,9 +14,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { configProvider } from "../profiles/Connection.js"
-import { commonOptions, type Flags, outputOptions, text, wholeNumber, withOutput } from "./CommonOptions.js"
-import * as Input from "./Input.js"
+import { configProvider } from "../profiles/Connection.ts"
+import { commonOptions, type Flags, outputOptions, text, wholeNumber, withOutput } from "./CommonOptions.ts"
+import * as Input from "./Input.ts"
 
 const defaultPort = 4010
 
@@ -79,7 +79,7 @@ const start = Command.make("start", {
     withOutput(flags, Effect.gen(function*() {
       yield* Program.untilStopped
       const latitudeValue = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
-      const { serve } = yield* Effect.promise(() => import("../sandbox/SandboxServer.js"))
+      const { serve } = yield* Effect.promise(() => import("../sandbox/SandboxServer.ts"))
       const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve({
         port,
         allowedHosts,
@@ -133,7 +133,7 @@ const originOf = (flags: Flags) =>
 const control = (flags: Flags) =>
   Effect.gen(function*() {
     const origin = yield* originOf(flags)
-    const { make } = yield* Effect.promise(() => import("../sandbox/SandboxControl.js"))
+    const { make } = yield* Effect.promise(() => import("../sandbox/SandboxControl.ts"))
     return yield* make(origin)
   })
 

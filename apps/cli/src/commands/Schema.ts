@@ -6,7 +6,7 @@ import { UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import { outputOptions, withOutput } from "./CommonOptions.js"
+import { outputOptions, withOutput } from "./CommonOptions.ts"
 
 const words = Args.text({ name: "COMMAND" }).pipe(
   Args.withDescription("The words of a command, such as posts list."),
@@ -22,7 +22,7 @@ export const schema = Command.make("schema", {
 }, ({ failure, words, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     const [JsonSchema, Outputs] = yield* Effect.promise(() =>
-      Promise.all([import("../schema/JsonSchema.js"), import("../schema/Outputs.js")])
+      Promise.all([import("../schema/JsonSchema.ts"), import("../schema/Outputs.ts")])
     )
     const output = yield* Output
     if (failure) return yield* output.value({ $schema: JsonSchema.dialect, ...JsonSchema.make(Outputs.failure, "allow") })

@@ -5,7 +5,7 @@ import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { outputOptions, text, withOutput } from "./CommonOptions.js"
+import { outputOptions, text, withOutput } from "./CommonOptions.ts"
 
 const defaultFolder = ".claude/skills"
 
@@ -17,7 +17,7 @@ const install = Command.make("install", {
   ...outputOptions
 }, ({ folder, force, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
-    const { install } = yield* Effect.promise(() => import("../skills/Install.js"))
+    const { install } = yield* Effect.promise(() => import("../skills/Install.ts"))
     const installed = yield* install(folder, { force })
     const output = yield* Output
     yield* output.list(Stream.fromIterable(installed), [{ head: "skill", whole: true }, { head: "file" }],

@@ -9,8 +9,8 @@ import { Store } from "@plaza/client"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { commonOptions, text, withClient } from "./CommonOptions.js"
-import { importOf } from "./Import.js"
+import { commonOptions, text, withClient } from "./CommonOptions.ts"
+import { importOf } from "./Import.ts"
 
 const product = Args.text({ name: "PRODUCT" }).pipe(Args.withDescription("The id of the product."))
 

@@ -4,8 +4,8 @@ import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import { Stories } from "@plaza/client"
 import * as Effect from "effect/Effect"
-import { commonOptions, text, withOutput, withServices } from "./CommonOptions.js"
-import * as Input from "./Input.js"
+import { commonOptions, text, withOutput, withServices } from "./CommonOptions.ts"
+import * as Input from "./Input.ts"
 
 const create = Command.make("create", {
   input: text("input", "FILE", "A file with the story as a JSON object; - for standard input."),

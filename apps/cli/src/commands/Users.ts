@@ -7,8 +7,8 @@ import { Profiles } from "@plaza/client"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
 import * as Effect from "effect/Effect"
-import * as WrongBaseUrl from "../profiles/WrongBaseUrl.js"
-import { commonOptions, withClient } from "./CommonOptions.js"
+import * as WrongBaseUrl from "../profiles/WrongBaseUrl.ts"
+import { commonOptions, withClient } from "./CommonOptions.ts"
 
 const print = (user: Profile) => Effect.flatMap(Output, (output) => output.one(user, [["id", user.id], ["username", user.username]]))
 

@@ -6,8 +6,8 @@ import { describe } from "@plaza/cli-kit/Help"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Connection from "../profiles/Connection.js"
-import { commonOptions, text, wholeNumber, withOutput } from "./CommonOptions.js"
+import * as Connection from "../profiles/Connection.ts"
+import { commonOptions, text, wholeNumber, withOutput } from "./CommonOptions.ts"
 
 const defaultStock = 0
 
@@ -65,7 +65,7 @@ export const verify = Command.make("verify", {
           stock: Option.getOrElse(stock, () => defaultStock)
         }
         : undefined
-      const { run, showPlan } = yield* Effect.promise(() => import("../verify/Verify.js"))
+      const { run, showPlan } = yield* Effect.promise(() => import("../verify/Verify.ts"))
       if (plan) return yield* showPlan(objects)
       const Node = yield* Effect.promise(() => import("@plaza/client/node"))
       yield* run(objects, {

@@ -3,11 +3,11 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import { ofFailure } from "@plaza/cli-kit/Report"
 import { Settings } from "@plaza/client"
 import * as Effect from "effect/Effect"
-import { type ConnectionFlags, empty, resolve, withoutProfile } from "../profiles/ConnectionSettings.js"
-import { type Check, failed, ok, unknown } from "./Check.js"
-import * as LocalChecks from "./LocalChecks.js"
-import * as NetworkChecks from "./NetworkChecks.js"
-import * as ServiceChecks from "./ServiceChecks.js"
+import { type ConnectionFlags, empty, resolve, withoutProfile } from "../profiles/ConnectionSettings.ts"
+import { type Check, failed, ok, unknown } from "./Check.ts"
+import * as LocalChecks from "./LocalChecks.ts"
+import * as NetworkChecks from "./NetworkChecks.ts"
+import * as ServiceChecks from "./ServiceChecks.ts"
 
 const checkProfile = (flags: ConnectionFlags) =>
   Effect.matchEffect(resolve(flags), {

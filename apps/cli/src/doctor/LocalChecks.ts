@@ -12,9 +12,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { type ConnectionSettings, variables } from "../profiles/ConnectionSettings.js"
-import { masked } from "../profiles/Profiles.js"
-import { type Check, failed, ok, unknown, warning } from "./Check.js"
+import { type ConnectionSettings, variables } from "../profiles/ConnectionSettings.ts"
+import { masked } from "../profiles/Profiles.ts"
+import { type Check, failed, ok, unknown, warning } from "./Check.ts"
 
 const minNode = [20, 18] as const
 

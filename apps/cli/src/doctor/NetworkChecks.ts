@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
-import { type Check, failed, ok, unknown, warning } from "./Check.js"
+import { type Check, failed, ok, unknown, warning } from "./Check.ts"
 
 class Unreachable extends Data.TaggedError("Unreachable")<{ readonly reason: string }> {}
 

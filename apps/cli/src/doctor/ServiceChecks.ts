@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { type Check, failed, ok, unknown, warning } from "./Check.js"
+import { type Check, failed, ok, unknown, warning } from "./Check.ts"
 
 interface Response {
   readonly status: number

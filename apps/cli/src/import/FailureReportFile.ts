@@ -3,9 +3,9 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Format from "@plaza/tabular/Format"
 import * as Effect from "effect/Effect"
-import type { ImportKind } from "./ImportRow.js"
-import type { FailedRow } from "./ImportRun.js"
-import * as RowOutcome from "./RowOutcome.js"
+import type { ImportKind } from "./ImportRow.ts"
+import type { FailedRow } from "./ImportRun.ts"
+import * as RowOutcome from "./RowOutcome.ts"
 
 const reasonColumns = ["code", "reason"]
 

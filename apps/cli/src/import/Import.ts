@@ -14,14 +14,14 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Path from "node:path"
-import * as FailureReportFile from "./FailureReportFile.js"
-import * as ImportFile from "./ImportFile.js"
-import * as ImportPaths from "./ImportPaths.js"
-import * as ImportProgress from "./ImportProgress.js"
-import * as ImportResult from "./ImportResult.js"
-import { type ImportKind, type ImportRow, orders, stock } from "./ImportRow.js"
-import * as ImportRun from "./ImportRun.js"
-import * as Journal from "./Journal.js"
+import * as FailureReportFile from "./FailureReportFile.ts"
+import * as ImportFile from "./ImportFile.ts"
+import * as ImportPaths from "./ImportPaths.ts"
+import * as ImportProgress from "./ImportProgress.ts"
+import * as ImportResult from "./ImportResult.ts"
+import { type ImportKind, type ImportRow, orders, stock } from "./ImportRow.ts"
+import * as ImportRun from "./ImportRun.ts"
+import * as Journal from "./Journal.ts"
 
 export const kinds: Readonly<Record<ImportKind["name"], ImportKind>> = { orders, stock }
 
@@ -140,7 +140,7 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
     Folder.make(paths.folder, { mode: 0o700 }),
     (cause) => new Explained({ cause, explanation: "An import requires a folder for its journal: set XDG_STATE_HOME to another folder." })
   )
-  const ImportLock = yield* Effect.promise(() => import("./ImportLock.js"))
+  const ImportLock = yield* Effect.promise(() => import("./ImportLock.ts"))
   yield* ImportLock.acquire(paths)
   yield* Effect.ignore(ImportPaths.prune(paths))
   if (options.again) yield* fs.remove(paths.journal, { force: true })

@@ -10,7 +10,7 @@ import { quoted } from "@plaza/tabular/Quoted"
 import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ImportKind, ImportRow, RejectedRow } from "./ImportRow.js"
+import type { ImportKind, ImportRow, RejectedRow } from "./ImportRow.ts"
 
 export interface Options {
   /** A path, or `-` for standard input. */

@@ -15,7 +15,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import * as Path from "node:path"
-import type { ImportPaths } from "./ImportPaths.js"
+import type { ImportPaths } from "./ImportPaths.ts"
 
 const fail = (message: string) => Effect.fail(new UsageError({ message }))
 

@@ -11,8 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
 import * as Path from "node:path"
-import * as StateFolder from "../StateFolder.js"
-import type { ImportKind, ImportRow } from "./ImportRow.js"
+import * as StateFolder from "../StateFolder.ts"
+import type { ImportKind, ImportRow } from "./ImportRow.ts"
 
 /** The folder of all journals. */
 const root: Effect.Effect<string, ConfigError.ConfigError> = Effect.map(StateFolder.location, (folder) => Path.join(folder, "imports"))

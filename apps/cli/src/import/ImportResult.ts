@@ -2,9 +2,9 @@
 import { Explained } from "@plaza/cli-kit/CliError"
 import { FailureScope } from "@plaza/client"
 import * as Data from "effect/Data"
-import type { Failure, ImportKind } from "./ImportRow.js"
-import type { ImportCounts } from "./ImportRun.js"
-import * as RowOutcome from "./RowOutcome.js"
+import type { Failure, ImportKind } from "./ImportRow.ts"
+import type { ImportCounts } from "./ImportRun.ts"
+import * as RowOutcome from "./RowOutcome.ts"
 
 /** Some rows failed or have an unknown outcome. `ExitCode` uses the worst failure. */
 export class RowsFailed extends Data.TaggedError("RowsFailed")<{

@@ -11,9 +11,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Random from "effect/Random"
-import type { Failure, ImportRow } from "./ImportRow.js"
-import { isInPlace, type Journal } from "./Journal.js"
-import * as RowOutcome from "./RowOutcome.js"
+import type { Failure, ImportRow } from "./ImportRow.ts"
+import { isInPlace, type Journal } from "./Journal.ts"
+import * as RowOutcome from "./RowOutcome.ts"
 
 export interface FailedRow {
   readonly row: ImportRow

@@ -4,7 +4,7 @@
  * Source: interface v1, "Errors" and "Retry rules".
  */
 import { FailureScope } from "@plaza/client"
-import type { Failure } from "./ImportRow.js"
+import type { Failure } from "./ImportRow.ts"
 
 /**
  * - `already`: the order was already shipped, not by this import; perhaps with another carrier or number.

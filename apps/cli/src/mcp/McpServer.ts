@@ -11,11 +11,11 @@ import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { name, version } from "../version.js"
-import * as StdioTransport from "./StdioTransport.js"
-import type { Services, Tool } from "./Tool.js"
-import * as ToolFailure from "./ToolFailure.js"
-import { isWrite } from "./Writes.js"
+import { name, version } from "../version.ts"
+import * as StdioTransport from "./StdioTransport.ts"
+import type { Services, Tool } from "./Tool.ts"
+import * as ToolFailure from "./ToolFailure.ts"
+import { isWrite } from "./Writes.ts"
 
 /** How long calls may go on after the end of the input. */
 export const stopLimit = Duration.seconds(10)

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as JsonSchema from "../schema/JsonSchema.js"
+import * as JsonSchema from "../schema/JsonSchema.ts"
 
 /** The services that tools call. */
 export type Services = Plaza.Services

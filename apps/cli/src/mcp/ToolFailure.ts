@@ -11,7 +11,7 @@ import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
-import type { Tool } from "./Tool.js"
+import type { Tool } from "./Tool.ts"
 
 /**
  * - `notDone`: the call changed nothing.

@@ -10,9 +10,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { make, maxShownDepth, type Tool } from "./Tool.js"
-import type { UploadFolder } from "./UploadFolder.js"
-import type { Write } from "./Writes.js"
+import { make, maxShownDepth, type Tool } from "./Tool.ts"
+import type { UploadFolder } from "./UploadFolder.ts"
+import type { Write } from "./Writes.ts"
 
 const userId = Ids.ProfileId.annotations({ description: "The id of a user" })
 const postId = Ids.PostId.annotations({ description: "The id of a post" })

@@ -11,9 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { name, version } from "../version.js"
-import { type ConnectionFlags, type ConnectionSettings, empty, resolve, variables } from "./ConnectionSettings.js"
-import * as RateLimitFile from "./RateLimitFile.js"
+import { name, version } from "../version.ts"
+import { type ConnectionFlags, type ConnectionSettings, empty, resolve, variables } from "./ConnectionSettings.ts"
+import * as RateLimitFile from "./RateLimitFile.ts"
 
 /** The services of the client and its settings. */
 export type Services = Plaza.Services | Settings.Settings
@@ -98,7 +98,7 @@ export const layerOf = (
       ? Layer.orDie(Plaza.layer(options))
       : Layer.provideMerge(
         Layer.orDie(Plaza.layerWithoutRateLimit(options)),
-        (yield* Effect.promise(() => import("./SharedRateLimit.js"))).layer(file.value, validated)
+        (yield* Effect.promise(() => import("./SharedRateLimit.ts"))).layer(file.value, validated)
       )
     return Context.add(
       yield* Effect.provideService(Layer.build(plaza), HttpClient.HttpClient, client),

@@ -49,7 +49,7 @@ export const namedProfile = (flags: ConnectionFlags): Effect.Effect<Option.Optio
 // Loaded only when a profile is needed.
 const fromProfile = (named: Option.Option<string>) =>
   Effect.gen(function*() {
-    const [ProfilesFile, Profiles] = yield* Effect.promise(() => Promise.all([import("./ProfilesFile.js"), import("./Profiles.js")]))
+    const [ProfilesFile, Profiles] = yield* Effect.promise(() => Promise.all([import("./ProfilesFile.ts"), import("./Profiles.ts")]))
     const all = yield* ProfilesFile.read(yield* ProfilesFile.location)
     const name = Option.orElse(named, () => Option.fromNullable(all.default))
     if (Option.isNone(name)) {

@@ -11,11 +11,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Connection from "./Connection.js"
-import { type ConnectionFlags, empty, namedProfile, variables } from "./ConnectionSettings.js"
-import * as Profiles from "./Profiles.js"
-import * as ProfilesFile from "./ProfilesFile.js"
-import * as WrongBaseUrl from "./WrongBaseUrl.js"
+import * as Connection from "./Connection.ts"
+import { type ConnectionFlags, empty, namedProfile, variables } from "./ConnectionSettings.ts"
+import * as Profiles from "./Profiles.ts"
+import * as ProfilesFile from "./ProfilesFile.ts"
+import * as WrongBaseUrl from "./WrongBaseUrl.ts"
 
 export interface LoggedIn {
   readonly name: string

@@ -14,8 +14,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import * as Path from "node:path"
-import { none, Profiles } from "./Profiles.js"
-import * as Lock from "./ProfilesLock.js"
+import { none, Profiles } from "./Profiles.ts"
+import * as Lock from "./ProfilesLock.ts"
 
 const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
 

@@ -9,7 +9,7 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Path from "node:path"
-import * as StateFolder from "../StateFolder.js"
+import * as StateFolder from "../StateFolder.ts"
 
 /** Returns the path of the file, or none if the process has a rate limit of its own. */
 export type RateLimitFile = Effect.Effect<Option.Option<string>, ConfigError.ConfigError | UsageError, FileSystem.FileSystem>

@@ -26,7 +26,7 @@ export const run = <A, E, R>(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "plaza-sandbox-" }))
-    const { serve } = yield* Effect.promise(() => import("./SandboxServer.js"))
+    const { serve } = yield* Effect.promise(() => import("./SandboxServer.ts"))
     const { apiKey, baseUrl } = yield* serve({ port: 0 })
     const settings = ConfigProvider.fromMap(
       new Map([

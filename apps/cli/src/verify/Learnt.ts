@@ -26,9 +26,9 @@ import {
   responses,
   successes,
   successOf
-} from "./Observation.js"
-import { invalidLimits, lists, probeText } from "./Plan.js"
-import { recognise } from "./TextForms.js"
+} from "./Observation.ts"
+import { invalidLimits, lists, probeText } from "./Plan.ts"
+import { recognise } from "./TextForms.ts"
 
 type Values = Latitude.Latitude
 

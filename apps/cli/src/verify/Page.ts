@@ -1,5 +1,5 @@
 /** The report as one self-contained HTML page, for light and dark colour schemes. */
-import { bySection, type CheckedRule, learntEntries, type Report, summary, words } from "./Report.js"
+import { bySection, type CheckedRule, learntEntries, type Report, summary, words } from "./Report.ts"
 
 const style = `
 :root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #1a1d23; --soft: #555d6b; --line: #d5d9e0;

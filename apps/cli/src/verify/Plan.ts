@@ -2,7 +2,7 @@
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { describe, idsOf, isJsonObject, isSuccess, itemsOf, nextCursor, type Observations, responseOf, successOf } from "./Observation.js"
+import { describe, idsOf, isJsonObject, isSuccess, itemsOf, nextCursor, type Observations, responseOf, successOf } from "./Observation.ts"
 
 /** The objects that writes may change. */
 export interface Objects {

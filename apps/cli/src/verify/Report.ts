@@ -1,9 +1,9 @@
 /** The report of a run, as one JSON value. */
 import * as DateTime from "effect/DateTime"
-import { learn, type Learnt } from "./Learnt.js"
-import { rules } from "./Rules.js"
-import type { Outcome } from "./Run.js"
-import type { Status } from "./Verdict.js"
+import { learn, type Learnt } from "./Learnt.ts"
+import { rules } from "./Rules.ts"
+import type { Outcome } from "./Run.ts"
+import type { Status } from "./Verdict.ts"
 
 export interface CheckedRule {
   readonly id: string

@@ -29,8 +29,8 @@ import {
   shown,
   successes,
   successOf
-} from "./Observation.js"
-import { invalidLimits, lists, missingEnd, walkOf } from "./Plan.js"
+} from "./Observation.ts"
+import { invalidLimits, lists, missingEnd, walkOf } from "./Plan.ts"
 import {
   accepts,
   account,
@@ -47,7 +47,7 @@ import {
   refuses,
   serves,
   type Verdict
-} from "./Verdict.js"
+} from "./Verdict.ts"
 
 export interface Rule {
   readonly id: string

@@ -21,8 +21,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { errorOf, isTransient, type Observation, type Observations, parse, type Response } from "./Observation.js"
-import { absentWrites, type Step } from "./Plan.js"
+import { errorOf, isTransient, type Observation, type Observations, parse, type Response } from "./Observation.ts"
+import { absentWrites, type Step } from "./Plan.ts"
 
 /** The part of the key's allowance that a run uses. */
 const share = 0.1

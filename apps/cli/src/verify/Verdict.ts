@@ -11,7 +11,7 @@ import {
   type Received,
   responseOf,
   successOf
-} from "./Observation.js"
+} from "./Observation.ts"
 
 /** `notObservable`: no request of the run shows whether the service follows the rule. */
 export type Status = "confirmed" | "contradicted" | "notObservable"

@@ -11,12 +11,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { assumptionsFile } from "./Learnt.js"
-import { describe, type Observation } from "./Observation.js"
-import * as Page from "./Page.js"
-import * as Plan from "./Plan.js"
-import * as Report from "./Report.js"
-import * as Run from "./Run.js"
+import { assumptionsFile } from "./Learnt.ts"
+import { describe, type Observation } from "./Observation.ts"
+import * as Page from "./Page.ts"
+import * as Plan from "./Plan.ts"
+import * as Report from "./Report.ts"
+import * as Run from "./Run.ts"
 
 /** The service contradicts rules. The report is already printed. */
 export class RulesContradicted extends Data.TaggedError("RulesContradicted")<{

@@ -8,8 +8,8 @@ import { Sandbox } from "@plaza/sandbox"
 import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect, Exit, Layer, Logger, Stream } from "effect"
 import { expect, it } from "vitest"
-import * as McpServer from "../../src/mcp/McpServer.js"
-import * as Tools from "../../src/mcp/Tools.js"
+import * as McpServer from "../../src/mcp/McpServer.ts"
+import * as Tools from "../../src/mcp/Tools.ts"
 
 const request = (id: unknown, method: string, params: unknown = {}) => JSON.stringify({ jsonrpc: "2.0", id, method, params })
 const call = (id: unknown, name: string, args: unknown) => request(id, "tools/call", { name, arguments: args })

@@ -6,7 +6,7 @@ import { NodeContext } from "@effect/platform-node"
 import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import * as ProfilesFile from "../../src/profiles/ProfilesFile.js"
+import * as ProfilesFile from "../../src/profiles/ProfilesFile.ts"
 
 const secret = "Zq7Rk2Vw9Xb4Nd6Tf8Gh1Jm3Lp5Sc0Yr7Ue2Ai4o"
 const profile = { baseUrl: "https://host/open/v1", apiKey: `key_${secret}`, account: { id: "1", username: "shop" } }

@@ -2,7 +2,7 @@
 import { it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { plaza } from "../support/InProcess.js"
+import { plaza } from "../support/InProcess.ts"
 
 const env = { XDG_STATE_HOME: "/dev/null/state", PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1", PLAZA_API_KEY: `key_${"0".repeat(40)}` }
 

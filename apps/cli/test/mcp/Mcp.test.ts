@@ -10,9 +10,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect } from "vitest"
-import { plaza } from "../support/InProcess.js"
-import * as Mcp from "../support/Mcp.js"
-import { run } from "../support/Plaza.js"
+import { plaza } from "../support/InProcess.ts"
+import * as Mcp from "../support/Mcp.ts"
+import { run } from "../support/Plaza.ts"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-mcp-" }))

@@ -6,9 +6,9 @@ import { Plaza, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { expect } from "vitest"
-import * as McpServer from "../../src/mcp/McpServer.js"
-import * as Tools from "../../src/mcp/Tools.js"
-import * as Mcp from "../support/Mcp.js"
+import * as McpServer from "../../src/mcp/McpServer.ts"
+import * as Tools from "../../src/mcp/Tools.ts"
+import * as Mcp from "../support/Mcp.ts"
 
 /** Serves an input that ends at once. Returns the messages of the output and the milliseconds that the server ran. */
 const serve = (input: string) =>

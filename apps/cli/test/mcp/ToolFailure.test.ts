@@ -4,9 +4,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { ClientError, Plaza, Store } from "@plaza/client"
 import { ErrorResponse, ProductId } from "@plaza/domain"
 import { Cause, DateTime, Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
-import * as ToolFailure from "../../src/mcp/ToolFailure.js"
-import * as Tools from "../../src/mcp/Tools.js"
-import { writes } from "../../src/mcp/Writes.js"
+import * as ToolFailure from "../../src/mcp/ToolFailure.ts"
+import * as Tools from "../../src/mcp/Tools.ts"
+import { writes } from "../../src/mcp/Writes.ts"
 
 const tools = Tools.offered(writes, Option.some({ open: () => Effect.die("no tool is called here") }))
 

@@ -9,8 +9,8 @@ import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { createServer } from "node:net"
 import * as Path from "node:path"
-import { offered } from "../../src/mcp/Tools.js"
-import * as UploadFolder from "../../src/mcp/UploadFolder.js"
+import { offered } from "../../src/mcp/Tools.ts"
+import * as UploadFolder from "../../src/mcp/UploadFolder.ts"
 
 const world = Layer.provideMerge(
   Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl }))),

@@ -7,12 +7,12 @@ import { Manual } from "@plaza/cli-kit"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
-import { manual } from "../../src/manual.js"
-import * as JsonSchema from "../../src/schema/JsonSchema.js"
-import * as Outputs from "../../src/schema/Outputs.js"
-import { plaza } from "../support/InProcess.js"
-import { environment, plazaWith, start, written } from "../support/Plaza.js"
-import * as Verifying from "../support/Verifying.js"
+import { manual } from "../../src/manual.ts"
+import * as JsonSchema from "../../src/schema/JsonSchema.ts"
+import * as Outputs from "../../src/schema/Outputs.ts"
+import { plaza } from "../support/InProcess.ts"
+import { environment, plazaWith, start, written } from "../support/Plaza.ts"
+import * as Verifying from "../support/Verifying.ts"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
 

@@ -8,8 +8,8 @@ import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
-import { plaza } from "../support/InProcess.js"
-import { environment, run } from "../support/Plaza.js"
+import { plaza } from "../support/InProcess.ts"
+import { environment, run } from "../support/Plaza.ts"
 
 const sourceOf = (skill: string) => readFileSync(fileURLToPath(new URL(`../../src/skills/${skill}/SKILL.md`, import.meta.url)), "utf8")
 

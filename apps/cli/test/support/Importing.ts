@@ -5,7 +5,7 @@ import { Output, Progress, Streams } from "@plaza/cli-kit"
 import { Plaza, Settings } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Cause, ConfigProvider, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
-import * as Import from "../../src/import/Import.js"
+import * as Import from "../../src/import/Import.ts"
 
 type ImportOptions = Partial<Omit<Import.Options, "file" | "kind">>
 

@@ -1,8 +1,8 @@
 /** Runs commands in this process, for tests that run many. */
 import { Program, Streams } from "@plaza/cli-kit"
 import { ConfigProvider, Effect } from "effect"
-import { run } from "../../src/Cli.js"
-import { noProfiles } from "./Plaza.js"
+import { run } from "../../src/Cli.ts"
+import { noProfiles } from "./Plaza.ts"
 
 /** Runs a command to its end, with only these variables. */
 export const plaza = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>

@@ -5,7 +5,7 @@ import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Sandbox } from "@plaza/sandbox"
 import { Data, Effect, Redacted, Schedule } from "effect"
 import { spawn } from "node:child_process"
-import { dist, noProfiles } from "./Plaza.js"
+import { dist, noProfiles } from "./Plaza.ts"
 
 type Environment = Readonly<Record<string, string>>
 

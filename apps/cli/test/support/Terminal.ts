@@ -3,7 +3,7 @@ import * as Pty from "@lydell/node-pty"
 import xterm, { type IBufferLine } from "@xterm/headless"
 import { Data, Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
 import { existsSync } from "node:fs"
-import { dist, noProfiles } from "./Plaza.js"
+import { dist, noProfiles } from "./Plaza.ts"
 
 class NotBuilt extends Data.TaggedError("NotBuilt")<{ readonly message: string }> {}
 

@@ -3,10 +3,10 @@ import type { HttpClient } from "@effect/platform"
 import { Settings, TestTime } from "@plaza/client"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { DateTime, Effect, Option, type Redacted, TestClock } from "effect"
-import type { Observation } from "../../src/verify/Observation.js"
-import * as Plan from "../../src/verify/Plan.js"
-import * as Report from "../../src/verify/Report.js"
-import * as Run from "../../src/verify/Run.js"
+import type { Observation } from "../../src/verify/Observation.ts"
+import * as Plan from "../../src/verify/Plan.ts"
+import * as Report from "../../src/verify/Report.ts"
+import * as Run from "../../src/verify/Run.ts"
 
 /** Test objects of the seeded shop. */
 export const objects: Plan.Objects = {

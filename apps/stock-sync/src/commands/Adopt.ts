@@ -4,10 +4,10 @@ import { Settings as ClientSettings } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as CurrentLedger from "../ledger/CurrentLedger.js"
-import { type Account, Ledger } from "../ledger/Ledger.js"
-import * as AccountIdentity from "../sync/AccountIdentity.js"
-import * as Client from "./Client.js"
+import * as CurrentLedger from "../ledger/CurrentLedger.ts"
+import { type Account, Ledger } from "../ledger/Ledger.ts"
+import * as AccountIdentity from "../sync/AccountIdentity.ts"
+import * as Client from "./Client.ts"
 
 export const layer = Layer.provideMerge(Client.layer, CurrentLedger.layer)
 

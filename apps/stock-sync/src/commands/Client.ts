@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
-import { CurrentLedger } from "../ledger/CurrentLedger.js"
-import * as CountedClient from "../sync/CountedClient.js"
-import { name, version } from "../version.js"
+import { CurrentLedger } from "../ledger/CurrentLedger.ts"
+import * as CountedClient from "../sync/CountedClient.ts"
+import { name, version } from "../version.ts"
 
 /** Its requests are counted in the current ledger. */
 export const make = Effect.gen(function*() {

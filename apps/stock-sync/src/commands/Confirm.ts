@@ -1,8 +1,8 @@
 /** `confirm`: lets the next read accept a held snapshot. Works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
-import { Ledger } from "../ledger/Ledger.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
+import { Ledger } from "../ledger/Ledger.ts"
 
 /** `otherwise` says when a snapshot is accepted without a running worker. */
 export const run = (number: number, otherwise = "otherwise the next `once`, ") =>

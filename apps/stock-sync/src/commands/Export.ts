@@ -2,8 +2,8 @@
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { Ledger } from "../ledger/Ledger.js"
-import * as Format from "./Format.js"
+import { Ledger } from "../ledger/Ledger.ts"
+import * as Format from "./Format.ts"
 
 export const run = Effect.gen(function*() {
   const output = yield* Output

@@ -5,10 +5,10 @@ import * as Chunk from "effect/Chunk"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Entry, Refusal } from "../ledger/Entry.js"
-import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
-import type { HeldChange, HeldSnapshot, RowIssue } from "../ledger/Snapshot.js"
-import type { Unit } from "../source/Source.js"
+import type { Entry, Refusal } from "../ledger/Entry.ts"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
+import type { HeldChange, HeldSnapshot, RowIssue } from "../ledger/Snapshot.ts"
+import type { Unit } from "../source/Source.ts"
 
 export const isoTime = (at: DateTime.Utc | undefined): string | null => at === undefined ? null : DateTime.formatIso(at)
 

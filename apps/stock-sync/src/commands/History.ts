@@ -3,8 +3,8 @@ import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type HistoryEntry, Ledger } from "../ledger/Ledger.js"
-import * as Format from "./Format.js"
+import { type HistoryEntry, Ledger } from "../ledger/Ledger.ts"
+import * as Format from "./Format.ts"
 
 export interface Options {
   readonly product: Option.Option<string>

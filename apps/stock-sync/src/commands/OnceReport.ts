@@ -4,10 +4,10 @@ import { Output } from "@plaza/cli-kit/Output"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { type Counts, Ledger } from "../ledger/Ledger.js"
-import { LedgerCommands } from "../ledger/LedgerCommands.js"
-import type * as SyncWorker from "../sync/SyncWorker.js"
-import * as Format from "./Format.js"
+import { type Counts, Ledger } from "../ledger/Ledger.ts"
+import { LedgerCommands } from "../ledger/LedgerCommands.ts"
+import type * as SyncWorker from "../sync/SyncWorker.ts"
+import * as Format from "./Format.ts"
 
 /** Nothing is due any longer, and rows of the source are not confirmed. */
 export class Incomplete extends Data.TaggedError("Incomplete")<{

@@ -2,15 +2,15 @@
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
-import { Ledger } from "../ledger/Ledger.js"
-import { LedgerCommands } from "../ledger/LedgerCommands.js"
-import type { SnapshotPolicy } from "../ledger/Snapshot.js"
-import { Source } from "../source/Source.js"
-import * as Reason from "../sync/Reason.js"
-import * as Format from "./Format.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { LedgerCommands } from "../ledger/LedgerCommands.ts"
+import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
+import { Source } from "../source/Source.ts"
+import * as Reason from "../sync/Reason.ts"
+import * as Format from "./Format.ts"
 
-export { layer as layerSource } from "./WaitingSource.js"
+export { layer as layerSource } from "./WaitingSource.ts"
 
 const preview = (policy: SnapshotPolicy) =>
   Effect.gen(function*() {

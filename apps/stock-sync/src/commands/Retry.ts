@@ -4,7 +4,7 @@ import { quoted } from "@plaza/tabular/Quoted"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Ledger } from "../ledger/Ledger.js"
+import { Ledger } from "../ledger/Ledger.ts"
 
 /** Some of the named products are neither quarantined nor uncertain, or the ledger does not contain them. */
 export class NotQuarantined extends Data.TaggedError("NotQuarantined")<{

@@ -2,8 +2,8 @@
 import { Progress } from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { Ledger } from "../ledger/Ledger.js"
-import { type Outcome, type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
+import { Ledger } from "../ledger/Ledger.ts"
+import { type Outcome, type StampedEvent, SyncStatus } from "../sync/SyncStatus.ts"
 
 const isRead = ({ _tag }: StampedEvent) => _tag === "SnapshotAccepted" || _tag === "SnapshotHeld" || _tag === "SourceFailed"
 

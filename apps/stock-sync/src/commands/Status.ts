@@ -2,10 +2,10 @@
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { EntryState } from "../ledger/Entry.js"
-import { Ledger } from "../ledger/Ledger.js"
-import { LedgerCommands } from "../ledger/LedgerCommands.js"
-import * as Format from "./Format.js"
+import type { EntryState } from "../ledger/Entry.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { LedgerCommands } from "../ledger/LedgerCommands.ts"
+import * as Format from "./Format.ts"
 
 // States that need attention come first.
 const order: ReadonlyArray<EntryState> = ["uncertain", "quarantined", "doubtful", "sending", "pending", "settled"]

@@ -2,8 +2,8 @@
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Open from "../source/Open.js"
-import { Source } from "../source/Source.js"
+import * as Open from "../source/Open.ts"
+import { Source } from "../source/Source.ts"
 
 export const make = (options: Open.SourceOptions) =>
   Effect.flatMap(Output, (output) =>

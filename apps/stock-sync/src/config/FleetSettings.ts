@@ -4,11 +4,11 @@ import type { ConfigError } from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ObservabilitySettings as Observed } from "../observability/Observability.js"
-import * as OtlpSettings from "../observability/OtlpSettings.js"
-import * as ObservabilitySettings from "./ObservabilitySettings.js"
-import * as Setting from "./Setting.js"
-import * as SyncSettings from "./SyncSettings.js"
+import type { ObservabilitySettings as Observed } from "../observability/Observability.ts"
+import * as OtlpSettings from "../observability/OtlpSettings.ts"
+import * as ObservabilitySettings from "./ObservabilitySettings.ts"
+import * as Setting from "./Setting.ts"
+import * as SyncSettings from "./SyncSettings.ts"
 
 const { webhook: _, ...observability } = ObservabilitySettings.options
 

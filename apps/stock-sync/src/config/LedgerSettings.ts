@@ -1,8 +1,8 @@
 /** The settings of the ledger. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { LedgerOptions } from "../ledger/Ledger.js"
-import * as Setting from "./Setting.js"
+import type { LedgerOptions } from "../ledger/Ledger.ts"
+import * as Setting from "./Setting.ts"
 
 /** The path or the address of the ledger. An option of every command. */
 export const ledger = Setting.optional("ledger", { ...Setting.file, placeholder: "FILE|URL" }, {

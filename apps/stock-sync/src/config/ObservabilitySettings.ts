@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Logs from "../observability/Logs.js"
-import type { ObservabilitySettings } from "../observability/Observability.js"
-import * as OtlpSettings from "../observability/OtlpSettings.js"
-import type { WebhookSettings } from "../observability/Webhook.js"
-import * as Setting from "./Setting.js"
+import * as Logs from "../observability/Logs.ts"
+import type { ObservabilitySettings } from "../observability/Observability.ts"
+import * as OtlpSettings from "../observability/OtlpSettings.ts"
+import type { WebhookSettings } from "../observability/Webhook.ts"
+import * as Setting from "./Setting.ts"
 
 const levels: Readonly<Record<string, LogLevel.LogLevel>> = {
   debug: LogLevel.Debug,

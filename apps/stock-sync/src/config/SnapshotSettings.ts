@@ -1,7 +1,7 @@
 /** The settings that decide which rows and snapshots are accepted. */
 import * as Effect from "effect/Effect"
-import type { SnapshotPolicy } from "../ledger/Snapshot.js"
-import * as Setting from "./Setting.js"
+import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
+import * as Setting from "./Setting.ts"
 
 /** The options of every command that reads a source. */
 export const options = {

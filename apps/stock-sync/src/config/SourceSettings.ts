@@ -6,11 +6,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type { RuleOptions } from "../source/ApplyRules.js"
-import * as RequestHeaders from "../source/http/RequestHeaders.js"
-import type { SourceOptions } from "../source/Open.js"
-import * as Setting from "./Setting.js"
-import { Wording } from "./Wording.js"
+import type { RuleOptions } from "../source/ApplyRules.ts"
+import * as RequestHeaders from "../source/http/RequestHeaders.ts"
+import type { SourceOptions } from "../source/Open.ts"
+import * as Setting from "./Setting.ts"
+import { Wording } from "./Wording.ts"
 
 const delimiter = Setting.trimmed(
   "CHARACTER",

@@ -2,7 +2,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Setting from "./Setting.js"
+import * as Setting from "./Setting.ts"
 
 const path = Setting.trimmed(
   "PATH",

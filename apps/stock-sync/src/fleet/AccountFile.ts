@@ -20,8 +20,8 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { complaint, isFamiliar } from "./AccountOptionNames.js"
-import type { WrittenAccount } from "./AccountOptions.js"
+import { complaint, isFamiliar } from "./AccountOptionNames.ts"
+import type { WrittenAccount } from "./AccountOptions.ts"
 
 export type Row =
   | { readonly _tag: "Valid"; readonly line: number; readonly account: WrittenAccount }

@@ -1,13 +1,13 @@
 /** The names of the options of an account: those of the single-store worker, without those of its process. */
 import { nearest } from "@plaza/cli-kit/ArgvLexer"
 import * as Option from "effect/Option"
-import * as FleetSettings from "../config/FleetSettings.js"
-import * as LedgerSettings from "../config/LedgerSettings.js"
-import * as ObservabilitySettings from "../config/ObservabilitySettings.js"
-import type * as Setting from "../config/Setting.js"
-import * as SnapshotSettings from "../config/SnapshotSettings.js"
-import * as SourceSettings from "../config/SourceSettings.js"
-import * as SyncSettings from "../config/SyncSettings.js"
+import * as FleetSettings from "../config/FleetSettings.ts"
+import * as LedgerSettings from "../config/LedgerSettings.ts"
+import * as ObservabilitySettings from "../config/ObservabilitySettings.ts"
+import type * as Setting from "../config/Setting.ts"
+import * as SnapshotSettings from "../config/SnapshotSettings.ts"
+import * as SourceSettings from "../config/SourceSettings.ts"
+import * as SyncSettings from "../config/SyncSettings.ts"
 
 const { stopWithin: _, ...send } = SyncSettings.sendOptions
 

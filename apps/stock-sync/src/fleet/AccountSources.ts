@@ -6,9 +6,9 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as LimitedSource from "../source/LimitedSource.js"
-import * as Open from "../source/Open.js"
-import type { Source, SourceFailure } from "../source/Source.js"
+import * as LimitedSource from "../source/LimitedSource.ts"
+import * as Open from "../source/Open.ts"
+import type { Source, SourceFailure } from "../source/Source.ts"
 
 export class AccountSources extends Context.Tag("@plaza/stock-sync/fleet/AccountSources")<AccountSources, {
   readonly open: (options: Open.SourceOptions) => Effect.Effect<Source["Type"], SourceFailure>

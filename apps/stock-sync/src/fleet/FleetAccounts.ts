@@ -10,11 +10,11 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { codeOf } from "../ledger/PostgresErrors.js"
-import { FleetDatabase } from "./FleetDatabase.js"
-import { type AccountExists, accountExists, type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.js"
-import * as KeyReference from "./KeyReference.js"
-import * as SourceReference from "./SourceReference.js"
+import { codeOf } from "../ledger/PostgresErrors.ts"
+import { FleetDatabase } from "./FleetDatabase.ts"
+import { type AccountExists, accountExists, type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.ts"
+import * as KeyReference from "./KeyReference.ts"
+import * as SourceReference from "./SourceReference.ts"
 
 const Id = Schema.String.pipe(Schema.pattern(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u))
 

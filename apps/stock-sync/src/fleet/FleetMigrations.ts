@@ -3,10 +3,10 @@ import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { exclusively, FleetDatabase, schema } from "./FleetDatabase.js"
-import { FleetDatabaseError, notPrepared } from "./FleetError.js"
-import * as LedgerSchema from "./ledger/LedgerSchema.js"
-import * as StatusTables from "./operations/StatusTables.js"
+import { exclusively, FleetDatabase, schema } from "./FleetDatabase.ts"
+import { FleetDatabaseError, notPrepared } from "./FleetError.ts"
+import * as LedgerSchema from "./ledger/LedgerSchema.ts"
+import * as StatusTables from "./operations/StatusTables.ts"
 
 const inOrder = (...statements: ReadonlyArray<string>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true }))

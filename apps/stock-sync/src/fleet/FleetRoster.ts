@@ -5,11 +5,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { toStorable } from "../ledger/LedgerConnection.js"
-import * as AccountSelection from "./AccountSelection.js"
-import * as FleetAccounts from "./FleetAccounts.js"
-import { FleetDatabase } from "./FleetDatabase.js"
-import type { FleetDatabaseError } from "./FleetError.js"
+import { toStorable } from "../ledger/LedgerConnection.ts"
+import * as AccountSelection from "./AccountSelection.ts"
+import * as FleetAccounts from "./FleetAccounts.ts"
+import { FleetDatabase } from "./FleetDatabase.ts"
+import type { FleetDatabaseError } from "./FleetError.ts"
 
 const Change = Schema.Struct({
   id: Schema.String,

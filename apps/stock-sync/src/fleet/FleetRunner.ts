@@ -6,8 +6,8 @@ import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import type { MonotonicMillis } from "../sync/MonotonicClock.js"
-import type * as SyncStatus from "../sync/SyncStatus.js"
+import type { MonotonicMillis } from "../sync/MonotonicClock.ts"
+import type * as SyncStatus from "../sync/SyncStatus.ts"
 
 /** The state of this process. The database has that of the fleet. */
 export interface RunnerState {

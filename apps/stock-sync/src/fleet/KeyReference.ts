@@ -10,9 +10,9 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as LedgerCommands from "../ledger/LedgerCommands.js"
-import { InvalidAccount } from "./FleetError.js"
-import * as FleetSecret from "./FleetSecret.js"
+import * as LedgerCommands from "../ledger/LedgerCommands.ts"
+import { InvalidAccount } from "./FleetError.ts"
+import * as FleetSecret from "./FleetSecret.ts"
 
 const Parts = Schema.Union(
   Schema.TaggedStruct("Env", { name: Schema.String }),

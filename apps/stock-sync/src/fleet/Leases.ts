@@ -6,8 +6,8 @@ import type * as RunnerStorage from "@effect/cluster/RunnerStorage"
 import type * as ShardId from "@effect/cluster/ShardId"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as MonotonicClock from "../sync/MonotonicClock.js"
-import type { Term } from "./Ownership.js"
+import * as MonotonicClock from "../sync/MonotonicClock.ts"
+import type { Term } from "./Ownership.ts"
 
 interface Lease {
   readonly term: Term

@@ -9,7 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import * as MonotonicClock from "../sync/MonotonicClock.js"
+import * as MonotonicClock from "../sync/MonotonicClock.ts"
 
 /** Counts how often this runner has acquired a shard. Within one term, no other runner owned the shard. */
 export type Term = number

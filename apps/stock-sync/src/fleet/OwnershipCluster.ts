@@ -26,11 +26,11 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import * as FleetDatabase from "./FleetDatabase.js"
-import { type FleetDatabaseError, notPrepared } from "./FleetError.js"
-import * as Leases from "./Leases.js"
-import { Ownership, type Term } from "./Ownership.js"
-import * as ShardReleases from "./ShardReleases.js"
+import * as FleetDatabase from "./FleetDatabase.ts"
+import { type FleetDatabaseError, notPrepared } from "./FleetError.ts"
+import * as Leases from "./Leases.ts"
+import { Ownership, type Term } from "./Ownership.ts"
+import * as ShardReleases from "./ShardReleases.ts"
 
 /** Every runner of a fleet must use the same number: it decides the shard of an account. */
 export const shards = 300

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import * as MonotonicClock from "../sync/MonotonicClock.js"
+import * as MonotonicClock from "../sync/MonotonicClock.ts"
 
 /** The place of an account in every interval, from 0 to 1. */
 export const of = (account: string): number => createHash("sha256").update(account).digest().readUInt32BE(0) / 2 ** 32

@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { isSecret, secretNames } from "./AccountOptionNames.js"
-import { type AccountSettings, FleetAccounts, settingsOf } from "./FleetAccounts.js"
-import { FleetDatabase } from "./FleetDatabase.js"
-import type { FleetDatabaseError } from "./FleetError.js"
-import * as FleetSecret from "./FleetSecret.js"
+import { isSecret, secretNames } from "./AccountOptionNames.ts"
+import { type AccountSettings, FleetAccounts, settingsOf } from "./FleetAccounts.ts"
+import { FleetDatabase } from "./FleetDatabase.ts"
+import type { FleetDatabaseError } from "./FleetError.ts"
+import * as FleetSecret from "./FleetSecret.ts"
 
 type Secret = Option.Option<FleetSecret.FleetSecret["Type"]>
 

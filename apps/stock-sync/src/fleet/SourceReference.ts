@@ -3,7 +3,7 @@
  * can hold a password. A sealed source keeps the address without secrets beside it, for listings.
  */
 import * as Schema from "effect/Schema"
-import * as SourceUri from "../source/SourceUri.js"
+import * as SourceUri from "../source/SourceUri.ts"
 
 const Parts = Schema.Union(
   Schema.TaggedStruct("Plain", { text: Schema.String }),

@@ -2,7 +2,7 @@
 import * as Data from "effect/Data"
 import * as Order from "effect/Order"
 import * as SortedSet from "effect/SortedSet"
-import type { MonotonicMillis } from "../sync/MonotonicClock.js"
+import type { MonotonicMillis } from "../sync/MonotonicClock.ts"
 
 // Found by value, so the tuples are those of `Data`.
 type Wake = readonly [at: MonotonicMillis, account: string]

@@ -2,11 +2,11 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { Account, Ledger } from "./Ledger.js"
-import { LedgerCommands } from "./LedgerCommands.js"
-import { keyColumns, type LedgerConnection } from "./LedgerConnection.js"
-import { OtherAccount } from "./LedgerError.js"
-import * as LedgerRows from "./LedgerRows.js"
+import type { Account, Ledger } from "./Ledger.ts"
+import { LedgerCommands } from "./LedgerCommands.ts"
+import { keyColumns, type LedgerConnection } from "./LedgerConnection.ts"
+import { OtherAccount } from "./LedgerError.ts"
+import * as LedgerRows from "./LedgerRows.ts"
 
 const accountRow = LedgerRows.first(Schema.Struct({
   base_url: Schema.String,

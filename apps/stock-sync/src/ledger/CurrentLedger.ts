@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import type { Ledger } from "./Ledger.js"
+import type { Ledger } from "./Ledger.ts"
 
 /** None while no ledger is open. */
 export class CurrentLedger extends Context.Tag("@plaza/stock-sync/ledger/CurrentLedger")<

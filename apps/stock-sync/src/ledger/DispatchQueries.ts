@@ -10,12 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import type { Ledger, LedgerOptions, ObservedStock } from "./Ledger.js"
-import { idRows, type LedgerConnection } from "./LedgerConnection.js"
-import * as LedgerRows from "./LedgerRows.js"
-import * as OutcomeQueries from "./OutcomeQueries.js"
-import * as Tables from "./Tables.js"
-import * as TakeQueries from "./TakeQueries.js"
+import type { Ledger, LedgerOptions, ObservedStock } from "./Ledger.ts"
+import { idRows, type LedgerConnection } from "./LedgerConnection.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import * as OutcomeQueries from "./OutcomeQueries.ts"
+import * as Tables from "./Tables.ts"
+import * as TakeQueries from "./TakeQueries.ts"
 
 const releasedProducts = LedgerRows.all(Schema.Struct({ id: ProductId }))
 

@@ -8,12 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as DropGuard from "../sync/DropGuard.js"
-import type { LedgerCommands } from "./LedgerCommands.js"
-import { NotHeld, SnapshotHeld } from "./LedgerError.js"
-import * as LedgerRows from "./LedgerRows.js"
-import type { HeldSnapshot, SnapshotStatus } from "./Snapshot.js"
-import type * as SnapshotDiff from "./SnapshotDiff.js"
+import * as DropGuard from "../sync/DropGuard.ts"
+import type { LedgerCommands } from "./LedgerCommands.ts"
+import { NotHeld, SnapshotHeld } from "./LedgerError.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import type { HeldSnapshot, SnapshotStatus } from "./Snapshot.ts"
+import type * as SnapshotDiff from "./SnapshotDiff.ts"
 
 export type Verdict =
   | { readonly _tag: "Plausible" }

@@ -11,8 +11,8 @@ import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Entry, EntryState, Refusal, Waiting } from "./Entry.js"
-import type { LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.js"
+import type { Entry, EntryState, Refusal, Waiting } from "./Entry.ts"
+import type { LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.ts"
 import type {
   HeldChange,
   HeldSnapshot,
@@ -22,7 +22,7 @@ import type {
   SnapshotPreview,
   SnapshotResult,
   SnapshotStatus
-} from "./Snapshot.js"
+} from "./Snapshot.ts"
 
 /** The account that a ledger belongs to. */
 export interface Account {

@@ -8,8 +8,8 @@ import type { Fragment } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
-import * as Permits from "../sync/Permits.js"
-import type { LedgerFault } from "./LedgerError.js"
+import * as Permits from "../sync/Permits.ts"
+import type { LedgerFault } from "./LedgerError.ts"
 
 export interface LedgerConnection {
   readonly sql: SqlClient.SqlClient

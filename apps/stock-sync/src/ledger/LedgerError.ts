@@ -1,7 +1,7 @@
 /** The failures of a ledger. */
 import * as Data from "effect/Data"
 import type { ParseError } from "effect/ParseResult"
-import type { HeldSnapshot } from "./Snapshot.js"
+import type { HeldSnapshot } from "./Snapshot.ts"
 
 /** The ledger can't be opened, read or written. Its session may be lost, and with it the lock: open the ledger again to continue. */
 export class LedgerFault extends Data.TaggedError("LedgerFault")<{

@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as DropGuard from "../sync/DropGuard.js"
-import { type Entry, type Refusal, states, type Waiting } from "./Entry.js"
-import type { HistoryEntry } from "./Ledger.js"
-import type { HeldSnapshot } from "./Snapshot.js"
+import * as DropGuard from "../sync/DropGuard.ts"
+import { type Entry, type Refusal, states, type Waiting } from "./Entry.ts"
+import type { HistoryEntry } from "./Ledger.ts"
+import type { HeldSnapshot } from "./Snapshot.ts"
 
 /** Decodes every row of a statement. */
 export const all = <A, I>(row: Schema.Schema<A, I>) => {

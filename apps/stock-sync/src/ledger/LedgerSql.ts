@@ -1,14 +1,14 @@
 /** The `Ledger` service on an open database. `Sqlite` and `Postgres` open it. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as AccountQueries from "./AccountQueries.js"
-import * as ApplySnapshot from "./ApplySnapshot.js"
-import * as DispatchQueries from "./DispatchQueries.js"
-import * as HeldSnapshots from "./HeldSnapshots.js"
-import type { Ledger, LedgerOptions } from "./Ledger.js"
-import { LedgerCommands } from "./LedgerCommands.js"
-import type { LedgerConnection } from "./LedgerConnection.js"
-import * as ReadQueries from "./ReadQueries.js"
+import * as AccountQueries from "./AccountQueries.ts"
+import * as ApplySnapshot from "./ApplySnapshot.ts"
+import * as DispatchQueries from "./DispatchQueries.ts"
+import * as HeldSnapshots from "./HeldSnapshots.ts"
+import type { Ledger, LedgerOptions } from "./Ledger.ts"
+import { LedgerCommands } from "./LedgerCommands.ts"
+import type { LedgerConnection } from "./LedgerConnection.ts"
+import * as ReadQueries from "./ReadQueries.ts"
 
 export const make = (
   connection: LedgerConnection,

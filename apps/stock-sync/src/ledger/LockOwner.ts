@@ -11,8 +11,8 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import { hostname } from "node:os"
-import { LedgerInUse } from "./LedgerError.js"
-import * as LedgerRows from "./LedgerRows.js"
+import { LedgerInUse } from "./LedgerError.ts"
+import * as LedgerRows from "./LedgerRows.ts"
 
 /** Records this process as the owner. Returns an effect that checks whether it still is. */
 export const record = (sql: SqlClient.SqlClient): Effect.Effect<Effect.Effect<boolean, SqlError>, SqlError> =>

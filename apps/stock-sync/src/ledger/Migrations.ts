@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as Dialect from "./Dialect.js"
-import * as LedgerRows from "./LedgerRows.js"
-import * as Tables from "./Tables.js"
+import * as Dialect from "./Dialect.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import * as Tables from "./Tables.ts"
 
 /** The table in which the Migrator records the migrations of a ledger. */
 export const table = "ledger_migrations"

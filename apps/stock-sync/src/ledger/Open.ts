@@ -1,12 +1,12 @@
 /** Layers of the ledger for `--ledger`: the path of an SQLite file, or the address of a Postgres. Loads only the driver that is used. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { LedgerOptions } from "./Ledger.js"
+import type { LedgerOptions } from "./Ledger.ts"
 
 const isPostgres = (ledger: string) => /^postgres(?:ql)?:\/\//i.test(ledger)
 
-const sqlite = Effect.promise(() => import("./Sqlite.js"))
-const postgres = Effect.promise(() => import("./Postgres.js"))
+const sqlite = Effect.promise(() => import("./Sqlite.ts"))
+const postgres = Effect.promise(() => import("./Postgres.ts"))
 
 type Access = "layer" | "layerWithoutLock" | "layerReadOnly" | "layerTemporaryCopy"
 

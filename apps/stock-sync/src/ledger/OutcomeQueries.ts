@@ -5,11 +5,11 @@ import type { Fragment } from "@effect/sql/Statement"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Refusal } from "./Entry.js"
-import { clockTolerance, type FailedSend, type HistoryEntry, type LedgerOptions, type Send } from "./Ledger.js"
-import { toStorable } from "./LedgerConnection.js"
-import { together, type Write } from "./Statements.js"
-import * as Tables from "./Tables.js"
+import type { Refusal } from "./Entry.ts"
+import { clockTolerance, type FailedSend, type HistoryEntry, type LedgerOptions, type Send } from "./Ledger.ts"
+import { toStorable } from "./LedgerConnection.ts"
+import { together, type Write } from "./Statements.ts"
+import * as Tables from "./Tables.ts"
 
 /** The ledger stores whole milliseconds. */
 export const wholeMillis = (duration: Duration.Duration): number => Math.ceil(Duration.toMillis(duration))

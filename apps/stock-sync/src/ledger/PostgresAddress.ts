@@ -1,6 +1,6 @@
 /** Parses the address of a Postgres ledger. Each ledger has its own schema, so one database can hold the ledgers of many accounts. */
 import * as Effect from "effect/Effect"
-import { LedgerFault } from "./LedgerError.js"
+import { LedgerFault } from "./LedgerError.ts"
 
 export interface PostgresAddress {
   /** For the driver, with the password. */

@@ -1,7 +1,7 @@
 /** Messages for operators from the failures of Postgres. */
 import type { SqlError } from "@effect/sql/SqlError"
 import type { ParseError } from "effect/ParseResult"
-import { invalidRow, LedgerFault } from "./LedgerError.js"
+import { invalidRow, LedgerFault } from "./LedgerError.ts"
 
 /** How messages name a database. */
 export interface Naming {

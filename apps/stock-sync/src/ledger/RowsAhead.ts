@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { SnapshotInput } from "./Snapshot.js"
-import * as Staging from "./Staging.js"
+import type { SnapshotInput } from "./Snapshot.ts"
+import * as Staging from "./Staging.ts"
 
 /** The number of rows. A source with more is staged while it is read. */
 export class RowsAhead extends Context.Reference<RowsAhead>()("@plaza/stock-sync/ledger/RowsAhead", { defaultValue: () => 10_000 }) {}

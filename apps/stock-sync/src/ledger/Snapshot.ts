@@ -3,9 +3,9 @@ import type { Row } from "@plaza/tabular/Stock"
 import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Adjustments } from "../source/ProductRules.js"
-import type { Unit } from "../source/Source.js"
-import type * as DropGuard from "../sync/DropGuard.js"
+import type { Adjustments } from "../source/ProductRules.ts"
+import type { Unit } from "../source/Source.ts"
+import type * as DropGuard from "../sync/DropGuard.ts"
 
 /** The rows of a source, and what messages about them name. */
 export interface SnapshotInput<E, R> {

@@ -5,11 +5,11 @@ import type { Fragment } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as DropGuard from "../sync/DropGuard.js"
-import * as LedgerRows from "./LedgerRows.js"
-import type { SnapshotPolicy, SnapshotResult } from "./Snapshot.js"
-import * as Staging from "./Staging.js"
-import type { Relations } from "./Statements.js"
+import * as DropGuard from "../sync/DropGuard.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import type { SnapshotPolicy, SnapshotResult } from "./Snapshot.ts"
+import * as Staging from "./Staging.ts"
+import type { Relations } from "./Statements.ts"
 
 /** The products that the snapshot does not name. A rejected or excluded row names its product. */
 const missing = (sql: SqlClient.SqlClient) =>

@@ -1,7 +1,7 @@
 /** Messages for operators from the result codes of SQLite. */
 import type { SqlError } from "@effect/sql/SqlError"
 import type { ParseError } from "effect/ParseResult"
-import { invalidRow, LedgerFault } from "./LedgerError.js"
+import { invalidRow, LedgerFault } from "./LedgerError.ts"
 
 /** SQLITE_BUSY. */
 export const busyCode = 5

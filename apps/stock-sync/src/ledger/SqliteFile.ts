@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { LedgerConnection } from "./LedgerConnection.js"
-import { LedgerFault } from "./LedgerError.js"
-import * as LedgerRows from "./LedgerRows.js"
-import * as Migrations from "./Migrations.js"
-import { faultOf } from "./SqliteErrors.js"
+import type { LedgerConnection } from "./LedgerConnection.ts"
+import { LedgerFault } from "./LedgerError.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import * as Migrations from "./Migrations.ts"
+import { faultOf } from "./SqliteErrors.ts"
 
 /** Marks a database file as a ledger ("PLZS" in ASCII), so that no other program's database is written to. */
 export const applicationId = 0x504c5a53

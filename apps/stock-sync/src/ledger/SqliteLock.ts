@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
-import * as MonotonicClock from "../sync/MonotonicClock.js"
-import type { LedgerFault } from "./LedgerError.js"
-import * as LockOwner from "./LockOwner.js"
-import { busyCode, codeOf, faultOf } from "./SqliteErrors.js"
-import * as SqliteFile from "./SqliteFile.js"
+import * as MonotonicClock from "../sync/MonotonicClock.ts"
+import type { LedgerFault } from "./LedgerError.ts"
+import * as LockOwner from "./LockOwner.ts"
+import { busyCode, codeOf, faultOf } from "./SqliteErrors.ts"
+import * as SqliteFile from "./SqliteFile.ts"
 
 /** Holds the lock until the scope closes. Returns the path of the lock file. */
 export const acquire = (path: string) =>

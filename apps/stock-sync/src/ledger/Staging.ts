@@ -11,10 +11,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as ProductRules from "../source/ProductRules.js"
-import { idRows, isStorable, toStorable } from "./LedgerConnection.js"
-import * as LedgerRows from "./LedgerRows.js"
-import type { SnapshotPolicy } from "./Snapshot.js"
+import * as ProductRules from "../source/ProductRules.ts"
+import { idRows, isStorable, toStorable } from "./LedgerConnection.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import type { SnapshotPolicy } from "./Snapshot.ts"
 
 /** Rows per statement: enough to make the statement's own cost negligible, few enough for little memory. */
 export const batchSize = 2_000

@@ -1,7 +1,7 @@
 /** The tables of a ledger, in the dialect of its database. Ids are text: "007" stays "007". */
 import { StockPriority } from "@plaza/client"
-import { accountSetting, type Dialect, shared } from "./Dialect.js"
-import { mismatchTag, states } from "./Entry.js"
+import { accountSetting, type Dialect, shared } from "./Dialect.ts"
+import { mismatchTag, states } from "./Entry.ts"
 
 /** The column `priority` holds the position in the order of priorities. */
 export const priorityIndex = (priority: StockPriority.Priority): number => StockPriority.priorities.indexOf(priority)

@@ -1,5 +1,5 @@
 /** A line chart over time as SVG, rendered on the server with the colours of the stylesheet. */
-import { type Html, html } from "./Html.js"
+import { type Html, html } from "./Html.ts"
 
 export interface Chart {
   /** Unique on the page. */

@@ -9,11 +9,11 @@ import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
 import * as Queue from "effect/Queue"
-import * as Format from "../commands/Format.js"
-import { mismatchTag } from "../ledger/Entry.js"
-import { type AccountState, type Failure, type LedgerState, reduce, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
-import * as Metrics from "./Metrics.js"
-import * as StatusText from "./StatusText.js"
+import * as Format from "../commands/Format.ts"
+import { mismatchTag } from "../ledger/Entry.ts"
+import { type AccountState, type Failure, type LedgerState, reduce, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.ts"
+import * as Metrics from "./Metrics.ts"
+import * as StatusText from "./StatusText.ts"
 
 interface Line {
   readonly level: LogLevel.LogLevel

@@ -5,11 +5,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import type { Counts } from "../ledger/Ledger.js"
-import { type AccountState, outcomes } from "../sync/SyncStatus.js"
-import { version } from "../version.js"
-import * as Metrics from "./Metrics.js"
-import type { LedgerSample, Options, StatusSnapshot } from "./StatusSampler.js"
+import type { Counts } from "../ledger/Ledger.ts"
+import { type AccountState, outcomes } from "../sync/SyncStatus.ts"
+import { version } from "../version.ts"
+import * as Metrics from "./Metrics.ts"
+import type { LedgerSample, Options, StatusSnapshot } from "./StatusSampler.ts"
 
 const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]> = [
   ["Starting", "starting"],

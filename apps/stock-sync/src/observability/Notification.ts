@@ -1,9 +1,9 @@
 /** Turns events of a running worker into notifications, and batches them. Pure. */
 import type { ProductId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
-import type { Account } from "../ledger/Ledger.js"
-import type * as DropGuard from "../sync/DropGuard.js"
-import type { StampedEvent } from "../sync/SyncStatus.js"
+import type { Account } from "../ledger/Ledger.ts"
+import type * as DropGuard from "../sync/DropGuard.ts"
+import type { StampedEvent } from "../sync/SyncStatus.ts"
 
 export interface Product {
   readonly productId: ProductId

@@ -9,12 +9,12 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { CurrentLedger } from "../ledger/CurrentLedger.js"
-import type { SyncStatus } from "../sync/SyncStatus.js"
-import * as EventLogger from "./EventLogger.js"
-import * as Logs from "./Logs.js"
-import type { OtlpSettings } from "./OtlpSettings.js"
-import type { WebhookSettings } from "./Webhook.js"
+import type { CurrentLedger } from "../ledger/CurrentLedger.ts"
+import type { SyncStatus } from "../sync/SyncStatus.ts"
+import * as EventLogger from "./EventLogger.ts"
+import * as Logs from "./Logs.ts"
+import type { OtlpSettings } from "./OtlpSettings.ts"
+import type { WebhookSettings } from "./Webhook.ts"
 
 export interface ObservabilitySettings {
   readonly logs: Logs.Options
@@ -36,7 +36,7 @@ const server = (options: Options) =>
     onNone: () => Layer.empty,
     onSome: (address) =>
       Layer.scopedDiscard(Effect.gen(function*() {
-        const { listen } = yield* Effect.promise(() => import("./Server.js"))
+        const { listen } = yield* Effect.promise(() => import("./Server.ts"))
         yield* Effect.annotateLogs(Effect.logInfo("page.listening"), { address: yield* listen({ ...options, ...address }) })
       }))
   })
@@ -45,8 +45,8 @@ const server = (options: Options) =>
 const sampling = (options: Options) =>
   Option.isNone(options.server) && Option.isNone(options.otlp) ? Layer.empty : Layer.unwrapEffect(
     Effect.gen(function*() {
-      const StatusSampler = yield* Effect.promise(() => import("./StatusSampler.js"))
-      const { staleAfter } = yield* Effect.promise(() => import("./Readiness.js"))
+      const StatusSampler = yield* Effect.promise(() => import("./StatusSampler.ts"))
+      const { staleAfter } = yield* Effect.promise(() => import("./Readiness.ts"))
       const sourceStaleAfter = options.poll === undefined ? undefined : staleAfter(options.poll)
       return Layer.provide(server(options), StatusSampler.layer({ ...options, sourceStaleAfter }))
     })
@@ -55,14 +55,14 @@ const sampling = (options: Options) =>
 const otlp = (settings: Option.Option<OtlpSettings>): Layer.Layer<never, ConfigError> =>
   Option.match(settings, {
     onNone: () => Layer.empty,
-    onSome: (settings) => Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Otlp.js")), ({ layer }) => layer(settings)))
+    onSome: (settings) => Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Otlp.ts")), ({ layer }) => layer(settings)))
   })
 
 const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, ConfigError, SyncStatus> =>
   Option.match(settings, {
     onNone: () => Layer.empty,
     onSome: (settings) =>
-      Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Webhook.js")), ({ layerConfig }) => layerConfig(settings)))
+      Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Webhook.ts")), ({ layerConfig }) => layerConfig(settings)))
   })
 
 /** The log, and OTLP if it is configured. */

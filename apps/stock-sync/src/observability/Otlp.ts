@@ -6,7 +6,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type { OtlpSettings } from "./OtlpSettings.js"
+import type { OtlpSettings } from "./OtlpSettings.ts"
 
 export const layer = (settings: OtlpSettings): Layer.Layer<never, ConfigError> => {
   const { attributes, endpoint, headers, metricsInterval, protocol, serviceName, serviceVersion } = settings

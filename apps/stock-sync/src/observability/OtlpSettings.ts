@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { name, version } from "../version.js"
+import { name, version } from "../version.ts"
 
 export interface OtlpSettings {
   /** The exporter appends `/v1/traces`, `/v1/metrics` and `/v1/logs`. */

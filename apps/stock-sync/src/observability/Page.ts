@@ -1,9 +1,9 @@
 /** The frame of the status pages, and the files that they load. Rendered on the server; the pages work without scripts. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { version } from "../version.js"
-import { type Html, html } from "./Html.js"
-import * as Responses from "./HttpResponses.js"
-import { icon, script, style } from "./Style.js"
+import { version } from "../version.ts"
+import { type Html, html } from "./Html.ts"
+import * as Responses from "./HttpResponses.ts"
+import { icon, script, style } from "./Style.ts"
 
 export const paths = { page: "/", style: "/assets/status.css", script: "/assets/status.js", icon: "/assets/icon.svg" } as const
 

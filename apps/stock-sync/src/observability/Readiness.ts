@@ -1,8 +1,8 @@
 /** Decides whether a running worker is ready, and gives the reasons if not. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import type { State } from "../sync/SyncStatus.js"
-import * as StatusText from "./StatusText.js"
+import type { State } from "../sync/SyncStatus.ts"
+import * as StatusText from "./StatusText.ts"
 
 export interface Reason {
   readonly reason:

@@ -3,12 +3,12 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Responses from "./HttpResponses.js"
-import * as Page from "./Page.js"
-import * as Prometheus from "./Prometheus.js"
-import * as StatusPage from "./StatusPage.js"
-import { StatusSampler } from "./StatusSampler.js"
-import type { RateOptions } from "./StatusSections.js"
+import * as Responses from "./HttpResponses.ts"
+import * as Page from "./Page.ts"
+import * as Prometheus from "./Prometheus.ts"
+import * as StatusPage from "./StatusPage.ts"
+import { StatusSampler } from "./StatusSampler.ts"
+import type { RateOptions } from "./StatusSections.ts"
 
 export interface Options extends RateOptions {
   /** Accept only requests whose `Host` is a name of this machine. */

@@ -10,8 +10,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
-import * as Routes from "./Routes.js"
-import type { StatusSampler } from "./StatusSampler.js"
+import * as Routes from "./Routes.ts"
+import type { StatusSampler } from "./StatusSampler.ts"
 
 export interface Address {
   readonly host: string

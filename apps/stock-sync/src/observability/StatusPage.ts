@@ -1,9 +1,9 @@
 /** The status page: the state of the worker, waiting and refused products, and actions for an operator. */
-import { ofStore } from "../ledger/LedgerCommands.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
-import type { StatusSnapshot } from "./StatusSampler.js"
-import * as Sections from "./StatusSections.js"
+import { ofStore } from "../ledger/LedgerCommands.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
+import type { StatusSnapshot } from "./StatusSampler.ts"
+import * as Sections from "./StatusSections.ts"
 
 export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions): string => {
   const { ledger, now, reasons, state: { owner, source: { held }, startedAt } } = snapshot

@@ -1,8 +1,8 @@
 /** Describes the state of a running worker in sentences, for readiness, the log and the status page. */
 import * as DateTime from "effect/DateTime"
-import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
-import type { HeldSnapshot } from "../ledger/Snapshot.js"
-import type { AccountState, Failure, State } from "../sync/SyncStatus.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
+import type { HeldSnapshot } from "../ledger/Snapshot.ts"
+import type { AccountState, Failure, State } from "../sync/SyncStatus.ts"
 
 export const iso = (at: DateTime.Utc): string => DateTime.formatIso(at)
 

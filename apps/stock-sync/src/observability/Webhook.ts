@@ -21,10 +21,10 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { createHmac } from "node:crypto"
-import { type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
-import { name, version } from "../version.js"
-import * as Metrics from "./Metrics.js"
-import * as Notification from "./Notification.js"
+import { type StampedEvent, SyncStatus } from "../sync/SyncStatus.ts"
+import { name, version } from "../version.ts"
+import * as Metrics from "./Metrics.ts"
+import * as Notification from "./Notification.ts"
 
 export interface WebhookSettings {
   /** Path and query may contain a token. */

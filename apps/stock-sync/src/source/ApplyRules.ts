@@ -4,11 +4,11 @@ import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Wording } from "../config/Wording.js"
-import * as ProductRules from "./ProductRules.js"
-import * as RulesFile from "./RulesFile.js"
-import type { Source, SourceFailure } from "./Source.js"
-import * as WholeFile from "./WholeFile.js"
+import { Wording } from "../config/Wording.ts"
+import * as ProductRules from "./ProductRules.ts"
+import * as RulesFile from "./RulesFile.ts"
+import type { Source, SourceFailure } from "./Source.ts"
+import * as WholeFile from "./WholeFile.ts"
 
 export interface RuleOptions {
   readonly all: ProductRules.Adjustment

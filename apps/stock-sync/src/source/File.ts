@@ -6,11 +6,11 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Wording } from "../config/Wording.js"
-import * as Rows from "./Rows.js"
-import type { Source } from "./Source.js"
-import * as Watch from "./Watch.js"
-import * as WholeFile from "./WholeFile.js"
+import { Wording } from "../config/Wording.ts"
+import * as Rows from "./Rows.ts"
+import type { Source } from "./Source.ts"
+import * as Watch from "./Watch.ts"
+import * as WholeFile from "./WholeFile.ts"
 
 export interface FileOptions extends Rows.RowOptions, WholeFile.FinishedOptions {
   readonly path: string

@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type Source, type SourceFailure, SourceUnreachable } from "./Source.js"
+import { type Source, type SourceFailure, SourceUnreachable } from "./Source.ts"
 
 /** Ten times what a ledger is measured with. */
 export const maxRows = 10_000_000

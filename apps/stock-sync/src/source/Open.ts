@@ -16,12 +16,12 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as ApplyRules from "./ApplyRules.js"
-import * as File from "./File.js"
-import * as LimitedSource from "./LimitedSource.js"
-import * as Rows from "./Rows.js"
-import { Source, type SourceFailure, type SourceUnreachable } from "./Source.js"
-import * as SourceUri from "./SourceUri.js"
+import * as ApplyRules from "./ApplyRules.ts"
+import * as File from "./File.ts"
+import * as LimitedSource from "./LimitedSource.ts"
+import * as Rows from "./Rows.ts"
+import { Source, type SourceFailure, type SourceUnreachable } from "./Source.ts"
+import * as SourceUri from "./SourceUri.ts"
 
 export interface SourceOptions extends Rows.RowOptions {
   /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
@@ -89,11 +89,11 @@ const traced = (name: string, source: Source["Type"]): Source["Type"] => {
 
 /** The source of the options, until the scope closes. An address is read by a client of its own, for which a proxy variable may be invalid. */
 export const make = (options: SourceOptions): Effect.Effect<Source["Type"], ConfigError | SourceFailure, Files | Scope.Scope> =>
-  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.makeOnNode(http)))
+  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.ts")), (module) => module.makeOnNode(http)))
 
 /** The source of the options. It holds no connection between two reads. An address is read by the given client. */
 export const makeShared = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | HttpClient.HttpClient> =>
-  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.make(http)))
+  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.ts")), (module) => module.make(http)))
 
 type Http<E, R> = (options: SourceOptions & { readonly poll: Duration.Duration }) => Effect.Effect<Source["Type"], E, R>
 
@@ -152,11 +152,11 @@ const origin = <E, R>(given: SourceOptions, http: Http<E, R>): Effect.Effect<Sou
     case "http":
       return http(options)
     case "postgres":
-      return Effect.flatMap(Effect.promise(() => import("./sql/Postgres.js")), (module) => module.make(options))
+      return Effect.flatMap(Effect.promise(() => import("./sql/Postgres.ts")), (module) => module.make(options))
     case "mysql":
-      return Effect.flatMap(Effect.promise(() => import("./sql/Mysql.js")), (module) => module.make(options))
+      return Effect.flatMap(Effect.promise(() => import("./sql/Mysql.ts")), (module) => module.make(options))
     case "sqlite":
-      return Effect.flatMap(Effect.promise(() => import("./sql/Sqlite.js")), (module) => module.make(options))
+      return Effect.flatMap(Effect.promise(() => import("./sql/Sqlite.ts")), (module) => module.make(options))
   }
 }
 

@@ -7,8 +7,8 @@ import * as Stock from "@plaza/tabular/Stock"
 import type * as StreamingParser from "@plaza/tabular/StreamingParser"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { Wording } from "../config/Wording.js"
-import type { Unit } from "./Source.js"
+import { Wording } from "../config/Wording.ts"
+import type { Unit } from "./Source.ts"
 
 /** How a row of any source is decoded. */
 export interface SchemaOptions extends Stock.Columns {

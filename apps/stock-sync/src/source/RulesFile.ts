@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { ProductRule } from "./ProductRules.js"
+import type { ProductRule } from "./ProductRules.ts"
 
 const columns = ["id", "productId", "buffer", "max", "exclude"] as const
 type Column = (typeof columns)[number]

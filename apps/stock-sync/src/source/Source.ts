@@ -10,7 +10,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type { Adjustments } from "./ProductRules.js"
+import type { Adjustments } from "./ProductRules.ts"
 
 /**
  * The source can't be read now, or not to its end, or is not finished yet. None of its rows are accepted. A later attempt may succeed

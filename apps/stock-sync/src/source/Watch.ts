@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import * as PollInterval from "./PollInterval.js"
+import * as PollInterval from "./PollInterval.ts"
 
 export interface WatchOptions<E> {
   /** The version of the file; none if there is no file. */

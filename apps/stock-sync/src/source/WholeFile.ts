@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { type SourceFailure, SourceUnreachable } from "./Source.js"
-import { isMissing, unreadable } from "./UnreadableFile.js"
+import { type SourceFailure, SourceUnreachable } from "./Source.ts"
+import { isMissing, unreadable } from "./UnreadableFile.ts"
 
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */

@@ -7,12 +7,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import { Wording } from "../config/Wording.js"
-import { type Account, clockTolerance, Ledger } from "../ledger/Ledger.js"
-import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
-import { AccountBreaker } from "./AccountBreaker.js"
-import * as AccountIdentity from "./AccountIdentity.js"
-import { SyncStatus } from "./SyncStatus.js"
+import { Wording } from "../config/Wording.ts"
+import { type Account, clockTolerance, Ledger } from "../ledger/Ledger.ts"
+import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.ts"
+import { AccountBreaker } from "./AccountBreaker.ts"
+import * as AccountIdentity from "./AccountIdentity.ts"
+import { SyncStatus } from "./SyncStatus.ts"
 
 /** There is no `GET /me` at the base URL, so the base URL is wrong. */
 export class WrongAddress extends Data.TaggedError("WrongAddress")<{

@@ -4,9 +4,9 @@ import type { Profiles } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as AccountIdentity from "./AccountIdentity.js"
-import * as FailureEvent from "./FailureEvent.js"
-import { type AccountState, SyncStatus } from "./SyncStatus.js"
+import * as AccountIdentity from "./AccountIdentity.ts"
+import * as FailureEvent from "./FailureEvent.ts"
+import { type AccountState, SyncStatus } from "./SyncStatus.ts"
 
 export class AccountBreaker extends Context.Tag("@plaza/stock-sync/sync/AccountBreaker")<
   AccountBreaker,

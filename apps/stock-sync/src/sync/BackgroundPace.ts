@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import * as MonotonicClock from "./MonotonicClock.js"
+import * as MonotonicClock from "./MonotonicClock.ts"
 
 export interface Options {
   /** Share of the rate limit, 0 to 1. */

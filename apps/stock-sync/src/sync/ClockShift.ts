@@ -2,9 +2,9 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import { Ledger } from "../ledger/Ledger.js"
-import type { LedgerFault } from "../ledger/LedgerError.js"
-import * as MonotonicClock from "./MonotonicClock.js"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { LedgerFault } from "../ledger/LedgerError.ts"
+import * as MonotonicClock from "./MonotonicClock.ts"
 
 // A synchronised clock drifts by less.
 const minShift = 1_000

@@ -6,7 +6,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Ledger } from "../ledger/Ledger.js"
+import type { Ledger } from "../ledger/Ledger.ts"
 
 export type Counting = Pick<Ledger["Type"], "countRequest">
 

@@ -2,7 +2,7 @@
 import type { ProductId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import type { Failure } from "./SyncStatus.js"
+import type { Failure } from "./SyncStatus.ts"
 
 const longest = 1_000
 

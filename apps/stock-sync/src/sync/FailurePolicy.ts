@@ -8,10 +8,10 @@ import { FailureScope } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { mismatchTag, type Refusal } from "../ledger/Entry.js"
-import type { FailedSend, Send } from "../ledger/Ledger.js"
-import * as Backoff from "./Backoff.js"
-import * as FailureEvent from "./FailureEvent.js"
+import { mismatchTag, type Refusal } from "../ledger/Entry.ts"
+import type { FailedSend, Send } from "../ledger/Ledger.ts"
+import * as Backoff from "./Backoff.ts"
+import * as FailureEvent from "./FailureEvent.ts"
 
 export type SendFailure = FailureOf<"setStock">
 

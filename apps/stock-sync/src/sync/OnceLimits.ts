@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { AccountBreaker } from "./AccountBreaker.js"
+import { AccountBreaker } from "./AccountBreaker.ts"
 
 type OpenState = Extract<CircuitBreaker.State, { readonly _tag: "Open" }>
 

@@ -1,5 +1,5 @@
 /** Why a product is sent, as `plan` and the history show it. */
-import type { Entry, Waiting } from "../ledger/Entry.js"
+import type { Entry, Waiting } from "../ledger/Entry.ts"
 
 export type Reason = Exclude<Waiting, "rest"> | "rising" | "neverConfirmed" | "repeated"
 

@@ -4,10 +4,10 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Ledger } from "../ledger/Ledger.js"
-import type { LedgerFault } from "../ledger/LedgerError.js"
-import type { BackgroundPace } from "./BackgroundPace.js"
-import * as MonotonicClock from "./MonotonicClock.js"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { LedgerFault } from "../ledger/LedgerError.ts"
+import type { BackgroundPace } from "./BackgroundPace.ts"
+import * as MonotonicClock from "./MonotonicClock.ts"
 
 export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion")<Reassertion, {
   /** Stock confirmed before this time may be sent again now; none: not now. */

@@ -12,8 +12,8 @@ import * as PubSub from "effect/PubSub"
 import type * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import type { Account } from "../ledger/Ledger.js"
-import type { HeldSnapshot, SnapshotResult } from "../ledger/Snapshot.js"
+import type { Account } from "../ledger/Ledger.ts"
+import type { HeldSnapshot, SnapshotResult } from "../ledger/Snapshot.ts"
 
 export interface Failure {
   readonly at: DateTime.Utc

@@ -1,12 +1,12 @@
 /** Messages about the source and the rows of an account name its options, which are not those of the command line. */
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Option, TestClock } from "effect"
-import { worded } from "../../src/fleet/AccountOptions.js"
-import * as Open from "../../src/source/Open.js"
-import { bad, collect, receive, row } from "../support/ledger/using.js"
-import * as OneFolder from "../support/oneFolder.js"
-import { all } from "../support/reading.js"
-import { memoryLedger } from "../support/simulation.js"
+import { worded } from "../../src/fleet/AccountOptions.ts"
+import * as Open from "../../src/source/Open.ts"
+import { bad, collect, receive, row } from "../support/ledger/using.ts"
+import * as OneFolder from "../support/oneFolder.ts"
+import { all } from "../support/reading.ts"
+import { memoryLedger } from "../support/simulation.ts"
 
 describe("messages about an account of a fleet", () => {
   it.scoped("name the option for rows without a rule", () =>

@@ -1,11 +1,11 @@
 /** What the page of an account says about the work on it. */
 import { describe, expect, it } from "@effect/vitest"
 import { DateTime } from "effect"
-import type { AccountActivity } from "../../src/fleet/FleetRunner.js"
-import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
-import * as SyncStatus from "../../src/sync/SyncStatus.js"
-import { idleUntil } from "../support/fleetStatus.js"
-import { utc } from "../support/utc.js"
+import type { AccountActivity } from "../../src/fleet/FleetRunner.ts"
+import * as AccountWork from "../../src/fleet/operations/AccountWork.ts"
+import * as SyncStatus from "../../src/sync/SyncStatus.ts"
+import { idleUntil } from "../support/fleetStatus.ts"
+import { utc } from "../support/utc.ts"
 
 const now = { wall: utc(60_000), monotonic: 5_000 }
 

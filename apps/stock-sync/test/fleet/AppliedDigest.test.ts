@@ -2,10 +2,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck as fc, Option, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Ledger } from "../../src/ledger/Ledger.js"
-import { add, type Fleet, inAccount, open, server, takeOver } from "../support/ledger/fleet.js"
-import { bad, intake, negative, options, policy, row, unguarded } from "../support/ledger/using.js"
-import { shared } from "../support/shared.js"
+import type { Ledger } from "../../src/ledger/Ledger.ts"
+import { add, type Fleet, inAccount, open, server, takeOver } from "../support/ledger/fleet.ts"
+import { bad, intake, negative, options, policy, row, unguarded } from "../support/ledger/using.ts"
+import { shared } from "../support/shared.ts"
 
 let fleet: Fleet
 shared(server, (built) => {

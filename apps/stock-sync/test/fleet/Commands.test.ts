@@ -4,8 +4,8 @@ import { Help } from "@plaza/cli-kit"
 import * as ArgvLexer from "@plaza/cli-kit/ArgvLexer"
 import { FastCheck } from "effect"
 import { execFileSync } from "node:child_process"
-import * as Cli from "../../src/Cli.js"
-import { ofFleet } from "../../src/ledger/LedgerCommands.js"
+import * as Cli from "../../src/Cli.ts"
+import { ofFleet } from "../../src/ledger/LedgerCommands.ts"
 
 const { page } = Help.manual(Cli.root, Cli.options)
 

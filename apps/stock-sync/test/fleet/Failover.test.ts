@@ -10,7 +10,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Random } from "effect"
 import { env, stdout } from "node:process"
-import * as Failover from "../support/failover/Failover.js"
+import * as Failover from "../support/failover/Failover.ts"
 
 const accounts = Number(env["PLAZA_FLEET_ACCOUNTS"] ?? 20)
 const changes = Number(env["PLAZA_FLEET_CHANGES"] ?? 200)

@@ -2,8 +2,8 @@
 import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Either, FastCheck, Option, Redacted } from "effect"
-import * as FleetSecret from "../../src/fleet/FleetSecret.js"
-import * as KeyReference from "../../src/fleet/KeyReference.js"
+import * as FleetSecret from "../../src/fleet/FleetSecret.ts"
+import * as KeyReference from "../../src/fleet/KeyReference.ts"
 
 const first = "first secret of the fleet"
 const second = "second secret of the fleet"

@@ -2,9 +2,9 @@
 import { MachineId, RunnerAddress, type RunnerStorage, ShardId } from "@effect/cluster"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Ref, TestClock } from "effect"
-import * as Leases from "../../src/fleet/Leases.js"
-import * as PollPhase from "../../src/fleet/PollPhase.js"
-import { WakeQueue } from "../../src/fleet/WakeQueue.js"
+import * as Leases from "../../src/fleet/Leases.ts"
+import * as PollPhase from "../../src/fleet/PollPhase.ts"
+import { WakeQueue } from "../../src/fleet/WakeQueue.ts"
 
 const address = RunnerAddress.make("runner", 0)
 const shard = (id: number) => ShardId.make("default", id)

@@ -1,12 +1,12 @@
 /** The ledgers of a fleet: what holds for every ledger, each in an account of one shared database. */
-import { type Fleet, freshAccount, server } from "../support/ledger/fleet.js"
-import { guard } from "../support/ledger/guard.js"
-import { model } from "../support/ledger/model.js"
-import { rules } from "../support/ledger/rules.js"
-import { sends } from "../support/ledger/sends.js"
-import { snapshots } from "../support/ledger/snapshots.js"
-import { accounts } from "../support/ledger/users.js"
-import { shared } from "../support/shared.js"
+import { type Fleet, freshAccount, server } from "../support/ledger/fleet.ts"
+import { guard } from "../support/ledger/guard.ts"
+import { model } from "../support/ledger/model.ts"
+import { rules } from "../support/ledger/rules.ts"
+import { sends } from "../support/ledger/sends.ts"
+import { snapshots } from "../support/ledger/snapshots.ts"
+import { accounts } from "../support/ledger/users.ts"
+import { shared } from "../support/shared.ts"
 
 let fleet: Fleet
 shared(server, (built) => {

@@ -5,12 +5,12 @@ import { SourceError } from "@plaza/tabular/SourceError"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Deferred, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { ledgerConnections } from "../../src/fleet/FleetDatabase.js"
-import type { Ledger } from "../../src/ledger/Ledger.js"
-import { eventually } from "../support/eventually.js"
-import { add, type Fleet, open, prepared, runner, server, whileLocked } from "../support/ledger/fleet.js"
-import { collect, intake, options, policy, queueOf, receive, row, settle, take, taken } from "../support/ledger/using.js"
-import { shared } from "../support/shared.js"
+import { ledgerConnections } from "../../src/fleet/FleetDatabase.ts"
+import type { Ledger } from "../../src/ledger/Ledger.ts"
+import { eventually } from "../support/eventually.ts"
+import { add, type Fleet, open, prepared, runner, server, whileLocked } from "../support/ledger/fleet.ts"
+import { collect, intake, options, policy, queueOf, receive, row, settle, take, taken } from "../support/ledger/using.ts"
+import { shared } from "../support/shared.ts"
 
 const watched = Effect.flatMap(server, (fleet) => {
   const other = new URL(Redacted.value(fleet.url))

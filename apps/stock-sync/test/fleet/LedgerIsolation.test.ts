@@ -3,11 +3,11 @@ import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, FastCheck, Option, Redacted, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Ledger, Send } from "../../src/ledger/Ledger.js"
-import { add, type Fleet, open, prepared, server, takeOver } from "../support/ledger/fleet.js"
-import { bad, collect, id, intake, options, policy, refusal, row } from "../support/ledger/using.js"
-import { shared } from "../support/shared.js"
-import { utc } from "../support/utc.js"
+import type { Ledger, Send } from "../../src/ledger/Ledger.ts"
+import { add, type Fleet, open, prepared, server, takeOver } from "../support/ledger/fleet.ts"
+import { bad, collect, id, intake, options, policy, refusal, row } from "../support/ledger/using.ts"
+import { shared } from "../support/shared.ts"
+import { utc } from "../support/utc.ts"
 
 const databases = Effect.gen(function*() {
   const all = yield* server

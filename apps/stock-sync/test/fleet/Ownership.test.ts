@@ -2,14 +2,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Context, Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
-import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
-import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
-import { Ownership } from "../../src/fleet/Ownership.js"
-import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
-import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
-import { eventually } from "../support/eventually.js"
-import * as DatabaseProxy from "../support/failover/DatabaseProxy.js"
-import { shared } from "../support/shared.js"
+import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
+import * as FleetMigrations from "../../src/fleet/FleetMigrations.ts"
+import { Ownership } from "../../src/fleet/Ownership.ts"
+import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.ts"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.ts"
+import { eventually } from "../support/eventually.ts"
+import * as DatabaseProxy from "../support/failover/DatabaseProxy.ts"
+import { shared } from "../support/shared.ts"
 
 const prepared = Effect.gen(function*() {
   const { url } = yield* Postgres.scoped

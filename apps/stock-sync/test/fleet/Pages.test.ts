@@ -1,16 +1,16 @@
 /** The pages of a fleet: what they show, how they escape, and which requests they refuse. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, Schema } from "effect"
-import type { AccountActivity } from "../../src/fleet/FleetRunner.js"
-import * as KeyReference from "../../src/fleet/KeyReference.js"
-import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
-import * as FleetText from "../../src/fleet/operations/FleetText.js"
-import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
-import * as SyncStatus from "../../src/sync/SyncStatus.js"
-import { eventually } from "../support/eventually.js"
-import * as Pages from "../support/fleetPages.js"
-import * as Support from "../support/fleetStatus.js"
-import { utc } from "../support/utc.js"
+import type { AccountActivity } from "../../src/fleet/FleetRunner.ts"
+import * as KeyReference from "../../src/fleet/KeyReference.ts"
+import * as FleetStatus from "../../src/fleet/operations/FleetStatus.ts"
+import * as FleetText from "../../src/fleet/operations/FleetText.ts"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.ts"
+import * as SyncStatus from "../../src/sync/SyncStatus.ts"
+import { eventually } from "../support/eventually.ts"
+import * as Pages from "../support/fleetPages.ts"
+import * as Support from "../support/fleetStatus.ts"
+import { utc } from "../support/utc.ts"
 
 const { accounts, heldSnapshot, products, runnerRow } = Support
 

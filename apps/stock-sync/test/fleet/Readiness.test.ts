@@ -1,10 +1,10 @@
 /** When a runner is ready to serve accounts. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Ref, TestClock } from "effect"
-import type { FleetRunner, RunnerState } from "../../src/fleet/FleetRunner.js"
-import * as FleetReadiness from "../../src/fleet/operations/FleetReadiness.js"
-import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
-import * as Support from "../support/fleetStatus.js"
+import type { FleetRunner, RunnerState } from "../../src/fleet/FleetRunner.ts"
+import * as FleetReadiness from "../../src/fleet/operations/FleetReadiness.ts"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.ts"
+import * as Support from "../support/fleetStatus.ts"
 
 const reasons = Effect.map(FleetReadiness.current, ({ reasons }) => reasons.map(({ reason }) => reason))
 

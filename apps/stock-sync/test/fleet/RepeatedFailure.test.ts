@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel } from "effect"
-import * as RepeatedFailure from "../../src/fleet/operations/RepeatedFailure.js"
+import * as RepeatedFailure from "../../src/fleet/operations/RepeatedFailure.ts"
 
 describe("a failure that repeats", () => {
   it.effect("is a warning when it begins, and again after a success", () =>

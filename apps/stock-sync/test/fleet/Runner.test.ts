@@ -2,12 +2,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, Logger, LogLevel, Metric, Option, Ref } from "effect"
-import * as AccountWork from "../../src/fleet/operations/AccountWork.js"
-import * as Metrics from "../../src/observability/Metrics.js"
-import { SourceUnreachable } from "../../src/source/Source.js"
-import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
-import { type Fleet, products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
-import * as Simulation from "../support/simulation.js"
+import * as AccountWork from "../../src/fleet/operations/AccountWork.ts"
+import * as Metrics from "../../src/observability/Metrics.ts"
+import { SourceUnreachable } from "../../src/source/Source.ts"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.ts"
+import { type Fleet, products, sends, simulated, stocks, until } from "../support/fleetRunner.ts"
+import * as Simulation from "../support/simulation.ts"
 
 const areSent = (id: string, wanted: Simulation.Wanted) =>
   Effect.map(stocks(id), (found) => Object.entries(wanted).every(([product, stock]) => found[product] === stock))

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Either, FastCheck as fc, Option, Redacted, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Ledger } from "../../src/ledger/Ledger.js"
-import type { SnapshotPolicy } from "../../src/ledger/Snapshot.js"
-import { add, type Fleet, open, prepared, server } from "../support/ledger/fleet.js"
-import { bad, collect, freshFile, intake, negative, options, policy, receiveOn, row, unguarded, using } from "../support/ledger/using.js"
-import { shared } from "../support/shared.js"
+import type { Ledger } from "../../src/ledger/Ledger.ts"
+import type { SnapshotPolicy } from "../../src/ledger/Snapshot.ts"
+import { add, type Fleet, open, prepared, server } from "../support/ledger/fleet.ts"
+import { bad, collect, freshFile, intake, negative, options, policy, receiveOn, row, unguarded, using } from "../support/ledger/using.ts"
+import { shared } from "../support/shared.ts"
 
 let fleet: Fleet
 shared(server, (built) => {

@@ -2,11 +2,11 @@
 import * as Statement from "@effect/sql/Statement"
 import { describe, expect, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Ref, Schema } from "effect"
-import { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
-import * as FleetStatus from "../../src/fleet/operations/FleetStatus.js"
-import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.js"
-import { eventually } from "../support/eventually.js"
-import * as Support from "../support/fleetStatus.js"
+import { FleetDatabase } from "../../src/fleet/FleetDatabase.ts"
+import * as FleetStatus from "../../src/fleet/operations/FleetStatus.ts"
+import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.ts"
+import { eventually } from "../support/eventually.ts"
+import * as Support from "../support/fleetStatus.ts"
 
 const { accounts, heldSnapshot, products, runnerRow, sharedKey } = Support
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Output, Streams } from "@plaza/cli-kit"
 import { Effect, Layer, Option, Schema } from "effect"
 import { readFileSync } from "node:fs"
-import * as Status from "../../src/commands/fleet/Status.js"
-import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
-import * as Support from "../support/fleetStatus.js"
+import * as Status from "../../src/commands/fleet/Status.ts"
+import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.ts"
+import * as Support from "../support/fleetStatus.ts"
 
 const { accounts, heldSnapshot, products, runnerRow, sharedKey } = Support
 

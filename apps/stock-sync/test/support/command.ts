@@ -5,8 +5,8 @@
 import { CommandLine, Program, Streams } from "@plaza/cli-kit"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { chdir, cwd as currentFolder } from "node:process"
-import * as Cli from "../../src/Cli.js"
-import { checkOutput, type Ended } from "./program.js"
+import * as Cli from "../../src/Cli.ts"
+import { checkOutput, type Ended } from "./program.ts"
 
 export const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Effect.Effect<Ended> =>
   Effect.suspend(() => {

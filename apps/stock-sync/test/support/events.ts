@@ -1,7 +1,7 @@
 /** What the events of a worker are made of. */
 import { ProductId } from "@plaza/domain"
-import type { Failure } from "../../src/sync/SyncStatus.js"
-import { utc } from "./utc.js"
+import type { Failure } from "../../src/sync/SyncStatus.ts"
+import { utc } from "./utc.ts"
 
 export const id = (text: string) => ProductId.make(text)
 

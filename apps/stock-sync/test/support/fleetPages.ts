@@ -1,13 +1,13 @@
 /** The pages of a runner over a fleet's database that a test writes: requests in process. */
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import type { FleetDatabase } from "../../src/fleet/FleetDatabase.js"
-import type { AccountActivity, FleetRunner } from "../../src/fleet/FleetRunner.js"
-import type { FleetLedger } from "../../src/fleet/ledger/FleetLedger.js"
-import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.js"
-import * as FleetRoutes from "../../src/fleet/operations/FleetRoutes.js"
-import * as FleetSampler from "../../src/fleet/operations/FleetSampler.js"
-import * as Support from "./fleetStatus.js"
+import type { FleetDatabase } from "../../src/fleet/FleetDatabase.ts"
+import type { AccountActivity, FleetRunner } from "../../src/fleet/FleetRunner.ts"
+import type { FleetLedger } from "../../src/fleet/ledger/FleetLedger.ts"
+import * as FleetLedgerLive from "../../src/fleet/ledger/FleetLedgerLive.ts"
+import * as FleetRoutes from "../../src/fleet/operations/FleetRoutes.ts"
+import * as FleetSampler from "../../src/fleet/operations/FleetSampler.ts"
+import * as Support from "./fleetStatus.ts"
 
 export type Fleet = FleetDatabase | FleetLedger | FleetRunner | FleetSampler.FleetSampler
 

@@ -1,17 +1,17 @@
 /** A fleet's database with accounts, products and runners as a test writes them, and a runner whose state a test sets. */
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Layer, Record, Redacted, Ref, Schema, Stream } from "effect"
-import * as FleetAccounts from "../../src/fleet/FleetAccounts.js"
-import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
-import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
-import { type AccountActivity, FleetRunner, type RunnerState } from "../../src/fleet/FleetRunner.js"
-import * as StatusTables from "../../src/fleet/operations/StatusTables.js"
-import * as SourceReference from "../../src/fleet/SourceReference.js"
-import type { Waiting } from "../../src/ledger/Entry.js"
-import * as MonotonicClock from "../../src/sync/MonotonicClock.js"
-import * as SyncStatus from "../../src/sync/SyncStatus.js"
-import { shared } from "./shared.js"
-import { utc } from "./utc.js"
+import * as FleetAccounts from "../../src/fleet/FleetAccounts.ts"
+import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
+import * as FleetMigrations from "../../src/fleet/FleetMigrations.ts"
+import { type AccountActivity, FleetRunner, type RunnerState } from "../../src/fleet/FleetRunner.ts"
+import * as StatusTables from "../../src/fleet/operations/StatusTables.ts"
+import * as SourceReference from "../../src/fleet/SourceReference.ts"
+import type { Waiting } from "../../src/ledger/Entry.ts"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.ts"
+import * as SyncStatus from "../../src/sync/SyncStatus.ts"
+import { shared } from "./shared.ts"
+import { utc } from "./utc.ts"
 
 export type Database = FleetDatabase.FleetDatabase["Type"]
 

@@ -1,10 +1,10 @@
 /** Log, status page and collector as the program puts them together, in real time; log lines go into an array. */
 import { Streams } from "@plaza/cli-kit"
 import { Duration, Effect, Layer, LogLevel, Option } from "effect"
-import * as CurrentLedger from "../../src/ledger/CurrentLedger.js"
-import * as Observability from "../../src/observability/Observability.js"
-import type * as OtlpSettings from "../../src/observability/OtlpSettings.js"
-import { layer as layerState } from "../../src/sync/SyncStatus.js"
+import * as CurrentLedger from "../../src/ledger/CurrentLedger.ts"
+import * as Observability from "../../src/observability/Observability.ts"
+import type * as OtlpSettings from "../../src/observability/OtlpSettings.ts"
+import { layer as layerState } from "../../src/sync/SyncStatus.ts"
 
 export interface Options {
   readonly lines?: Array<string>

@@ -6,8 +6,8 @@ import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Layer } from "effect"
-import type { LedgerOptions } from "../../src/ledger/Ledger.js"
-import type { SnapshotPolicy } from "../../src/ledger/Snapshot.js"
+import type { LedgerOptions } from "../../src/ledger/Ledger.ts"
+import type { SnapshotPolicy } from "../../src/ledger/Snapshot.ts"
 
 const manyRequests = 100_000
 

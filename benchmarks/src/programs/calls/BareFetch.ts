@@ -1,6 +1,6 @@
 /** Calls by Node's fetch and `JSON.parse`. */
-import { apiKey } from "../ApiKey.js"
-import { inLoops, serve } from "./Caller.js"
+import { apiKey } from "../ApiKey.ts"
+import { inLoops, serve } from "./Caller.ts"
 
 serve((baseUrl) => {
   const headers = { authorization: `Bearer ${apiKey}`, accept: "application/json" }

@@ -1,7 +1,7 @@
 /** Calls by `undici.request` and `JSON.parse`, close to the minimum cost of a call over a socket. */
 import { request } from "undici"
-import { apiKey } from "../ApiKey.js"
-import { inLoops, serve } from "./Caller.js"
+import { apiKey } from "../ApiKey.ts"
+import { inLoops, serve } from "./Caller.ts"
 
 serve((baseUrl) => {
   const headers = { authorization: `Bearer ${apiKey}`, accept: "application/json" }

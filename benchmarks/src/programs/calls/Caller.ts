@@ -1,5 +1,5 @@
 /** The common part of all callers: makes calls of `GET /me` and measures the CPU of this process. */
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 /** Makes a number of calls with a concurrency. */
 export type Run = (calls: number, concurrency: number) => Promise<void>

@@ -2,8 +2,8 @@
 import { Profiles } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { clientOf } from "../Client.js"
-import { serve } from "./Caller.js"
+import { clientOf } from "../Client.ts"
+import { serve } from "./Caller.ts"
 
 serve((baseUrl) => {
   const runtime = ManagedRuntime.make(clientOf(baseUrl))

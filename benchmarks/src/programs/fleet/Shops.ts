@@ -3,8 +3,8 @@
  * The first accounts are active: they have more products, and half of their stock changes every minute.
  */
 import { createServer } from "node:http"
-import { onRequest } from "../ChildProtocol.js"
-import { products, type ShopsTask } from "./Task.js"
+import { onRequest } from "../ChildProtocol.ts"
+import { products, type ShopsTask } from "./Task.ts"
 
 const activeProducts = 20
 

@@ -11,7 +11,7 @@ import * as Open from "@plaza/stock-sync/ledger/Open"
 import type { SnapshotPolicy } from "@plaza/stock-sync/ledger/Snapshot"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 export interface Task {
   /** The value of `--ledger`. */

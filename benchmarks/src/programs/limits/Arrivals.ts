@@ -1,6 +1,6 @@
 /** A service on loopback that accepts every request and records when it arrived. It responds after 20 to 400 ms. */
 import { createServer } from "node:http"
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 /** Milliseconds of a monotonic clock. */
 const arrivals: Array<number> = []

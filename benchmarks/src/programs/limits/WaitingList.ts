@@ -1,9 +1,9 @@
 /** Queues calls in virtual time until all were accepted, and returns the CPU of this process for it. */
 import * as Effect from "effect/Effect"
-import { fixedTimes, measure } from "../../Allowance.js"
-import { limiters } from "../../Limiters.js"
-import { slidingLog } from "../../RateServers.js"
-import { onRequest } from "../ChildProtocol.js"
+import { fixedTimes, measure } from "../../Allowance.ts"
+import { limiters } from "../../Limiters.ts"
+import { slidingLog } from "../../RateServers.ts"
+import { onRequest } from "../ChildProtocol.ts"
 
 const contenders = { ...limiters, "fixed times": fixedTimes }
 

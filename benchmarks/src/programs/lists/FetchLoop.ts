@@ -1,7 +1,7 @@
 /** A list read by a hand-written loop: fetch, `JSON.parse`, the next cursor, dates parsed where needed. */
 import { setTimeout } from "node:timers/promises"
-import { apiKey } from "../ApiKey.js"
-import { serve } from "./ListReader.js"
+import { apiKey } from "../ApiKey.ts"
+import { serve } from "./ListReader.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>

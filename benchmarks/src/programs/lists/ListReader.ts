@@ -2,7 +2,7 @@
  * The common part of the list readers: reads a list to its end and measures time and memory, or reads it with a pause per page and
  * measures the time.
  */
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 export interface Task {
   readonly baseUrl: string

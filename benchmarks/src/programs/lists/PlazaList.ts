@@ -2,8 +2,8 @@
 import { Posts } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { clientOf } from "../Client.js"
-import { serve } from "./ListReader.js"
+import { clientOf } from "../Client.ts"
+import { serve } from "./ListReader.ts"
 
 const run = <E>(baseUrl: string, program: Effect.Effect<void, E, Posts>) => Effect.runPromise(Effect.provide(program, clientOf(baseUrl)))
 

@@ -14,7 +14,7 @@ import * as WorkerState from "@plaza/stock-sync/sync/SyncStatus"
 import * as SyncWorker from "@plaza/stock-sync/sync/SyncWorker"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Clock, Context, Duration, Effect, Layer, Option, Queue, Random, Redacted, Ref, Stream } from "effect"
-import { apiKey } from "../ApiKey.js"
+import { apiKey } from "../ApiKey.ts"
 
 export interface Request {
   readonly productId: string

@@ -5,8 +5,8 @@
 import { Store } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Effect, Logger, LogLevel, Random } from "effect"
-import { onRequest } from "../ChildProtocol.js"
-import * as SimulatedWorker from "./SimulatedWorker.js"
+import { onRequest } from "../ChildProtocol.ts"
+import * as SimulatedWorker from "./SimulatedWorker.ts"
 
 export interface Task {
   readonly kind: "worker" | "fifo"

@@ -1,6 +1,6 @@
 /** The load generator: runs autocannon with the options of the request. */
 import autocannon from "autocannon"
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 onRequest(async (request) => {
   // The cast is true: only `SandboxLoad` sends requests, and of this type.

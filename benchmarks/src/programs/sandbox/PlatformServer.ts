@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 const Post = Schema.Struct({ id: Schema.String, text: Schema.String, createdAt: Schema.String })
 const create = HttpApiEndpoint.post("create", "/posts").setPayload(Schema.Struct({ text: Schema.String })).addSuccess(Post)

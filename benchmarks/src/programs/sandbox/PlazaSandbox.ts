@@ -4,7 +4,7 @@
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { onRequest } from "../ChildProtocol.js"
+import { onRequest } from "../ChildProtocol.ts"
 
 const count = Number(process.argv[2] ?? 0)
 

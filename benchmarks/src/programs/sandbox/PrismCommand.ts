@@ -1,8 +1,8 @@
 /** Prism as a command, mocking the same OpenAPI file. Its log is read and discarded. */
 import { spawn } from "node:child_process"
 import { createRequire } from "node:module"
-import { apiKey } from "../ApiKey.js"
-import { onRequest } from "../ChildProtocol.js"
+import { apiKey } from "../ApiKey.ts"
+import { onRequest } from "../ChildProtocol.ts"
 
 // The package exports only its command.
 const command = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/index.js")

@@ -1,8 +1,8 @@
 /** A file sent by Node alone, for comparison: `fs.read` and `socket.write` in turn, with one buffer and without an HTTP client. */
 import { open } from "node:fs/promises"
 import { connect } from "node:net"
-import { apiKey } from "../ApiKey.js"
-import { onRequest } from "../ChildProtocol.js"
+import { apiKey } from "../ApiKey.ts"
+import { onRequest } from "../ChildProtocol.ts"
 
 const length = 1024 * 1024
 

@@ -4,8 +4,8 @@ import { Media, Profiles } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { onRequest } from "../ChildProtocol.js"
-import { clientOf } from "../Client.js"
+import { onRequest } from "../ChildProtocol.ts"
+import { clientOf } from "../Client.ts"
 
 const sampleMillis = 10
 

@@ -1,8 +1,8 @@
 /** `ArgvLexer` for programs on Effect. */
 import * as Either from "effect/Either"
-import { UsageError } from "../errors/CliError.js"
-import type { CommandSyntax } from "../help/Manual.js"
-import * as ArgvLexer from "./ArgvLexer.js"
+import { UsageError } from "../errors/CliError.ts"
+import type { CommandSyntax } from "../help/Manual.ts"
+import * as ArgvLexer from "./ArgvLexer.ts"
 
 /** Parses a command line without the names of runtime and program. Options may stand anywhere, and a value may start with a dash. */
 export const parse = (program: CommandSyntax, argv: ReadonlyArray<string>): Either.Either<ArgvLexer.Request, UsageError> => {

@@ -3,8 +3,8 @@
  * the manual's data, so that it runs before the program is loaded. Why `@effect/cli` alone is not enough: docs/decisions/014.
  */
 import { distance } from "fastest-levenshtein"
-import { type ArgumentSyntax, type CommandSyntax, optionsByName, type OptionSyntax } from "../help/Manual.js"
-import { excerpt } from "../output/Text.js"
+import { type ArgumentSyntax, type CommandSyntax, optionsByName, type OptionSyntax } from "../help/Manual.ts"
+import { excerpt } from "../output/Text.ts"
 
 /** A usage error, as one sentence. */
 export interface Invalid {

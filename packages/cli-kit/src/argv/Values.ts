@@ -4,7 +4,7 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as ValidationError from "@effect/cli/ValidationError"
 import * as Either from "effect/Either"
-import { excerpt } from "../output/Text.js"
+import { excerpt } from "../output/Text.ts"
 
 /** Parses the text of a value, or returns a sentence that names it and says what it must be. */
 export type Parse<A> = (written: string) => Either.Either<A, string>

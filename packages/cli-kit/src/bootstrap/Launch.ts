@@ -4,9 +4,9 @@
  */
 import { fstatSync, readFileSync, writeSync } from "node:fs"
 import * as Path from "node:path"
-import type { Manual } from "../help/Manual.js"
-import { loadProgram } from "./Loader.js"
-import * as Start from "./Start.js"
+import type { Manual } from "../help/Manual.ts"
+import { loadProgram } from "./Loader.ts"
+import * as Start from "./Start.ts"
 
 const stdout = 1
 

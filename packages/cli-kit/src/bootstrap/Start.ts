@@ -1,8 +1,8 @@
 /** The requests that the manual alone can answer, before the program is loaded: version, help and completions. */
-import * as ArgvLexer from "../argv/ArgvLexer.js"
-import * as Complete from "../help/Complete.js"
-import * as HelpText from "../help/HelpText.js"
-import type { Manual } from "../help/Manual.js"
+import * as ArgvLexer from "../argv/ArgvLexer.ts"
+import * as Complete from "../help/Complete.ts"
+import * as HelpText from "../help/HelpText.ts"
+import type { Manual } from "../help/Manual.ts"
 
 /** The width in a pipe and on a terminal that reports none. */
 const defaultWidth = 80

@@ -5,9 +5,9 @@ import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
-import { type ClientFailure, isServiceError } from "./ExitCode.js"
-import * as Remediation from "./Remediation.js"
-import { detailsOf, type Report, report } from "./ReportModel.js"
+import { type ClientFailure, isServiceError } from "./ExitCode.ts"
+import * as Remediation from "./Remediation.ts"
+import { detailsOf, type Report, report } from "./ReportModel.ts"
 
 export interface ReportOptions {
   /** The current time in milliseconds since the epoch, for the time of day of a wait. */

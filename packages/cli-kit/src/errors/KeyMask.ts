@@ -9,7 +9,7 @@ import { globalValue } from "effect/GlobalValue"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import type { Report } from "./ReportModel.js"
+import type { Report } from "./ReportModel.ts"
 
 // Interface v1, "Authentication": a fixed prefix, followed by 40 characters.
 const documented = /[A-Za-z0-9]+_[A-Za-z0-9]{40,}/g

@@ -8,8 +8,8 @@ import type * as Command from "@effect/cli/Command"
 import * as EffectOptions from "@effect/cli/Options"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { oneLine } from "../output/Text.js"
-import type * as Manual from "./Manual.js"
+import { oneLine } from "../output/Text.ts"
+import type * as Manual from "./Manual.ts"
 
 const property = (value: unknown, name: string): unknown => Predicate.hasProperty(value, name) ? value[name] : undefined
 

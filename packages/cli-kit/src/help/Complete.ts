@@ -2,8 +2,8 @@
  * Candidates for shell completion: commands, options, values or files. Depends only on the manual's data, because it
  * runs at every press of a key.
  */
-import { optionsOf } from "./HelpText.js"
-import { type Manual, optionsByName, type Page, pageAt } from "./Manual.js"
+import { optionsOf } from "./HelpText.ts"
+import { type Manual, optionsByName, type Page, pageAt } from "./Manual.ts"
 
 /** The hidden command that prints completions. */
 export const command = "__complete"

@@ -1,5 +1,5 @@
 /** The completion scripts for bash, zsh and fish. They call the program's hidden command of `Complete`. */
-import { command, files } from "./Complete.js"
+import { command, files } from "./Complete.ts"
 
 const bash = (name: string, id: string): string =>
   `# Completions of ${name} for bash: eval "$(${name} completions bash)" in ~/.bashrc

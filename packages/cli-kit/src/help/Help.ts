@@ -1,8 +1,8 @@
 /** Descriptions of commands, and the manual that is derived from a program's commands. */
 import type * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
-import * as CommandTree from "./CommandTree.js"
-import type { Manual, Section } from "./Manual.js"
+import * as CommandTree from "./CommandTree.ts"
+import type { Manual, Section } from "./Manual.ts"
 
 export interface Description {
   /** One sentence. The list of commands shows it too. */

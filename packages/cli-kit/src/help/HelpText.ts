@@ -1,5 +1,5 @@
 /** Renders the help of a command as text of a given width. Imports no library, so that help prints at once. */
-import { labelOf, type Manual, type Option, type Page, pageAt, usageOf } from "./Manual.js"
+import { labelOf, type Manual, type Option, type Page, pageAt, usageOf } from "./Manual.ts"
 
 interface Row {
   readonly name: string

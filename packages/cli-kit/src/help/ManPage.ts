@@ -1,6 +1,6 @@
 /** Renders a `Manual` as a man page. */
-import { optionsOf, wrap } from "./HelpText.js"
-import { allPages, labelOf, type Manual, type Option, type Page, usageOf } from "./Manual.js"
+import { optionsOf, wrap } from "./HelpText.ts"
+import { allPages, labelOf, type Manual, type Option, type Page, usageOf } from "./Manual.ts"
 
 /** Escapes a line for man: dashes stay dashes, and a leading dot or quote is no request. */
 const line = (plain: string): string => plain.replace(/\\/g, "\\e").replace(/-/g, "\\-").replace(/^([.'])/, "\\&$1")

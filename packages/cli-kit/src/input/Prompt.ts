@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { isatty } from "node:tty"
-import { UsageError } from "../errors/CliError.js"
-import { Streams } from "../output/Streams.js"
-import { visible } from "../output/Text.js"
+import { UsageError } from "../errors/CliError.ts"
+import { Streams } from "../output/Streams.ts"
+import { visible } from "../output/Text.ts"
 
 /** Whether standard input is a terminal. */
 export const isTerminal: Effect.Effect<boolean> = Effect.sync(() => isatty(0))

@@ -4,9 +4,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { type OutputError, Streams } from "./Streams.js"
-import * as Table from "./Table.js"
-import * as Text from "./Text.js"
+import { type OutputError, Streams } from "./Streams.ts"
+import * as Table from "./Table.ts"
+import * as Text from "./Text.ts"
 
 export interface Settings {
   /** One JSON value, or a JSON value a line for lists, instead of text. */

@@ -4,8 +4,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { Streams } from "./Streams.js"
-import { oneLine } from "./Text.js"
+import { Streams } from "./Streams.ts"
+import { oneLine } from "./Text.ts"
 
 export interface BarOptions {
   /** The label, for example `Uploading`. */

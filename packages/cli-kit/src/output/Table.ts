@@ -3,7 +3,7 @@
  * header.
  */
 import CliTable3 from "cli-table3"
-import { oneLine, withoutColour } from "./Text.js"
+import { oneLine, withoutColour } from "./Text.ts"
 
 export interface Column {
   readonly head: string

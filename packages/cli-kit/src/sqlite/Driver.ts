@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs"
 import Module, { createRequire } from "node:module"
 import * as Path from "node:path"
-import * as NodeSqlite from "./NodeSqlite.js"
+import * as NodeSqlite from "./NodeSqlite.ts"
 
 /** Whether `node:sqlite` has all that `NodeSqlite` uses: from Node 22.16 and 24 on. */
 const isSupported = (): boolean => {

@@ -2,7 +2,7 @@
  * The part of better-sqlite3's interface that the programs and `@effect/sql-sqlite-node` use, on the SQLite of Node. It behaves as libsql,
  * which has the same interface: `test/sqlite` runs both. Why: docs/decisions/006-sqlite-by-libsql.md.
  */
-import { nameOf } from "./ResultCodes.js"
+import { nameOf } from "./ResultCodes.ts"
 
 type Row = Record<string, unknown>
 type Values = ReadonlyArray<unknown>

@@ -8,7 +8,7 @@ import { stderr } from "node:process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, describe, expect, it } from "vitest"
-import { nameOf } from "../../src/sqlite/ResultCodes.js"
+import { nameOf } from "../../src/sqlite/ResultCodes.ts"
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../../../..", import.meta.url))
@@ -101,7 +101,7 @@ if (nodeWithSqlite === undefined) stderr.write("not tested: node:sqlite, which r
 
 describe.each(drivers)("$driver", ({ driver, node }) => {
   it("has the values, rows, errors and transactions that the programs expect, and reads files of the other driver", async () => {
-    const { stdout } = await run(node, ["--no-warnings", "--import", "tsx", behaviour, driver, folder], { cwd: root })
+    const { stdout } = await run(node, ["--no-warnings", behaviour, driver, folder], { cwd: root })
     expect(JSON.parse(stdout)).toEqual({ ...expected, "rows of both drivers": drivers.findIndex((each) => each.driver === driver) + 1 })
   })
 })

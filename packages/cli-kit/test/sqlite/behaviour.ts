@@ -1,11 +1,11 @@
 /**
- * What the programs expect of a driver of SQLite, as one JSON object of results: `node --import tsx behaviour.ts DRIVER FOLDER`. A program
+ * What the programs expect of a driver of SQLite, as one JSON object of results: `node behaviour.ts DRIVER FOLDER`. A program
  * of its own, because one of the drivers requires another Node than that of the tests.
  */
 import { createRequire } from "node:module"
 import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { type Constructor, type Database, make, type NodeModule } from "../../src/sqlite/NodeSqlite.js"
+import { type Constructor, type Database, make, type NodeModule } from "../../src/sqlite/NodeSqlite.ts"
 
 const [, , driver, folder = ""] = process.argv
 const require = createRequire(import.meta.url)

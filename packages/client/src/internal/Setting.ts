@@ -8,7 +8,7 @@ import * as Limits from "@plaza/domain/Limits"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
-import { InvalidSettings } from "../ClientError.js"
+import { InvalidSettings } from "../ClientError.ts"
 
 /** @since 0.1.0 @category defaults */
 export const defaults = {

@@ -6,12 +6,12 @@
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Either from "effect/Either"
-import * as Durations from "../Durations.js"
-import type { Settings } from "../Settings.js"
-import { checkBaseUrl } from "./BaseUrl.js"
-import { defaultRetry } from "./delivery/Retry.js"
-import { checkApiKey, defaults, parseCount } from "./Setting.js"
-import { userAgent } from "./transport/UserAgent.js"
+import * as Durations from "../Durations.ts"
+import type { Settings } from "../Settings.ts"
+import { checkBaseUrl } from "./BaseUrl.ts"
+import { defaultRetry } from "./delivery/Retry.ts"
+import { checkApiKey, defaults, parseCount } from "./Setting.ts"
+import { userAgent } from "./transport/UserAgent.ts"
 
 const checked = <A, B>(config: Config.Config<A>, check: (value: A) => Either.Either<B, string>): Config.Config<B> =>
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (message) => ConfigError.InvalidData([], message)))

@@ -20,8 +20,8 @@ import {
   TestClock
 } from "effect"
 import type { TestContext } from "vitest"
-import * as CountingServer from "./CountingServer.js"
-import * as Virtual from "./Virtual.js"
+import * as CountingServer from "./CountingServer.ts"
+import * as Virtual from "./Virtual.ts"
 
 /** Creates a layer with a new allowance each time. */
 export type LayerOf = (allowance: RateLimit.Allowance) => Layer.Layer<RateLimit.RateLimit>

@@ -4,8 +4,8 @@ import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Plaza from "../../src/Plaza.js"
-import * as Store from "../../src/Store.js"
+import * as Plaza from "../../src/Plaza.ts"
+import * as Store from "../../src/Store.ts"
 
 /** Sets a stock and tells what the service holds then. */
 export const setStock = (baseUrl: string, apiKey: string, id: string, stock: number): Promise<number | undefined> =>

@@ -1,9 +1,9 @@
 /** The invariants after a program of the model: the client's results agree with the sandbox's record of commits. */
 import { type Commit, Latitude, type StateSnapshot } from "@plaza/sandbox"
 import { Predicate } from "effect"
-import { allowance, texts } from "./ModelProgram.js"
-import type { Observation, Observed } from "./ModelRun.js"
-import { carrier, mark, media, othersQuery, stockOf, targets, textOf } from "./ModelRun.js"
+import { allowance, texts } from "./ModelProgram.ts"
+import type { Observation, Observed } from "./ModelRun.ts"
+import { carrier, mark, media, othersQuery, stockOf, targets, textOf } from "./ModelRun.ts"
 
 /**
  * - `done`: the client claims that it happened.

@@ -8,8 +8,8 @@ import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type StateSnapshot } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
-import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.js"
-import { texts, timeoutMillis } from "./ModelProgram.js"
+import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.ts"
+import { texts, timeoutMillis } from "./ModelProgram.ts"
 
 // Of the sandbox's seed, whatever its number.
 const post = PostId.make("9007199254741010")

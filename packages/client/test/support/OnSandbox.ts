@@ -4,8 +4,8 @@ import { it } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { Effect, Layer, type Redacted } from "effect"
-import * as NodeClient from "../../src/node.js"
-import { runtimes } from "./Runtimes.js"
+import * as NodeClient from "../../src/node.ts"
+import { runtimes } from "./Runtimes.ts"
 
 export type World = Plaza.Services | HttpClient.HttpClient | Sandbox.Sandbox
 

@@ -10,8 +10,8 @@ import { getHttpOperationsFromSpec } from "@stoplight/prism-http"
 import { createServer } from "@stoplight/prism-http-server"
 import { Context, Effect, Layer, Schema } from "effect"
 import { fileURLToPath } from "node:url"
-import * as NodeClient from "../../src/node.js"
-import * as OnSandbox from "./OnSandbox.js"
+import * as NodeClient from "../../src/node.ts"
+import * as OnSandbox from "./OnSandbox.ts"
 
 /** What it made of one request and its answer. */
 export interface Finding {

@@ -4,8 +4,8 @@ import { Chat, type ClientError, Media, Posts, Profiles, Store } from "@plaza/cl
 import { type ErrorCode, OrderId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Schedule } from "effect"
-import { Operations } from "../../src/internal/contract/Operations.js"
-import * as OnSandbox from "./OnSandbox.js"
+import { Operations } from "../../src/internal/contract/Operations.ts"
+import * as OnSandbox from "./OnSandbox.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const post = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))

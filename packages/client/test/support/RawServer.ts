@@ -7,7 +7,7 @@ import { Effect, Layer, Redacted, type Scope } from "effect"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import type { Socket } from "node:net"
-import { selfSigned } from "./SelfSigned.js"
+import { selfSigned } from "./SelfSigned.ts"
 
 export interface Seen {
   readonly method: string

@@ -2,7 +2,7 @@
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import type { Layer } from "effect"
-import * as NodeClient from "../../src/node.js"
+import * as NodeClient from "../../src/node.ts"
 
 export type Runtime = readonly [name: string, http: Layer.Layer<HttpClient.HttpClient>]
 

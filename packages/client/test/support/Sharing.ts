@@ -3,8 +3,8 @@ import { SqlClient } from "@effect/sql"
 import type { RateLimit } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { type Duration, Effect, Redacted } from "effect"
-import { makeFrom } from "./AllowanceRules.js"
-import * as Database from "./Database.js"
+import { makeFrom } from "./AllowanceRules.ts"
+import * as Database from "./Database.ts"
 
 export const apiKey = Redacted.make(`plaza_${"a1B2c3D4".repeat(5)}`)
 

@@ -9,7 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as RateLimit from "../../src/RateLimit.js"
+import * as RateLimit from "../../src/RateLimit.ts"
 
 const [database = "", address = "", limit, window, lease, concurrency] = process.argv.slice(2)
 

@@ -4,8 +4,8 @@
  */
 import { Media } from "@plaza/client"
 import { Effect, Schedule, Stream } from "effect"
-import * as RawServer from "./RawServer.js"
-import { runtimes } from "./Runtimes.js"
+import * as RawServer from "./RawServer.ts"
+import { runtimes } from "./Runtimes.ts"
 
 const [baseUrl = "", client, megabytes] = process.argv.slice(2)
 const http = runtimes.find(([name]) => name === client)?.[1]

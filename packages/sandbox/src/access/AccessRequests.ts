@@ -15,12 +15,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { checkText } from "../areas/Validation.js"
-import { type Assumptions, CurrentAssumptions } from "../Assumptions.js"
-import * as Envelope from "../http/Envelope.js"
-import { Sql } from "../storage/Sql.js"
-import { AccessRequestRow, AccessRequestsRepo } from "./AccessRequestsRepo.js"
-import { AccountsRepo } from "./AccountsRepo.js"
+import { checkText } from "../areas/Validation.ts"
+import { type Assumptions, CurrentAssumptions } from "../Assumptions.ts"
+import * as Envelope from "../http/Envelope.ts"
+import { Sql } from "../storage/Sql.ts"
+import { AccessRequestRow, AccessRequestsRepo } from "./AccessRequestsRepo.ts"
+import { AccountsRepo } from "./AccountsRepo.ts"
 
 /**
  * The form that the document describes.

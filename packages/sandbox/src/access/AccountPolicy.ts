@@ -6,9 +6,9 @@
 import { UserUnavailable } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { CurrentAssumptions } from "../Assumptions.js"
-import type { Account } from "./AccountsRepo.js"
-import { AccountsRepo } from "./AccountsRepo.js"
+import { CurrentAssumptions } from "../Assumptions.ts"
+import type { Account } from "./AccountsRepo.ts"
+import { AccountsRepo } from "./AccountsRepo.ts"
 
 /** @since 0.1.0 @category services */
 export class AccountPolicy extends Context.Tag("@plaza/sandbox/AccountPolicy")<AccountPolicy, {

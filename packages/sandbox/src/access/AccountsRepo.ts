@@ -9,9 +9,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { Sql } from "../storage/Sql.js"
-import * as SqlSchema from "../storage/SqlSchema.js"
-import { Availability } from "./Availability.js"
+import { Sql } from "../storage/Sql.ts"
+import * as SqlSchema from "../storage/SqlSchema.ts"
+import { Availability } from "./Availability.ts"
 
 /** @since 0.1.0 @category rows */
 export const Account = Schema.Struct({

@@ -7,9 +7,9 @@
 import type { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Sql } from "../storage/Sql.js"
-import type { Account } from "./AccountsRepo.js"
-import { KeysRepo } from "./KeysRepo.js"
+import { Sql } from "../storage/Sql.ts"
+import type { Account } from "./AccountsRepo.ts"
+import { KeysRepo } from "./KeysRepo.ts"
 
 /**
  * An active key with its account.

@@ -9,10 +9,10 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { onFirstUse } from "../OnFirstUse.js"
-import { Sql } from "../storage/Sql.js"
-import * as SqlSchema from "../storage/SqlSchema.js"
-import { Account } from "./AccountsRepo.js"
+import { onFirstUse } from "../OnFirstUse.ts"
+import { Sql } from "../storage/Sql.ts"
+import * as SqlSchema from "../storage/SqlSchema.ts"
+import { Account } from "./AccountsRepo.ts"
 
 const Scopes = Schema.parseJson(Schema.Array(Schema.String))
 const encodeScopes = onFirstUse(() => Schema.encodeSync(Scopes))

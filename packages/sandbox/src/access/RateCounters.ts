@@ -4,9 +4,9 @@
  *
  * @since 0.1.0
  */
-import type { Latitude } from "../Latitude.js"
-import type { RateCounter } from "./RateCounter.js"
-import * as SlidingWindow from "./SlidingWindow.js"
+import type { Latitude } from "../Latitude.ts"
+import type { RateCounter } from "./RateCounter.ts"
+import * as SlidingWindow from "./SlidingWindow.ts"
 
 /**
  * Windows that start at whole multiples of their length.

@@ -11,12 +11,12 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { CurrentAssumptions } from "../Assumptions.js"
-import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import type { Arrival } from "./ArrivalsRepo.js"
-import { ArrivalsRepo } from "./ArrivalsRepo.js"
-import type { RateCounter } from "./RateCounter.js"
-import * as RateCounters from "./RateCounters.js"
+import { CurrentAssumptions } from "../Assumptions.ts"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import type { Arrival } from "./ArrivalsRepo.ts"
+import { ArrivalsRepo } from "./ArrivalsRepo.ts"
+import type { RateCounter } from "./RateCounter.ts"
+import * as RateCounters from "./RateCounters.ts"
 
 /** The operation of a request, by which quotas may be counted. */
 interface CountedOperation {

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { RateCounter } from "./RateCounter.js"
+import type { RateCounter } from "./RateCounter.ts"
 
 /** Expired timestamps are removed in batches: removing one from the front moves all others. */
 const batchSize = 1_000

@@ -5,7 +5,7 @@
  */
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import { invalidField } from "../http/Envelope.js"
+import { invalidField } from "../http/Envelope.ts"
 
 /**
  * Fails with `ValidationError` if a text is empty, longer than `max` code points, or not storable.

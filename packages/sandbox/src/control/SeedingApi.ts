@@ -11,10 +11,10 @@ import { errorResponse } from "@plaza/domain/ErrorSchema"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Schema from "effect/Schema"
-import { AccessRequest } from "../access/AccessRequests.js"
-import { Fixtures } from "../seeding/Fixtures.js"
-import * as Models from "../seeding/SeedingModels.js"
-import { described } from "./Described.js"
+import { AccessRequest } from "../access/AccessRequests.ts"
+import { Fixtures } from "../seeding/Fixtures.ts"
+import * as Models from "../seeding/SeedingModels.ts"
+import { described } from "./Described.ts"
 
 /** Encodes the segment here, because a derived client puts parameters into the path unchanged. */
 const Id = Schema.transform(Schema.String, PathSegment.inPath(Schema.String), {

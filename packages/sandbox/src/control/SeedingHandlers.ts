@@ -4,11 +4,11 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import { AccessRequests } from "../access/AccessRequests.js"
-import * as Endpoints from "../http/Endpoints.js"
-import { Seeding } from "../seeding/Seeding.js"
-import { SeedingGroup } from "./SeedingApi.js"
-import { servedControl } from "./ServedControlApi.js"
+import { AccessRequests } from "../access/AccessRequests.ts"
+import * as Endpoints from "../http/Endpoints.ts"
+import { Seeding } from "../seeding/Seeding.ts"
+import { SeedingGroup } from "./SeedingApi.ts"
+import { servedControl } from "./ServedControlApi.ts"
 
 const asId = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly id: A }, E> => Effect.map(effect, (id) => ({ id }))
 

@@ -10,12 +10,12 @@ import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import { InvalidJson, PayloadTooLarge, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Endpoints from "../http/Endpoints.js"
-import * as NearMiss from "../http/NearMiss.js"
-import { byRoute, operationsOf } from "../http/Operation.js"
-import { failures } from "../http/ServedEndpoint.js"
-import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.js"
-import { ControlApi } from "./ControlApi.js"
+import type * as Endpoints from "../http/Endpoints.ts"
+import * as NearMiss from "../http/NearMiss.ts"
+import { byRoute, operationsOf } from "../http/Operation.ts"
+import { failures } from "../http/ServedEndpoint.ts"
+import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.ts"
+import { ControlApi } from "./ControlApi.ts"
 
 /**
  * A request of the control API, with the bounds of its sandbox.

@@ -9,8 +9,8 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { errorResponse } from "@plaza/domain/ErrorSchema"
 import * as Schema from "effect/Schema"
-import { Snapshot } from "../storage/Snapshots.js"
-import { described } from "./Described.js"
+import { Snapshot } from "../storage/Snapshots.ts"
+import { described } from "./Described.ts"
 
 // Names consist of characters that need no encoding in a path.
 const byName = Schema.Struct({ name: Schema.String })

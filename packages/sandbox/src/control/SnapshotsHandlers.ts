@@ -4,10 +4,10 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Endpoints from "../http/Endpoints.js"
-import { Snapshots } from "../storage/Snapshots.js"
-import { servedControl } from "./ServedControlApi.js"
-import { SnapshotsGroup } from "./SnapshotsApi.js"
+import * as Endpoints from "../http/Endpoints.ts"
+import { Snapshots } from "../storage/Snapshots.ts"
+import { servedControl } from "./ServedControlApi.ts"
+import { SnapshotsGroup } from "./SnapshotsApi.ts"
 
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(servedControl, SnapshotsGroup, (handlers) =>

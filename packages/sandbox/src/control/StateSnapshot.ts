@@ -8,7 +8,7 @@ import { AccessState } from "@plaza/domain/DeveloperAccess"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
-import { Availability } from "../access/Availability.js"
+import { Availability } from "../access/Availability.ts"
 
 /** @since 0.1.0 @category models */
 export const AccountState = Schema.Struct({

@@ -10,10 +10,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Page from "../control/RecordPage.js"
-import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import { optional } from "../OptionalField.js"
-import * as KeyMask from "./KeyMask.js"
+import * as Page from "../control/RecordPage.ts"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import { optional } from "../OptionalField.ts"
+import * as KeyMask from "./KeyMask.ts"
 
 /** @since 0.1.0 @category models */
 export const Commit = Schema.Struct({

@@ -14,11 +14,11 @@ import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Envelope from "./Envelope.js"
-import type { CurrentCaller } from "./RequiresAdmission.js"
-import * as Router from "./Router.js"
-import { encoder, type FurtherFields, served } from "./ServedEndpoint.js"
-import { type Handler, type Handlers, ServerRequest } from "./ServerRequest.js"
+import * as Envelope from "./Envelope.ts"
+import type { CurrentCaller } from "./RequiresAdmission.ts"
+import * as Router from "./Router.ts"
+import { encoder, type FurtherFields, served } from "./ServedEndpoint.ts"
+import { type Handler, type Handlers, ServerRequest } from "./ServerRequest.ts"
 
 type AnyEndpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
 

@@ -19,12 +19,12 @@ import type {
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type { Caller } from "../access/Callers.js"
-import type { UploadedFile } from "../areas/media/Upload.js"
-import type { Hit } from "./Faults.js"
-import type { Entry } from "./RequestLog.js"
-import type { Handlers, Source } from "./ServerRequest.js"
-import { ServerRequest } from "./ServerRequest.js"
+import type { Caller } from "../access/Callers.ts"
+import type { UploadedFile } from "../areas/media/Upload.ts"
+import type { Hit } from "./Faults.ts"
+import type { Entry } from "./RequestLog.ts"
+import type { Handlers, Source } from "./ServerRequest.ts"
+import { ServerRequest } from "./ServerRequest.ts"
 
 /**
  * A fault prevents the request from reaching its handler.

@@ -14,10 +14,10 @@ import * as Option from "effect/Option"
 import type { ArrayFormatterIssue } from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import { distance } from "fastest-levenshtein"
-import * as DefectLog from "./DefectLog.js"
-import * as Envelope from "./Envelope.js"
-import { NotHandled } from "./Exchange.js"
-import { Unroutable } from "./Router.js"
+import * as DefectLog from "./DefectLog.ts"
+import * as Envelope from "./Envelope.ts"
+import { NotHandled } from "./Exchange.ts"
+import { Unroutable } from "./Router.ts"
 
 const maxProblemLength = 300
 

@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { allowedValues } from "../AllowedValues.js"
-import { optional } from "../OptionalField.js"
-import * as CallPattern from "./CallPattern.js"
+import { allowedValues } from "../AllowedValues.ts"
+import { optional } from "../OptionalField.ts"
+import * as CallPattern from "./CallPattern.ts"
 
 /** The value of a key has at least 40 characters. */
 const maxKeyId = 39

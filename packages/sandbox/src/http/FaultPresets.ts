@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { Fault } from "./Fault.js"
+import type { Fault } from "./Fault.ts"
 
 /** @since 0.1.0 @category models */
 export interface FaultPreset {

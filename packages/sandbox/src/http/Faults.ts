@@ -8,11 +8,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import type { Caller } from "../access/Callers.js"
-import type { ActiveFault, Fault, Outcome, Pause, ResponseFault } from "./Fault.js"
-import { FaultId } from "./Fault.js"
-import * as Glob from "./Glob.js"
-import * as Latency from "./Latency.js"
+import type { Caller } from "../access/Callers.ts"
+import type { ActiveFault, Fault, Outcome, Pause, ResponseFault } from "./Fault.ts"
+import { FaultId } from "./Fault.ts"
+import * as Glob from "./Glob.ts"
+import * as Latency from "./Latency.ts"
 
 /**
  * A call of the interface, before it is admitted.

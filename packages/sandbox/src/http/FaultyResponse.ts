@@ -11,9 +11,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Stream from "effect/Stream"
-import * as Envelope from "./Envelope.js"
-import type { ResponseFault as Fault } from "./Fault.js"
-import type { Delivered } from "./RequestLog.js"
+import * as Envelope from "./Envelope.ts"
+import type { ResponseFault as Fault } from "./Fault.ts"
+import type { Delivered } from "./RequestLog.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 

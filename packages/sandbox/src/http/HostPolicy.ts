@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
-import type { ServerRequest } from "./ServerRequest.js"
+import type { ServerRequest } from "./ServerRequest.ts"
 
 const isLoopbackAddress = (address: string): boolean => address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
 

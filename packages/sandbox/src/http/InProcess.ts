@@ -15,11 +15,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import * as Envelope from "./Envelope.js"
-import { InProcessResponse } from "./InProcessResponse.js"
-import type { SandboxApp } from "./SandboxApp.js"
-import type { Source } from "./ServerRequest.js"
-import { ServerRequest } from "./ServerRequest.js"
+import * as Envelope from "./Envelope.ts"
+import { InProcessResponse } from "./InProcessResponse.ts"
+import type { SandboxApp } from "./SandboxApp.ts"
+import type { Source } from "./ServerRequest.ts"
+import { ServerRequest } from "./ServerRequest.ts"
 
 /**
  * The origin of a sandbox in process. Requests to any other origin fail.

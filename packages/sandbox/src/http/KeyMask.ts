@@ -6,7 +6,7 @@
  */
 import { keySecretLength } from "@plaza/domain/Limits"
 import * as Predicate from "effect/Predicate"
-import { prefix } from "../access/KeySecrets.js"
+import { prefix } from "../access/KeySecrets.ts"
 
 /** @since 0.1.0 @category models */
 export interface KeyMask {

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Random from "effect/Random"
-import { type Latency, maxMillis } from "./Fault.js"
+import { type Latency, maxMillis } from "./Fault.ts"
 
 /** The 99th percentile of the standard normal distribution. */
 const z99 = 2.326_347_874_040_841

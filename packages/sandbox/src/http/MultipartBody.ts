@@ -9,7 +9,7 @@
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Either from "effect/Either"
 import * as Search from "multipasta/Search"
-import { invalidField } from "./Envelope.js"
+import { invalidField } from "./Envelope.ts"
 
 /** @since 0.1.0 @category models */
 export interface FilePart {

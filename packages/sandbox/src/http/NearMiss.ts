@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { distance } from "fastest-levenshtein"
-import type { Operation } from "./Operation.js"
+import type { Operation } from "./Operation.ts"
 
 type Route = Pick<Operation, "method" | "path">
 

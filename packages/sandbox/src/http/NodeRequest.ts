@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage } from "node:http"
-import type { Source } from "./ServerRequest.js"
-import { ServerRequest } from "./ServerRequest.js"
+import type { Source } from "./ServerRequest.ts"
+import { ServerRequest } from "./ServerRequest.ts"
 
 /** Discards the rest of a body, so that a caller that is still sending can read the response. */
 const discard = (message: IncomingMessage): void => {

@@ -18,12 +18,12 @@ import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Duplex } from "node:stream"
-import { SandboxError } from "../SandboxError.js"
-import * as DefectLog from "./DefectLog.js"
-import * as Envelope from "./Envelope.js"
-import { withoutCallerContext } from "./InProcess.js"
-import * as NodeRequest from "./NodeRequest.js"
-import type { SandboxApp } from "./SandboxApp.js"
+import { SandboxError } from "../SandboxError.ts"
+import * as DefectLog from "./DefectLog.ts"
+import * as Envelope from "./Envelope.ts"
+import { withoutCallerContext } from "./InProcess.ts"
+import * as NodeRequest from "./NodeRequest.ts"
+import type { SandboxApp } from "./SandboxApp.ts"
 
 interface Listening {
   /** Without a trailing slash. */

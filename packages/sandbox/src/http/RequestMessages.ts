@@ -6,9 +6,9 @@
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
-import * as Latitude from "../Latitude.js"
-import * as Envelope from "./Envelope.js"
-import type { KeyMask } from "./KeyMask.js"
+import * as Latitude from "../Latitude.ts"
+import * as Envelope from "./Envelope.ts"
+import type { KeyMask } from "./KeyMask.ts"
 
 /**
  * Maximum bytes of a body that is shown. Longer bodies are cut.

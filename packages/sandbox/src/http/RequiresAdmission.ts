@@ -7,9 +7,9 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { RequestError } from "@effect/platform/HttpServerError"
 import * as Errors from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
-import type { Caller } from "../access/Callers.js"
-import { NotHandled } from "./Exchange.js"
-import { failures } from "./ServedEndpoint.js"
+import type { Caller } from "../access/Callers.ts"
+import { NotHandled } from "./Exchange.ts"
+import { failures } from "./ServedEndpoint.ts"
 
 /**
  * The account and key of the current request.

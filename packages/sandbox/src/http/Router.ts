@@ -11,7 +11,7 @@ import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { ServerRequest } from "./ServerRequest.js"
+import type { ServerRequest } from "./ServerRequest.ts"
 
 /**
  * A method and a path match no operation.

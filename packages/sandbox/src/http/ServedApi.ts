@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type { Forbidden } from "@plaza/domain/Errors"
-import type * as Endpoints from "./Endpoints.js"
-import { RequiresAdmission } from "./RequiresAdmission.js"
+import type * as Endpoints from "./Endpoints.ts"
+import { RequiresAdmission } from "./RequiresAdmission.ts"
 
 /**
  * The path of the interface. The base URL of a sandbox ends with it.

@@ -8,8 +8,8 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { constUndefined } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { onFirstUse } from "../OnFirstUse.js"
-import { bodySchema } from "./Operation.js"
+import { onFirstUse } from "../OnFirstUse.ts"
+import { bodySchema } from "./Operation.ts"
 
 /**
  * Whether a response keeps fields that the contract doesn't have. Clients ignore them.

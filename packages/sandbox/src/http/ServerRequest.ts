@@ -18,9 +18,9 @@ import * as Either from "effect/Either"
 import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Envelope from "./Envelope.js"
-import type { Operation } from "./Operation.js"
-import type { CurrentCaller } from "./RequiresAdmission.js"
+import * as Envelope from "./Envelope.ts"
+import type { Operation } from "./Operation.ts"
+import type { CurrentCaller } from "./RequiresAdmission.ts"
 
 /**
  * The parts of a request that differ in process and on a socket. Reading the body fails if the caller closes the connection.

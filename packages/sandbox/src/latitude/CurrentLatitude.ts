@@ -7,9 +7,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Latitude from "../Latitude.js"
-import { onFirstUse } from "../OnFirstUse.js"
-import { MetaRepo } from "../storage/MetaRepo.js"
+import * as Latitude from "../Latitude.ts"
+import { onFirstUse } from "../OnFirstUse.ts"
+import { MetaRepo } from "../storage/MetaRepo.ts"
 
 /** @since 0.1.0 @category services */
 export class CurrentLatitude extends Context.Tag("@plaza/sandbox/CurrentLatitude")<CurrentLatitude, {

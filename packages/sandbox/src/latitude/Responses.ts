@@ -5,9 +5,9 @@
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
-import * as Envelope from "../http/Envelope.js"
-import type { Operation } from "../http/Operation.js"
-import type { Latitude, Presence } from "../Latitude.js"
+import * as Envelope from "../http/Envelope.ts"
+import type { Operation } from "../http/Operation.ts"
+import type { Latitude, Presence } from "../Latitude.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { createHash } from "node:crypto"
-import { type Latitude, type TextForm } from "../Latitude.js"
+import { type Latitude, type TextForm } from "../Latitude.ts"
 
 const shortLink = (address: string): string => `https://l.example/${createHash("sha256").update(address).digest("hex").slice(0, 8)}`
 

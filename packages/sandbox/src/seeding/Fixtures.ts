@@ -6,9 +6,9 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { onFirstUse } from "../OnFirstUse.js"
-import { optional } from "../OptionalField.js"
-import * as Models from "./SeedingModels.js"
+import { onFirstUse } from "../OnFirstUse.ts"
+import { optional } from "../OptionalField.ts"
+import * as Models from "./SeedingModels.ts"
 
 /** A sandbox works at this size too. Beyond it, seeding takes minutes and much memory. */
 const maxQuantity = 10_000_000

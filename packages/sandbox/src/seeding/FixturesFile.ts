@@ -7,9 +7,9 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { SandboxError } from "../SandboxError.js"
-import type { Fixtures } from "./Fixtures.js"
-import { decode } from "./Fixtures.js"
+import { SandboxError } from "../SandboxError.ts"
+import type { Fixtures } from "./Fixtures.ts"
+import { decode } from "./Fixtures.ts"
 
 /** Imports the YAML parser only when needed, because it takes a while to load. */
 const parserOf = (path: string): Effect.Effect<(text: string) => unknown> =>

@@ -5,17 +5,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
-import type { CurrentAssumptions } from "../Assumptions.js"
-import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import type { Repos } from "../Repos.js"
-import { SandboxError } from "../SandboxError.js"
-import { MetaRepo } from "../storage/MetaRepo.js"
-import { Sql } from "../storage/Sql.js"
-import { decodeJson, encodeJson, fieldPath, type Fixtures } from "./Fixtures.js"
-import * as SeedData from "./SeedData.js"
-import type { SeedingError } from "./SeedFixtures.js"
-import * as SeedFixtures from "./SeedFixtures.js"
+import type { PostsPolicy } from "../areas/posts/PostsPolicy.ts"
+import type { CurrentAssumptions } from "../Assumptions.ts"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import type { Repos } from "../Repos.ts"
+import { SandboxError } from "../SandboxError.ts"
+import { MetaRepo } from "../storage/MetaRepo.ts"
+import { Sql } from "../storage/Sql.ts"
+import { decodeJson, encodeJson, fieldPath, type Fixtures } from "./Fixtures.ts"
+import * as SeedData from "./SeedData.ts"
+import type { SeedingError } from "./SeedFixtures.ts"
+import * as SeedFixtures from "./SeedFixtures.ts"
 
 /**
  * The data that a sandbox starts with.

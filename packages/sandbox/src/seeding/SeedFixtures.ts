@@ -5,16 +5,16 @@
  */
 import { Conflict, NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
-import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
-import * as StoreSeeding from "../areas/store/StoreSeeding.js"
-import type { CurrentAssumptions } from "../Assumptions.js"
-import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import type { Repos } from "../Repos.js"
-import { Sql } from "../storage/Sql.js"
-import * as ContentSeeding from "./ContentSeeding.js"
-import type { Fixtures } from "./Fixtures.js"
-import * as Generate from "./GenerateFixtures.js"
+import type { PostsPolicy } from "../areas/posts/PostsPolicy.ts"
+import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.ts"
+import * as StoreSeeding from "../areas/store/StoreSeeding.ts"
+import type { CurrentAssumptions } from "../Assumptions.ts"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import type { Repos } from "../Repos.ts"
+import { Sql } from "../storage/Sql.ts"
+import * as ContentSeeding from "./ContentSeeding.ts"
+import type { Fixtures } from "./Fixtures.ts"
+import * as Generate from "./GenerateFixtures.ts"
 
 /**
  * Why an item can't be seeded.

@@ -7,10 +7,10 @@
 import { AccessState, AccessTransition } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
-import { AccessForm } from "../access/AccessRequests.js"
-import { Availability } from "../access/Availability.js"
-import { allowedValues } from "../AllowedValues.js"
-import { optional } from "../OptionalField.js"
+import { AccessForm } from "../access/AccessRequests.ts"
+import { Availability } from "../access/Availability.ts"
+import { allowedValues } from "../AllowedValues.ts"
+import { optional } from "../OptionalField.ts"
 
 /** Rejects unknown fields, which are usually misspelt. */
 const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const

@@ -6,9 +6,9 @@
 import type { NotFound } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Account } from "../access/AccountsRepo.js"
-import { AccountsRepo } from "../access/AccountsRepo.js"
-import * as Envelope from "../http/Envelope.js"
+import type { Account } from "../access/AccountsRepo.ts"
+import { AccountsRepo } from "../access/AccountsRepo.ts"
+import * as Envelope from "../http/Envelope.ts"
 
 /**
  * The maximum length of an id or a name, in characters.

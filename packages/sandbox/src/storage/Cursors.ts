@@ -15,11 +15,11 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { invalidField } from "../http/Envelope.js"
-import type { Latitude } from "../Latitude.js"
-import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import { onFirstUse } from "../OnFirstUse.js"
-import { optional } from "../OptionalField.js"
+import { invalidField } from "../http/Envelope.ts"
+import type { Latitude } from "../Latitude.ts"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import { onFirstUse } from "../OnFirstUse.ts"
+import { optional } from "../OptionalField.ts"
 
 const PageStart = Schema.Struct({
   /** The position of the last row of the previous page. */

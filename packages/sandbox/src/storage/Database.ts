@@ -10,9 +10,9 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
-import { onFirstUse } from "../OnFirstUse.js"
-import { SandboxError } from "../SandboxError.js"
-import * as Sql from "./Sql.js"
+import { onFirstUse } from "../OnFirstUse.ts"
+import { SandboxError } from "../SandboxError.ts"
+import * as Sql from "./Sql.ts"
 
 /** The version of the tables. A file of another version is rejected, not migrated. */
 const schemaVersion = 5

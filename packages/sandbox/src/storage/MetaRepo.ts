@@ -6,8 +6,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Sql } from "./Sql.js"
-import * as SqlSchema from "./SqlSchema.js"
+import { Sql } from "./Sql.ts"
+import * as SqlSchema from "./SqlSchema.ts"
 
 const Value = Schema.Struct({ value: Schema.String }).pipe(Schema.pluck("value"))
 

@@ -13,11 +13,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
-import { CurrentAssumptions } from "../Assumptions.js"
-import type { Latitude } from "../Latitude.js"
-import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import type { PageStart } from "./Cursors.js"
-import { Cursors } from "./Cursors.js"
+import { CurrentAssumptions } from "../Assumptions.ts"
+import type { Latitude } from "../Latitude.ts"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import type { PageStart } from "./Cursors.ts"
+import { Cursors } from "./Cursors.ts"
 
 /** The sort key of a row: its sequence number, or a timestamp and the sequence number. Empty before the first row. */
 type Position = ReadonlyArray<number>

@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { onFirstUse } from "../OnFirstUse.js"
+import { onFirstUse } from "../OnFirstUse.ts"
 
 /**
  * A flag, which SQLite stores as 0 or 1.

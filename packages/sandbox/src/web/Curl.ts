@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { RequestDetail } from "../http/RequestLog.js"
+import type { RequestDetail } from "../http/RequestLog.ts"
 
 /** Headers that curl sets itself, or that say how the connection was used. */
 const omitted = new Set([

@@ -7,12 +7,12 @@ import type { ValidationError } from "@plaza/domain/Errors"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as Envelope from "../http/Envelope.js"
-import { Fault, type Latency } from "../http/Fault.js"
-import * as Form from "./Form.js"
-import type { Html } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
+import * as Envelope from "../http/Envelope.ts"
+import { Fault, type Latency } from "../http/Fault.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
 
 const options = (...values: ReadonlyArray<string>) => values.map((value) => [value, value] as const)
 

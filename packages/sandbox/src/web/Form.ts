@@ -7,10 +7,10 @@ import type { RequestError } from "@effect/platform/HttpServerError"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import type { ServerRequest } from "../http/ServerRequest.js"
-import type { Html, Piece } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
+import type { ServerRequest } from "../http/ServerRequest.ts"
+import type { Html, Piece } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
 
 /**
  * Reads a submitted form.

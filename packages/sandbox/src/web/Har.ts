@@ -5,8 +5,8 @@
  */
 import * as DateTime from "effect/DateTime"
 import { STATUS_CODES } from "node:http"
-import type { RequestDetail } from "../http/RequestLog.js"
-import type { RecordedBody } from "../http/RequestMessages.js"
+import type { RequestDetail } from "../http/RequestLog.ts"
+import type { RecordedBody } from "../http/RequestMessages.ts"
 
 type Headers = Readonly<Record<string, string>>
 

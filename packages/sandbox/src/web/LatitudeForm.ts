@@ -4,11 +4,11 @@
  * @since 0.1.0
  */
 import * as AST from "effect/SchemaAST"
-import * as Latitude from "../Latitude.js"
-import * as Form from "./Form.js"
-import type { Html } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
+import * as Latitude from "../Latitude.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
 
 type Name = keyof Latitude.Latitude
 

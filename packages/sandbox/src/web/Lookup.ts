@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type { Account } from "../access/AccountsRepo.js"
-import { AccountsRepo } from "../access/AccountsRepo.js"
+import type { Account } from "../access/AccountsRepo.ts"
+import { AccountsRepo } from "../access/AccountsRepo.ts"
 
 /** @since 0.1.0 @category models */
 export interface Lookup {

@@ -7,11 +7,11 @@ import { Conflict, type NotFound } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Envelope from "../http/Envelope.js"
-import { InterfaceApp } from "../http/InterfaceApp.js"
-import { RequestLog } from "../http/RequestLog.js"
-import type { Original } from "../http/RequestMessages.js"
-import { ServerRequest, type Source } from "../http/ServerRequest.js"
+import * as Envelope from "../http/Envelope.ts"
+import { InterfaceApp } from "../http/InterfaceApp.ts"
+import { RequestLog } from "../http/RequestLog.ts"
+import type { Original } from "../http/RequestMessages.ts"
+import { ServerRequest, type Source } from "../http/ServerRequest.ts"
 
 /** @since 0.1.0 @category models */
 export interface Replay {

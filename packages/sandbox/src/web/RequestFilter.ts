@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { RequestRecord } from "../http/RequestLog.js"
+import type { RequestRecord } from "../http/RequestLog.ts"
 
 /** @since 0.1.0 @category models */
 export interface RequestFilter {

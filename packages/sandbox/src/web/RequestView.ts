@@ -4,14 +4,14 @@
  * @since 0.1.0
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import type { RequestDetail } from "../http/RequestLog.js"
-import type { RecordedBody } from "../http/RequestMessages.js"
-import * as Curl from "./Curl.js"
-import * as Form from "./Form.js"
-import type { Html } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
-import { delivery, type Names, took } from "./RequestsView.js"
+import type { RequestDetail } from "../http/RequestLog.ts"
+import type { RecordedBody } from "../http/RequestMessages.ts"
+import * as Curl from "./Curl.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
+import { delivery, type Names, took } from "./RequestsView.ts"
 
 /** The data on the page. */
 interface RequestData {

@@ -5,17 +5,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { AccountsRepo } from "../access/AccountsRepo.js"
-import { KeysRepo } from "../access/KeysRepo.js"
-import * as Envelope from "../http/Envelope.js"
-import { type RequestDetail, RequestLog, type RequestRecord } from "../http/RequestLog.js"
-import { basePath } from "../http/ServedApi.js"
-import * as Har from "./Har.js"
-import * as Page from "./Page.js"
-import * as Replay from "./Replay.js"
-import * as RequestFilter from "./RequestFilter.js"
-import * as List from "./RequestsView.js"
-import * as Detail from "./RequestView.js"
+import { AccountsRepo } from "../access/AccountsRepo.ts"
+import { KeysRepo } from "../access/KeysRepo.ts"
+import * as Envelope from "../http/Envelope.ts"
+import { type RequestDetail, RequestLog, type RequestRecord } from "../http/RequestLog.ts"
+import { basePath } from "../http/ServedApi.ts"
+import * as Har from "./Har.ts"
+import * as Page from "./Page.ts"
+import * as Replay from "./Replay.ts"
+import * as RequestFilter from "./RequestFilter.ts"
+import * as List from "./RequestsView.ts"
+import * as Detail from "./RequestView.ts"
 
 /** Maximum number of requests of an export. */
 const maxExported = 1_000

@@ -5,12 +5,12 @@
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as DateTime from "effect/DateTime"
-import type { RequestRecord } from "../http/RequestLog.js"
-import type { Html } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
-import type { RequestFilter } from "./RequestFilter.js"
-import * as Filter from "./RequestFilter.js"
+import type { RequestRecord } from "../http/RequestLog.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
+import type { RequestFilter } from "./RequestFilter.ts"
+import * as Filter from "./RequestFilter.ts"
 
 /**
  * The maximum number of requests on the page.

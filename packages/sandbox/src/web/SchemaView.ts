@@ -5,9 +5,9 @@
  */
 import type { JsonSchema } from "@effect/platform/OpenApiJsonSchema"
 import * as Predicate from "effect/Predicate"
-import type { Html, Piece } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
+import type { Html, Piece } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
 
 /** The JSON Schema keywords that constrain a type. */
 const constraints = ["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern"]

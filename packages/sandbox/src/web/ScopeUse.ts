@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
-import { AssumedApi } from "../AssumedApi.js"
-import type { Assumptions } from "../Assumptions.js"
-import { operationsOf } from "../http/Operation.js"
+import { AssumedApi } from "../AssumedApi.ts"
+import type { Assumptions } from "../Assumptions.ts"
+import { operationsOf } from "../http/Operation.ts"
 
 /** @since 0.1.0 @category models */
 export interface ScopeUse {

@@ -4,12 +4,12 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import { Seeding } from "../seeding/Seeding.js"
-import { Snapshots } from "../storage/Snapshots.js"
-import * as Form from "./Form.js"
-import type { Html } from "./Html.js"
-import { html } from "./Html.js"
-import * as Page from "./Page.js"
+import { Seeding } from "../seeding/Seeding.ts"
+import { Snapshots } from "../storage/Snapshots.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Page from "./Page.ts"
 
 const path = Page.paths.snapshots
 

@@ -6,9 +6,9 @@
 import { AccessState } from "@plaza/domain/DeveloperAccess"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Account } from "../access/AccountsRepo.js"
-import { Sql } from "../storage/Sql.js"
-import * as SqlSchema from "../storage/SqlSchema.js"
+import { Account } from "../access/AccountsRepo.ts"
+import { Sql } from "../storage/Sql.ts"
+import * as SqlSchema from "../storage/SqlSchema.ts"
 
 /**
  * The number of rows on a page.

@@ -7,10 +7,10 @@ import type { RequestError } from "@effect/platform/HttpServerError"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { HostPolicy } from "../http/HostPolicy.js"
-import type { ServerRequest } from "../http/ServerRequest.js"
-import type * as Pages from "./Pages.js"
-import { paths } from "./Paths.js"
+import type { HostPolicy } from "../http/HostPolicy.ts"
+import type { ServerRequest } from "../http/ServerRequest.ts"
+import type * as Pages from "./Pages.ts"
+import { paths } from "./Paths.ts"
 
 /**
  * The path prefix of the pages.
@@ -40,7 +40,7 @@ export const make = (
   Effect.gen(function*() {
     const services = yield* Effect.context<Pages.Services>()
     const pages = yield* Effect.cached(Effect.flatMap(
-      Effect.promise(() => import("./Pages.js")),
+      Effect.promise(() => import("./Pages.ts")),
       ({ make }) => Effect.provide(make(access, local, addresses), services)
     ))
     return {

@@ -6,7 +6,7 @@ import type { HttpMethod } from "@effect/platform"
 import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { call, control, layerInProcess } from "../support.js"
+import { call, control, layerInProcess } from "../support.ts"
 
 // Method and path in the first line, then the body.
 const requests: ReadonlyArray<readonly [line: string, body: unknown]> = [

@@ -6,9 +6,9 @@ import { Sandbox } from "@plaza/sandbox"
 import * as Fuzz from "@plaza/testing/Fuzz"
 import { Cause, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import * as AssumptionsFile from "../../src/AssumptionsFile.js"
-import * as FixturesFile from "../../src/seeding/FixturesFile.js"
-import { layerInProcess } from "../support.js"
+import * as AssumptionsFile from "../../src/AssumptionsFile.ts"
+import * as FixturesFile from "../../src/seeding/FixturesFile.ts"
+import { layerInProcess } from "../support.ts"
 
 /** A file system with this content in every file. */
 const files = (bytes: Uint8Array) => FileSystem.layerNoop({ readFileString: () => Effect.sync(() => new TextDecoder().decode(bytes)) })

@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, control, field, layerSocket, refusal, someone, Transport } from "../support.js"
+import { call, control, field, layerSocket, refusal, someone, Transport } from "../support.ts"
 
 const form = { useCase: "Keeps the stock of our shop right.", website: "https://shop.example", botName: "Stock keeper" }
 const newcomer = Effect.flatMap(Sandbox.Sandbox, ({ createAccount }) => Effect.map(createAccount({ access: "none" }), ({ id }) => id))

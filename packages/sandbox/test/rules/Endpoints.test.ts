@@ -5,7 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, field, layerSocket, pageOf, refusal, type Response, someone } from "../support.js"
+import { call, field, layerSocket, pageOf, refusal, type Response, someone } from "../support.ts"
 
 const options = { assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 20_000 } }
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)

@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
-import { call, control, layerSocket, refusal, type Request, someone } from "../support.js"
+import { call, control, layerSocket, refusal, type Request, someone } from "../support.ts"
 
 const me = (request: Request = {}) => call("GET", "/me", request)
 const advance = (by: Duration.DurationInput) => Effect.flatMap(Sandbox.Sandbox, ({ advanceClock }) => advanceClock(by))

@@ -5,7 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { call, control, field, layerSocket, refusal, someone } from "../support.js"
+import { call, control, field, layerSocket, refusal, someone } from "../support.ts"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const shop = "1001"

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PlazaApiWithStories } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
 import { readdirSync, readFileSync } from "node:fs"
-import { operationsOf } from "../../src/http/Operation.js"
+import { operationsOf } from "../../src/http/Operation.ts"
 
 const root = new URL("../../../../", import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), "utf8")

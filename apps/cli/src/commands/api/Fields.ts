@@ -1,7 +1,7 @@
 /** Parses `--field` (`name=text`, or `name:=json` for other values) and the query of a path. */
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Either from "effect/Either"
-import { parse as parseJson } from "../Input.js"
+import { parse as parseJson } from "../Input.ts"
 
 export interface Field {
   readonly name: string

@@ -5,7 +5,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { Redaction } from "@plaza/client"
 import type * as Effect from "effect/Effect"
-import type { Transform } from "../../profiles/Connection.js"
+import type { Transform } from "../../profiles/Connection.ts"
 
 /** The status and headers of a response. */
 export interface ResponseHead {

@@ -8,10 +8,10 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
-import * as AccountFile from "../../fleet/AccountFile.js"
-import { AccountOptions } from "../../fleet/AccountOptions.js"
-import { FleetAccounts } from "../../fleet/FleetAccounts.js"
-import * as Format from "../Format.js"
+import * as AccountFile from "../../fleet/AccountFile.ts"
+import { AccountOptions } from "../../fleet/AccountOptions.ts"
+import { FleetAccounts } from "../../fleet/FleetAccounts.ts"
+import * as Format from "../Format.ts"
 
 interface Rejected {
   readonly line: number

@@ -12,9 +12,9 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
-import * as LedgerRows from "../../ledger/LedgerRows.js"
-import type { SnapshotInput, SnapshotPolicy, SnapshotResult } from "../../ledger/Snapshot.js"
-import { unadjusted } from "../../source/ProductRules.js"
+import * as LedgerRows from "../../ledger/LedgerRows.ts"
+import type { SnapshotInput, SnapshotPolicy, SnapshotResult } from "../../ledger/Snapshot.ts"
+import { unadjusted } from "../../source/ProductRules.ts"
 
 const Figures = Schema.Struct({
   soldOut: Schema.Int,

@@ -6,10 +6,10 @@ import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import type { Account, Ledger, LedgerOptions } from "../../ledger/Ledger.js"
-import type { LedgerFault } from "../../ledger/LedgerError.js"
-import type { AccountSelection } from "../AccountSelection.js"
-import { type AccountNotFound, AccountTakenOver, type FleetDatabaseError } from "../FleetError.js"
+import type { Account, Ledger, LedgerOptions } from "../../ledger/Ledger.ts"
+import type { LedgerFault } from "../../ledger/LedgerError.ts"
+import type { AccountSelection } from "../AccountSelection.ts"
+import { type AccountNotFound, AccountTakenOver, type FleetDatabaseError } from "../FleetError.ts"
 
 /** What a runner needs to open the ledger of an account that it has taken over. */
 export interface OwnedAccount {

@@ -2,8 +2,8 @@
  * The tables of all ledgers in the fleet's schema, and what the database itself does with them: it checks the epoch at the end of each
  * transaction, numbers the history of each account, and removes the ledger of a removed account.
  */
-import * as Tables from "../../ledger/Tables.js"
-import { schema } from "../FleetDatabase.js"
+import * as Tables from "../../ledger/Tables.ts"
+import { schema } from "../FleetDatabase.ts"
 
 /** The SQLSTATE of a transaction whose epoch is old. */
 export const takenOver = "PZ001"

@@ -14,11 +14,11 @@ import * as Exit from "effect/Exit"
 import type { ParseError } from "effect/ParseResult"
 import * as Stream from "effect/Stream"
 import type Pg from "pg"
-import { accountSetting } from "../../ledger/Dialect.js"
-import { codeOf } from "../../ledger/PostgresErrors.js"
-import * as Permits from "../../sync/Permits.js"
-import { type FleetDatabase, limitSilence } from "../FleetDatabase.js"
-import * as LedgerSchema from "./LedgerSchema.js"
+import { accountSetting } from "../../ledger/Dialect.ts"
+import { codeOf } from "../../ledger/PostgresErrors.ts"
+import * as Permits from "../../sync/Permits.ts"
+import { type FleetDatabase, limitSilence } from "../FleetDatabase.ts"
+import * as LedgerSchema from "./LedgerSchema.ts"
 
 /** Snapshots at the same time. Each keeps a connection while its rows are staged. */
 const maxSnapshots = 3

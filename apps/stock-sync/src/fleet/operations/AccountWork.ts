@@ -1,12 +1,12 @@
 /** Describes what this runner does for an account now, or who works on it otherwise. */
 import * as DateTime from "effect/DateTime"
-import { type Html, html } from "../../observability/Html.js"
-import type { StateText } from "../../observability/StatusText.js"
-import * as StatusText from "../../observability/StatusText.js"
-import type * as MonotonicClock from "../../sync/MonotonicClock.js"
-import type { AccountActivity } from "../FleetRunner.js"
-import type { AccountRow } from "./FleetStatus.js"
-import * as FleetText from "./FleetText.js"
+import { type Html, html } from "../../observability/Html.ts"
+import type { StateText } from "../../observability/StatusText.ts"
+import * as StatusText from "../../observability/StatusText.ts"
+import type * as MonotonicClock from "../../sync/MonotonicClock.ts"
+import type { AccountActivity } from "../FleetRunner.ts"
+import type { AccountRow } from "./FleetStatus.ts"
+import * as FleetText from "./FleetText.ts"
 
 /** The same moment by both clocks. */
 export interface Now {

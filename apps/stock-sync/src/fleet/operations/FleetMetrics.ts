@@ -6,7 +6,7 @@ import * as Metric from "effect/Metric"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
-import type { AccountBacklog } from "./FleetStatus.js"
+import type { AccountBacklog } from "./FleetStatus.ts"
 
 const named = (name: string) => `plaza_stock_sync_fleet_${name}`
 const gauge = (name: string, description: string) => Metric.gauge(named(name), { description })

@@ -6,10 +6,10 @@ import type { UsageError } from "@plaza/cli-kit/CliError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { FleetDatabase } from "../FleetDatabase.js"
-import type { FleetRunner } from "../FleetRunner.js"
-import type { FleetLedger } from "../ledger/FleetLedger.js"
-import * as RunnerHeartbeat from "./RunnerHeartbeat.js"
+import type { FleetDatabase } from "../FleetDatabase.ts"
+import type { FleetRunner } from "../FleetRunner.ts"
+import type { FleetLedger } from "../ledger/FleetLedger.ts"
+import * as RunnerHeartbeat from "./RunnerHeartbeat.ts"
 
 export interface Options {
   /** The address of the pages; none if there are no pages. */
@@ -23,8 +23,8 @@ const server = ({ server }: Options) =>
     onNone: () => Layer.empty,
     onSome: (address) =>
       Layer.scopedDiscard(Effect.gen(function*() {
-        const { serve } = yield* Effect.promise(() => import("../../observability/Server.js"))
-        const FleetRoutes = yield* Effect.promise(() => import("./FleetRoutes.js"))
+        const { serve } = yield* Effect.promise(() => import("../../observability/Server.ts"))
+        const FleetRoutes = yield* Effect.promise(() => import("./FleetRoutes.ts"))
         yield* Effect.annotateLogs(Effect.logInfo("page.listening"), { address: yield* serve(address, yield* FleetRoutes.make) })
       }))
   })
@@ -34,6 +34,6 @@ export const layer = (options: Options): Layer.Layer<never, UsageError, FleetDat
   Layer.merge(
     RunnerHeartbeat.layer,
     Option.isNone(options.server) && !options.exportsMetrics ? Layer.empty : Layer.unwrapEffect(
-      Effect.map(Effect.promise(() => import("./FleetSampler.js")), (FleetSampler) => Layer.provide(server(options), FleetSampler.layer))
+      Effect.map(Effect.promise(() => import("./FleetSampler.ts")), (FleetSampler) => Layer.provide(server(options), FleetSampler.layer))
     )
   )

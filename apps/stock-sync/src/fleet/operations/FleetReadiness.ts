@@ -2,9 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as StatusText from "../../observability/StatusText.js"
-import * as MonotonicClock from "../../sync/MonotonicClock.js"
-import { FleetRunner, type RunnerState } from "../FleetRunner.js"
+import * as StatusText from "../../observability/StatusText.ts"
+import * as MonotonicClock from "../../sync/MonotonicClock.ts"
+import { FleetRunner, type RunnerState } from "../FleetRunner.ts"
 
 export const Reason = Schema.Struct({
   /** `databaseUnreachable`, `loopStuck`, `noShards` or `stopping`. A later version may have others. */

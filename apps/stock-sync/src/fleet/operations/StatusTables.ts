@@ -1,5 +1,5 @@
 /** What the status of a fleet adds to its database: the runners' own rows, and indexes over the few rows that a status shows. */
-import * as Tables from "../../ledger/Tables.js"
+import * as Tables from "../../ledger/Tables.ts"
 
 /** The shared tables of the accounts' ledgers. */
 export const account = "ledger_account"

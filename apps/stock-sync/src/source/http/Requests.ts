@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { SourceUnreachable } from "../Source.js"
+import type { SourceUnreachable } from "../Source.ts"
 
 export interface RequestOptions {
   readonly address: URL

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import { type Connection, createConnection } from "mysql2"
 import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
-import * as Query from "./Query.js"
+import * as Query from "./Query.ts"
 
 // Rows buffered in this process. Without a limit the driver buffers as many as a packet contains.
 const batch = 1_000

@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import Pg from "pg"
-import * as Query from "./Query.js"
+import * as Query from "./Query.ts"
 
 // The OID of the type `numeric`.
 const numeric = 1700

@@ -10,11 +10,11 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { Wording } from "../../config/Wording.js"
-import * as PollInterval from "../PollInterval.js"
-import * as Rows from "../Rows.js"
-import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
-import * as SourceUri from "../SourceUri.js"
+import { Wording } from "../../config/Wording.ts"
+import * as PollInterval from "../PollInterval.ts"
+import * as Rows from "../Rows.ts"
+import { type Source, type SourceFailure, SourceUnreachable } from "../Source.ts"
+import * as SourceUri from "../SourceUri.ts"
 
 export interface QueryOptions extends Rows.SchemaOptions {
   readonly source: string

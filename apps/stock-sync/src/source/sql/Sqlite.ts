@@ -18,10 +18,10 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
-import * as Permits from "../../sync/Permits.js"
-import type { Source } from "../Source.js"
-import * as Query from "./Query.js"
-import { Message, Request } from "./SqliteMessage.js"
+import * as Permits from "../../sync/Permits.ts"
+import type { Source } from "../Source.ts"
+import * as Query from "./Query.ts"
+import { Message, Request } from "./SqliteMessage.ts"
 
 // A bundle has the program of the reader beside its chunks; from the sources, it is that of the last build.
 const program = fileURLToPath(

@@ -8,7 +8,7 @@ import { setPriority } from "node:os"
 import { geteuid, ppid, stdout } from "node:process"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
-import type { Message, Request } from "./SqliteMessage.js"
+import type { Message, Request } from "./SqliteMessage.ts"
 
 const rowsPerMessage = 500
 // Another process may be writing the file.

@@ -7,10 +7,10 @@ import { FileSystem } from "@effect/platform"
 import type { Fault, Latitude } from "@plaza/sandbox"
 import { copyProgram } from "@plaza/testing/CopiedProgram"
 import { Duration, Effect, Fiber, Random } from "effect"
-import { dist, type Ended, start } from "../program.js"
-import * as Feed from "./Feed.js"
-import * as LedgerRows from "./LedgerRows.js"
-import * as RunningSandbox from "./RunningSandbox.js"
+import { dist, type Ended, start } from "../program.ts"
+import * as Feed from "./Feed.ts"
+import * as LedgerRows from "./LedgerRows.ts"
+import * as RunningSandbox from "./RunningSandbox.ts"
 
 export interface Options {
   readonly kills: number

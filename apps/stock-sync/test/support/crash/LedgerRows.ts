@@ -4,7 +4,7 @@ import { type SqlClient, SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Redacted, Schema, type Scope } from "effect"
-import * as PostgresAddress from "../../../src/ledger/PostgresAddress.js"
+import * as PostgresAddress from "../../../src/ledger/PostgresAddress.ts"
 
 const Row = Schema.Struct({
   id: Schema.String,

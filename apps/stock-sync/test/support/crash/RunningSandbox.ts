@@ -5,7 +5,7 @@ import { Chunk, DateTime, Effect, Option, Schema, Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
-import type { Write } from "./Feed.js"
+import type { Write } from "./Feed.ts"
 
 const Address = Schema.parseJson(Schema.Struct({ baseUrl: Schema.String, origin: Schema.String, apiKey: Schema.String }))
 const StockPayload = Schema.Struct({ stock: Schema.Number })
@@ -30,7 +30,7 @@ export const start = (products: number, limit: number) =>
     const program = fileURLToPath(new URL("SandboxProcess.ts", import.meta.url))
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(execPath, ["--conditions=@plaza/source", "--import", "tsx", program, String(products), String(limit)], {
+        spawn(execPath, ["--conditions=@plaza/source", program, String(products), String(limit)], {
           stdio: ["ignore", "pipe", "inherit"]
         })
       ),

@@ -3,7 +3,7 @@
  */
 import type { Fault } from "@plaza/sandbox"
 import { Effect, Random } from "effect"
-import type { Inventory } from "./Inventory.js"
+import type { Inventory } from "./Inventory.ts"
 
 export const minutesADay = 24 * 60
 

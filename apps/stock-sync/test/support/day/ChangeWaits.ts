@@ -5,7 +5,7 @@
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import { DateTime } from "effect"
-import type { StampedEvent } from "../../../src/sync/SyncStatus.js"
+import type { StampedEvent } from "../../../src/sync/SyncStatus.ts"
 
 export interface Wait {
   readonly productId: ProductId

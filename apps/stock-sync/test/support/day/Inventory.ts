@@ -4,7 +4,7 @@
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/tabular/Stock"
 import { Effect, Option, Queue, Random, Stream } from "effect"
-import type { Source } from "../../../src/source/Source.js"
+import type { Source } from "../../../src/source/Source.ts"
 
 export interface Inventory {
   readonly source: Source["Type"]

@@ -5,10 +5,10 @@
  */
 import { FileSystem } from "@effect/platform"
 import { Clock, Duration, Effect, Fiber, Random, Scope } from "effect"
-import * as Feed from "../crash/Feed.js"
-import * as DatabaseProxy from "./DatabaseProxy.js"
-import * as Fleet from "./Fleet.js"
-import * as StrictService from "./StrictService.js"
+import * as Feed from "../crash/Feed.ts"
+import * as DatabaseProxy from "./DatabaseProxy.ts"
+import * as Fleet from "./Fleet.ts"
+import * as StrictService from "./StrictService.ts"
 
 /** With the seconds that each takes, about. The changes are spread over them. */
 const seconds = {

@@ -6,9 +6,9 @@ import { PgClient } from "@effect/sql-pg"
 import { copyProgram } from "@plaza/testing/CopiedProgram"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Duration, Effect, Redacted, Schema, type Scope } from "effect"
-import { dist, type Ended, run, type Running, start } from "../program.js"
-import type * as DatabaseProxy from "./DatabaseProxy.js"
-import { type Allowance, latestMillis } from "./StrictService.js"
+import { dist, type Ended, run, type Running, start } from "../program.ts"
+import type * as DatabaseProxy from "./DatabaseProxy.ts"
+import { type Allowance, latestMillis } from "./StrictService.ts"
 
 /** A takeover of an account by a runner, in the order of the database. */
 export interface Takeover {

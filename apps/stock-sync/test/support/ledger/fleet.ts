@@ -2,13 +2,13 @@
 import * as Postgres from "@plaza/testing/Postgres"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import * as FleetAccounts from "../../../src/fleet/FleetAccounts.js"
-import * as FleetDatabase from "../../../src/fleet/FleetDatabase.js"
-import * as FleetMigrations from "../../../src/fleet/FleetMigrations.js"
-import { FleetLedger, type Taken } from "../../../src/fleet/ledger/FleetLedger.js"
-import * as FleetLedgerLive from "../../../src/fleet/ledger/FleetLedgerLive.js"
-import { Ledger, type LedgerOptions } from "../../../src/ledger/Ledger.js"
-import { type Fresh, register } from "./using.js"
+import * as FleetAccounts from "../../../src/fleet/FleetAccounts.ts"
+import * as FleetDatabase from "../../../src/fleet/FleetDatabase.ts"
+import * as FleetMigrations from "../../../src/fleet/FleetMigrations.ts"
+import { FleetLedger, type Taken } from "../../../src/fleet/ledger/FleetLedger.ts"
+import * as FleetLedgerLive from "../../../src/fleet/ledger/FleetLedgerLive.ts"
+import { Ledger, type LedgerOptions } from "../../../src/ledger/Ledger.ts"
+import { type Fresh, register } from "./using.ts"
 
 export interface Fleet {
   readonly url: Redacted.Redacted

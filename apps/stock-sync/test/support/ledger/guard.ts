@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Option, Stream, TestClock } from "effect"
-import type { Ledger } from "../../../src/ledger/Ledger.js"
-import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
-import { utc } from "../utc.js"
+import type { Ledger } from "../../../src/ledger/Ledger.ts"
+import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.ts"
+import { utc } from "../utc.ts"
 import {
   at,
   bad,
@@ -23,7 +23,7 @@ import {
   stateOf,
   take,
   using
-} from "./using.js"
+} from "./using.ts"
 
 const products = (count: number, stockOf: (index: number) => number | undefined): ReadonlyArray<Row> =>
   Array.from({ length: count }, (_, index) => ({ index, stock: stockOf(index) })).flatMap(({ index, stock }) =>

@@ -6,11 +6,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
-import { mismatchTag } from "../../../src/ledger/Entry.js"
-import { Ledger, type Send } from "../../../src/ledger/Ledger.js"
-import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
-import { utc } from "../utc.js"
-import { bad, collect, type Fresh, id, intake, negative, opened, options, policy, refusal, row } from "./using.js"
+import { mismatchTag } from "../../../src/ledger/Entry.ts"
+import { Ledger, type Send } from "../../../src/ledger/Ledger.ts"
+import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.ts"
+import { utc } from "../utc.ts"
+import { bad, collect, type Fresh, id, intake, negative, opened, options, policy, refusal, row } from "./using.ts"
 
 const ids = ["A", "B", "C", "D"] as const
 const late = Duration.toMillis(options.lateWrites)

@@ -2,10 +2,10 @@
 import { expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, FastCheck, Option, Stream } from "effect"
-import * as ApplyRules from "../../../src/source/ApplyRules.js"
-import type { Adjustment, ProductRule } from "../../../src/source/ProductRules.js"
-import * as OneFolder from "../oneFolder.js"
-import { at, bad, collect, type Fresh, id, negative, policy, row, unguarded, using } from "./using.js"
+import * as ApplyRules from "../../../src/source/ApplyRules.ts"
+import type { Adjustment, ProductRule } from "../../../src/source/ProductRules.ts"
+import * as OneFolder from "../oneFolder.ts"
+import { at, bad, collect, type Fresh, id, negative, policy, row, unguarded, using } from "./using.ts"
 
 type WrittenRule = Partial<ProductRule>
 

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { Deferred, Duration, Effect, FastCheck, Fiber, Option, TestClock } from "effect"
-import { mismatchTag, states } from "../../../src/ledger/Entry.js"
-import type { Send } from "../../../src/ledger/Ledger.js"
-import { inFlight } from "../../../src/ledger/OutcomeQueries.js"
-import { utc } from "../utc.js"
+import { mismatchTag, states } from "../../../src/ledger/Entry.ts"
+import type { Send } from "../../../src/ledger/Ledger.ts"
+import { inFlight } from "../../../src/ledger/OutcomeQueries.ts"
+import { utc } from "../utc.ts"
 import {
   at,
   bad,
@@ -29,7 +29,7 @@ import {
   take,
   unguarded,
   using
-} from "./using.js"
+} from "./using.ts"
 
 const late = Duration.toMillis(options.lateWrites)
 

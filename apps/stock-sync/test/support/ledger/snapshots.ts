@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, FastCheck, Stream, TestClock } from "effect"
-import { utc } from "../utc.js"
+import { utc } from "../utc.ts"
 import {
   at,
   bad,
@@ -23,7 +23,7 @@ import {
   stateOf,
   take,
   using
-} from "./using.js"
+} from "./using.ts"
 
 export const snapshots = (fresh: Fresh, runs: number): void => {
   describe("snapshots", () => {

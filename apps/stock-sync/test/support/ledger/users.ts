@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Option, TestClock } from "effect"
 import { hostname } from "node:os"
-import type { Account } from "../../../src/ledger/Ledger.js"
-import { at, bad, collect, type Fresh, inDatabase, queueOf, receive, row, settle, take, using } from "./using.js"
+import type { Account } from "../../../src/ledger/Ledger.ts"
+import { at, bad, collect, type Fresh, inDatabase, queueOf, receive, row, settle, take, using } from "./using.ts"
 
 export const accounts = (fresh: Fresh): void => {
   const account: Account = { baseUrl: "https://one.example/open/v1", id: "1001", keyFingerprint: "k1" }

@@ -21,9 +21,9 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import { InvalidInput } from "../../ClientError.js"
-import type { CallFailure, OutcomeUnknown } from "../../ClientError.js"
-import { decodeUnknownEither } from "./Decoder.js"
+import { InvalidInput } from "../../ClientError.ts"
+import type { CallFailure, OutcomeUnknown } from "../../ClientError.ts"
+import { decodeUnknownEither } from "./Decoder.ts"
 
 /** @since 0.1.0 @category models */
 export type { OperationName, SuccessOf } from "@plaza/domain/Operations"

@@ -17,8 +17,8 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "../../ClientError.js"
-import { decoder } from "./Contract.js"
+import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "../../ClientError.ts"
+import { decoder } from "./Contract.ts"
 
 /**
  * Options of a list.

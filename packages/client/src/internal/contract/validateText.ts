@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import { InvalidInput } from "../../ClientError.js"
+import { InvalidInput } from "../../ClientError.ts"
 
 /**
  * Fails with `InvalidInput` for an empty text. The service decides whether blank text is valid.

@@ -10,11 +10,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { ClientClosed } from "../../ClientError.js"
-import type { MonotonicMillis } from "../Compat.js"
-import { monotonicWith, sleepUntil } from "../Compat.js"
-import { clientClosed } from "./Shutdown.js"
-import type { Shutdown } from "./Shutdown.js"
+import type { ClientClosed } from "../../ClientError.ts"
+import type { MonotonicMillis } from "../Compat.ts"
+import { monotonicWith, sleepUntil } from "../Compat.ts"
+import { clientClosed } from "./Shutdown.ts"
+import type { Shutdown } from "./Shutdown.ts"
 
 /**
  * The deadline of an attempt: its timeout, counted from its last progress.

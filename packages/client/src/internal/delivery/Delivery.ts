@@ -11,11 +11,11 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
-import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.js"
-import { isServiceError, OutcomeUnknown } from "../../ClientError.js"
-import * as Metrics from "../../Metrics.js"
-import { driver } from "../Compat.js"
-import * as MayHaveHappened from "./MayHaveHappened.js"
+import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.ts"
+import { isServiceError, OutcomeUnknown } from "../../ClientError.ts"
+import * as Metrics from "../../Metrics.ts"
+import { driver } from "../Compat.ts"
+import * as MayHaveHappened from "./MayHaveHappened.ts"
 
 /**
  * How a `Checkable` operation checks whether an attempt succeeded.

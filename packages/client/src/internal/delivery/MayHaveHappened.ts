@@ -8,8 +8,8 @@
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as Predicate from "effect/Predicate"
-import type { Failure, Inconclusive } from "../../ClientError.js"
-import { isServiceError } from "../../ClientError.js"
+import type { Failure, Inconclusive } from "../../ClientError.ts"
+import { isServiceError } from "../../ClientError.ts"
 
 // A symbol that isn't enumerable: no part of the failure's equality, JSON or log. Effect wraps failures in proxies, which pass it
 // on; a `WeakMap` would not find them.

@@ -15,11 +15,11 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Inconclusive } from "../../ClientError.js"
-import type { MonotonicMillis } from "../Compat.js"
-import { monotonicNow } from "../Compat.js"
-import type { PageRequest } from "../contract/Pagination.js"
-import { compare } from "./PostText.js"
+import { Inconclusive } from "../../ClientError.ts"
+import type { MonotonicMillis } from "../Compat.ts"
+import { monotonicNow } from "../Compat.ts"
+import type { PageRequest } from "../contract/Pagination.ts"
+import { compare } from "./PostText.ts"
 
 /**
  * The clock of `createdAt`, as an offset from the monotonic clock of this process: `least` to `most` milliseconds.

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { MonotonicMillis } from "../Compat.js"
+import type { MonotonicMillis } from "../Compat.ts"
 
 // `PostCheck` recognises an older post by its `createdAt`.
 const rememberedMillis = Duration.toMillis("26 hours")

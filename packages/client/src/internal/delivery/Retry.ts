@@ -7,7 +7,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schedule from "effect/Schedule"
-import { monotonicElapsed, wholeMillis } from "../Compat.js"
+import { monotonicElapsed, wholeMillis } from "../Compat.ts"
 
 /**
  * At most four retries within two minutes, with an exponential backoff from 250 milliseconds. The jitter prevents clients that

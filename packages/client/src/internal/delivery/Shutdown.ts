@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { ClientClosed } from "../../ClientError.js"
+import { ClientClosed } from "../../ClientError.ts"
 
 /** @since 0.1.0 @category models */
 export class Shutdown {

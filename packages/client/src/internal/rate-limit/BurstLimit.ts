@@ -7,8 +7,8 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { MonotonicMillis } from "../Compat.js"
-import { doubled } from "../Compat.js"
+import type { MonotonicMillis } from "../Compat.ts"
+import { doubled } from "../Compat.ts"
 
 // The burst size is back at the limit after 12 times `limit` accepted requests without a refusal.
 const growthSteps = 12

@@ -6,11 +6,11 @@
 import * as Limits from "@plaza/domain/Limits"
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
-import type { InvalidSettings } from "../../ClientError.js"
-import * as Durations from "../../Durations.js"
-import type { Allowance } from "../../RateLimit.js"
-import { roundUp } from "../Compat.js"
-import * as Setting from "../Setting.js"
+import type { InvalidSettings } from "../../ClientError.ts"
+import * as Durations from "../../Durations.ts"
+import type { Allowance } from "../../RateLimit.ts"
+import { roundUp } from "../Compat.ts"
+import * as Setting from "../Setting.ts"
 
 /** @since 0.1.0 @category models */
 export interface CheckedAllowance {

@@ -7,9 +7,9 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Metrics from "../../Metrics.js"
-import type { PausedOperation } from "../../RateLimit.js"
-import type { MonotonicMillis } from "../Compat.js"
+import * as Metrics from "../../Metrics.ts"
+import type { PausedOperation } from "../../RateLimit.ts"
+import type { MonotonicMillis } from "../Compat.ts"
 
 // A shorter wait for the allowance is normal.
 const longWait = Duration.toMillis("5 seconds")

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
-import type { Slot } from "../../RateLimit.js"
-import { fiberLocal } from "../Compat.js"
+import type { Slot } from "../../RateLimit.ts"
+import { fiberLocal } from "../Compat.ts"
 
 /** A reserved slot, until the first attempt takes it. The fibers of a call share this cell, so only one of them takes the slot. */
 interface Reservation {

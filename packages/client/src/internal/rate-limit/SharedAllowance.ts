@@ -6,12 +6,12 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { InvalidSettings } from "../../ClientError.js"
-import * as Durations from "../../Durations.js"
-import type { Allowance } from "../../RateLimit.js"
-import { fromEither, roundUp } from "../Compat.js"
-import * as Setting from "../Setting.js"
-import * as CheckedAllowance from "./CheckedAllowance.js"
+import type { InvalidSettings } from "../../ClientError.ts"
+import * as Durations from "../../Durations.ts"
+import type { Allowance } from "../../RateLimit.ts"
+import { fromEither, roundUp } from "../Compat.ts"
+import * as Setting from "../Setting.ts"
+import * as CheckedAllowance from "./CheckedAllowance.ts"
 
 /**
  * A key's allowance. Every process must use the same limit and window.

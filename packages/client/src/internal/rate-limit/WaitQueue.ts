@@ -7,13 +7,13 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ClientClosed } from "../../ClientError.js"
-import { RateLimitWaitExceeded } from "../../ClientError.js"
-import type { WaitOptions } from "../../RateLimit.js"
-import type { MonotonicMillis } from "../Compat.js"
-import type { Shutdown } from "../delivery/Shutdown.js"
-import { clientClosed } from "../delivery/Shutdown.js"
-import type { Restore } from "./Acquire.js"
+import type { ClientClosed } from "../../ClientError.ts"
+import { RateLimitWaitExceeded } from "../../ClientError.ts"
+import type { WaitOptions } from "../../RateLimit.ts"
+import type { MonotonicMillis } from "../Compat.ts"
+import type { Shutdown } from "../delivery/Shutdown.ts"
+import { clientClosed } from "../delivery/Shutdown.ts"
+import type { Restore } from "./Acquire.ts"
 
 /** A slot; none if the operation was paused while the request waited. @since 0.1.0 @category models */
 export type Granted<S> = Option.Option<S>

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { MonotonicMillis } from "../Compat.js"
+import type { MonotonicMillis } from "../Compat.ts"
 
 // A service may still count a request that is exactly one window old.
 const safetyMillis = 1

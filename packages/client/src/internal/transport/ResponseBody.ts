@@ -8,7 +8,7 @@ import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { Body } from "./Transport.js"
+import type { Body } from "./Transport.ts"
 
 // Skips a byte order mark, which is not part of JSON.
 const decoder = new TextDecoder()

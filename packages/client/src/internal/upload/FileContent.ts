@@ -11,7 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as BufferPool from "./BufferPool.js"
+import * as BufferPool from "./BufferPool.ts"
 
 const minLength = 64 * 1024
 // For reused buffers: each piece takes the same CPU, whatever its length. Longer ones take more memory than an upload may.

@@ -6,14 +6,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { AssumedChatGroup } from "../../AssumedApi.js"
-import * as Endpoints from "../../http/Endpoints.js"
-import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { servedInterface } from "../../http/ServedApi.js"
-import { newest, Pagination } from "../../storage/Pagination.js"
-import { toMessage } from "./ChatHandlers.js"
-import { ChatRepo, pairOf } from "./ChatRepo.js"
+import { AssumedChatGroup } from "../../AssumedApi.ts"
+import * as Endpoints from "../../http/Endpoints.ts"
+import * as Envelope from "../../http/Envelope.ts"
+import { CurrentCaller } from "../../http/RequiresAdmission.ts"
+import { servedInterface } from "../../http/ServedApi.ts"
+import { newest, Pagination } from "../../storage/Pagination.ts"
+import { toMessage } from "./ChatHandlers.ts"
+import { ChatRepo, pairOf } from "./ChatRepo.ts"
 
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(servedInterface, AssumedChatGroup, (handlers) =>

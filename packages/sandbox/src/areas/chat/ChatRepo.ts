@@ -8,8 +8,8 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Sql } from "../../storage/Sql.js"
-import * as SqlSchema from "../../storage/SqlSchema.js"
+import { Sql } from "../../storage/Sql.ts"
+import * as SqlSchema from "../../storage/SqlSchema.ts"
 
 /** @since 0.1.0 @category rows */
 export const Conversation = Schema.Struct({

@@ -12,9 +12,9 @@ import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { SandboxError } from "../../SandboxError.js"
-import type { Sql } from "../../storage/Sql.js"
-import * as MediaRepo from "./MediaRepo.js"
+import { SandboxError } from "../../SandboxError.ts"
+import type { Sql } from "../../storage/Sql.ts"
+import * as MediaRepo from "./MediaRepo.ts"
 
 /** @since 0.1.0 @category models */
 export interface Written<A> {

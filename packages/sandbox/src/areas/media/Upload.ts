@@ -11,10 +11,10 @@ import { PayloadTooLarge, type ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import { Exchange } from "../../http/Exchange.js"
-import * as MultipartBody from "../../http/MultipartBody.js"
-import type { ServerRequest } from "../../http/ServerRequest.js"
-import type { MediaFiles } from "./MediaFiles.js"
+import { Exchange } from "../../http/Exchange.ts"
+import * as MultipartBody from "../../http/MultipartBody.ts"
+import type { ServerRequest } from "../../http/ServerRequest.ts"
+import type { MediaFiles } from "./MediaFiles.ts"
 
 /** @since 0.1.0 @category models */
 export interface UploadedFile extends MultipartBody.FilePart {

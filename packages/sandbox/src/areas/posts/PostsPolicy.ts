@@ -9,14 +9,14 @@ import type { NotFound, UserUnavailable, ValidationError } from "@plaza/domain/E
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { AccountPolicy } from "../../access/AccountPolicy.js"
-import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { CurrentAssumptions } from "../../Assumptions.js"
-import * as Envelope from "../../http/Envelope.js"
-import { MediaRepo } from "../media/MediaRepo.js"
-import { checkText } from "../Validation.js"
-import type { Post } from "./PostsRepo.js"
-import { PostsRepo } from "./PostsRepo.js"
+import { AccountPolicy } from "../../access/AccountPolicy.ts"
+import { AccountsRepo } from "../../access/AccountsRepo.ts"
+import { CurrentAssumptions } from "../../Assumptions.ts"
+import * as Envelope from "../../http/Envelope.ts"
+import { MediaRepo } from "../media/MediaRepo.ts"
+import { checkText } from "../Validation.ts"
+import type { Post } from "./PostsRepo.ts"
+import { PostsRepo } from "./PostsRepo.ts"
 
 interface PostFields {
   readonly text?: string | undefined

@@ -8,9 +8,9 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { onFirstUse } from "../../OnFirstUse.js"
-import { type Client, Sql } from "../../storage/Sql.js"
-import * as SqlSchema from "../../storage/SqlSchema.js"
+import { onFirstUse } from "../../OnFirstUse.ts"
+import { type Client, Sql } from "../../storage/Sql.ts"
+import * as SqlSchema from "../../storage/SqlSchema.ts"
 
 const MediaIds = Schema.parseJson(Schema.Array(MediaId))
 const encodeMediaIds = onFirstUse(() => Schema.encodeSync(MediaIds))

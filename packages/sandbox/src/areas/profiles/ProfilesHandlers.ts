@@ -8,14 +8,14 @@
 import { ProfilesGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { AccountPolicy } from "../../access/AccountPolicy.js"
-import type { Account } from "../../access/AccountsRepo.js"
-import { AccountsRepo } from "../../access/AccountsRepo.js"
-import * as Endpoints from "../../http/Endpoints.js"
-import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { servedInterface } from "../../http/ServedApi.js"
-import { Sql } from "../../storage/Sql.js"
+import { AccountPolicy } from "../../access/AccountPolicy.ts"
+import type { Account } from "../../access/AccountsRepo.ts"
+import { AccountsRepo } from "../../access/AccountsRepo.ts"
+import * as Endpoints from "../../http/Endpoints.ts"
+import * as Envelope from "../../http/Envelope.ts"
+import { CurrentCaller } from "../../http/RequiresAdmission.ts"
+import { servedInterface } from "../../http/ServedApi.ts"
+import { Sql } from "../../storage/Sql.ts"
 
 const toProfile = ({ cover, id, name, photo, username }: Account) => ({
   id,

@@ -6,14 +6,14 @@
 import { Conflict } from "@plaza/domain/Errors"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
-import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
-import * as Stored from "../../latitude/Stored.js"
-import * as SeedData from "../../seeding/SeedData.js"
-import type { SeedingOperations } from "../../seeding/Seeding.js"
-import * as SeedingQueries from "../../seeding/SeedingQueries.js"
-import { Sql } from "../../storage/Sql.js"
-import { checkText } from "../Validation.js"
+import { AccountsRepo } from "../../access/AccountsRepo.ts"
+import { CurrentLatitude } from "../../latitude/CurrentLatitude.ts"
+import * as Stored from "../../latitude/Stored.ts"
+import * as SeedData from "../../seeding/SeedData.ts"
+import type { SeedingOperations } from "../../seeding/Seeding.ts"
+import * as SeedingQueries from "../../seeding/SeedingQueries.ts"
+import { Sql } from "../../storage/Sql.ts"
+import { checkText } from "../Validation.ts"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<

@@ -9,9 +9,9 @@ import { Forbidden, StoreBlocked } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { AccountsRepo } from "../../access/AccountsRepo.js"
-import * as Envelope from "../../http/Envelope.js"
-import { StoreRepo } from "./StoreRepo.js"
+import { AccountsRepo } from "../../access/AccountsRepo.ts"
+import * as Envelope from "../../http/Envelope.ts"
+import { StoreRepo } from "./StoreRepo.ts"
 
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Effect.all([AccountsRepo, StoreRepo]), ([accounts, store]) => {

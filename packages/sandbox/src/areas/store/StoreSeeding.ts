@@ -6,14 +6,14 @@
 import { OrderId, ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { AccountsRepo } from "../../access/AccountsRepo.js"
-import { CurrentAssumptions } from "../../Assumptions.js"
-import * as SeedData from "../../seeding/SeedData.js"
-import type { SeedingOperations } from "../../seeding/Seeding.js"
-import * as SeedingQueries from "../../seeding/SeedingQueries.js"
-import { Sql } from "../../storage/Sql.js"
-import { checkStock, checkText } from "../Validation.js"
-import { StoreRepo } from "./StoreRepo.js"
+import type { AccountsRepo } from "../../access/AccountsRepo.ts"
+import { CurrentAssumptions } from "../../Assumptions.ts"
+import * as SeedData from "../../seeding/SeedData.ts"
+import type { SeedingOperations } from "../../seeding/Seeding.ts"
+import * as SeedingQueries from "../../seeding/SeedingQueries.ts"
+import { Sql } from "../../storage/Sql.ts"
+import { checkStock, checkText } from "../Validation.ts"
+import { StoreRepo } from "./StoreRepo.ts"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<

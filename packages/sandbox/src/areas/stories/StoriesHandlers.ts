@@ -8,13 +8,13 @@
 import { StoriesGroup } from "@plaza/domain/PlazaApi"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { CurrentAssumptions } from "../../Assumptions.js"
-import * as Endpoints from "../../http/Endpoints.js"
-import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller } from "../../http/RequiresAdmission.js"
-import { servedInterface } from "../../http/ServedApi.js"
-import { Sql } from "../../storage/Sql.js"
-import { idOf, StoriesRepo } from "./StoriesRepo.js"
+import { CurrentAssumptions } from "../../Assumptions.ts"
+import * as Endpoints from "../../http/Endpoints.ts"
+import * as Envelope from "../../http/Envelope.ts"
+import { CurrentCaller } from "../../http/RequiresAdmission.ts"
+import { servedInterface } from "../../http/ServedApi.ts"
+import { Sql } from "../../storage/Sql.ts"
+import { idOf, StoriesRepo } from "./StoriesRepo.ts"
 
 /** @since 0.1.0 @category handlers */
 export const group = Endpoints.group(servedInterface, StoriesGroup, (handlers) =>

@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { MonotonicMillis } from "../../Compat.js"
-import type { Snapshot } from "./SqlSlots.js"
+import type { MonotonicMillis } from "../../Compat.ts"
+import type { Snapshot } from "./SqlSlots.ts"
 
 // The poll interval while other processes have requests in flight, unless a quarter of the window is shorter.
 const longestPoll = 1_000

@@ -7,8 +7,8 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import type { MonotonicMillis } from "../../Compat.js"
-import { delays, monotonicNow, wholeMillis } from "../../Compat.js"
+import type { MonotonicMillis } from "../../Compat.ts"
+import { delays, monotonicNow, wholeMillis } from "../../Compat.ts"
 
 // SQLite rejects statements for a short time while another process writes. Only a longer outage is logged.
 const longOutage = Duration.toMillis("5 seconds")

@@ -7,9 +7,9 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { MonotonicMillis } from "../../Compat.js"
-import { monotonicNow } from "../../Compat.js"
-import type { Claim, SqlSlots } from "./SqlSlots.js"
+import type { MonotonicMillis } from "../../Compat.ts"
+import { monotonicNow } from "../../Compat.ts"
+import type { Claim, SqlSlots } from "./SqlSlots.ts"
 
 /** A slot that this process holds. @since 0.1.0 @category models */
 export interface HeldSlot {

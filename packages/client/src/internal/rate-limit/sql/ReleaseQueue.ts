@@ -10,9 +10,9 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { MonotonicMillis } from "../../Compat.js"
-import { monotonicElapsed, monotonicWith, wholeMillis } from "../../Compat.js"
-import type { Claim, SqlSlots } from "./SqlSlots.js"
+import type { MonotonicMillis } from "../../Compat.ts"
+import { monotonicElapsed, monotonicWith, wholeMillis } from "../../Compat.ts"
+import type { Claim, SqlSlots } from "./SqlSlots.ts"
 
 interface Completion {
   readonly claim: Claim

@@ -10,11 +10,11 @@ import { longestPlausibleWait, longestWait } from "@plaza/domain/ErrorResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { InvalidSettings } from "../../../ClientError.js"
-import type { MonotonicMillis } from "../../Compat.js"
-import { monotonicWith } from "../../Compat.js"
-import * as Statements from "./Statements.js"
-import * as Tables from "./Tables.js"
+import type { InvalidSettings } from "../../../ClientError.ts"
+import type { MonotonicMillis } from "../../Compat.ts"
+import { monotonicWith } from "../../Compat.ts"
+import * as Statements from "./Statements.ts"
+import * as Tables from "./Tables.ts"
 
 // A service may still count a request that is exactly one window old.
 const safetyMillis = 1

@@ -15,8 +15,8 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { InvalidSettings } from "../../../ClientError.js"
-import { wholeMillis } from "../../Compat.js"
+import { InvalidSettings } from "../../../ClientError.ts"
+import { wholeMillis } from "../../Compat.ts"
 
 // A slower statement counts as failed, so that waiting requests can fail too.
 const statementTimeout = Duration.seconds(5)

@@ -6,8 +6,8 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { wholeMillis } from "../../Compat.js"
-import type { Statements } from "./Statements.js"
+import { wholeMillis } from "../../Compat.ts"
+import type { Statements } from "./Statements.ts"
 
 // An arbitrary number. Other advisory locks of the database must not use it.
 const tablesLock = 7_052_922_117

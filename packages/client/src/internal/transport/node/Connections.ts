@@ -9,8 +9,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import Tls from "node:tls"
-import * as Proxies from "./Proxies.js"
-import * as SocketWrites from "./SocketWrites.js"
+import * as Proxies from "./Proxies.ts"
+import * as SocketWrites from "./SocketWrites.ts"
 
 interface ConnectionOptions {
   readonly proxies: Proxies.Proxies

@@ -5,7 +5,7 @@
  */
 import * as Either from "effect/Either"
 import { BlockList, isIP } from "node:net"
-import { isLoopback } from "../../BaseUrl.js"
+import { isLoopback } from "../../BaseUrl.ts"
 
 /** @since 0.1.0 @category models */
 export interface Proxy {

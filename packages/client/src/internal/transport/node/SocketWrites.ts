@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import type { Socket } from "node:net"
-import * as BufferPool from "../../upload/BufferPool.js"
+import * as BufferPool from "../../upload/BufferPool.ts"
 
 type Done = (error?: Error | null) => void
 

@@ -7,8 +7,8 @@
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import * as Headers from "@effect/platform/Headers"
 import { AsyncResource } from "node:async_hooks"
-import { textOf } from "../ResponseBody.js"
-import type { Head, Listener, Transport } from "../Transport.js"
+import { textOf } from "../ResponseBody.ts"
+import type { Head, Listener, Transport } from "../Transport.ts"
 
 /** An `AsyncResource`, because a socket serves many callers and `AsyncLocalStorage` must follow each of them. */
 class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
