@@ -37,6 +37,10 @@ export default defineConfig({
           exclude: ["**/node_modules/**", ...alone]
         }
       },
+      {
+        extends: true,
+        test: { name: "next", include: ["next/*/test/**/*.test.ts"], setupFiles: [] }
+      },
       // Vitest starts new processes for each project.
       ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file] } }))
     ],

@@ -31,6 +31,12 @@ const isAllowedInDomain = within("effect", "@effect/platform")
 const nodeModules = /^packages\/client\/src\/(?:node\.ts$|internal\/transport\/node\/)/
 
 const rules: ReadonlyArray<Rule> = [
+  { files: /^(?:packages|apps)\//, forbids: within("@plaza-next"), rule: "packages and apps do not import next" },
+  {
+    files: /^next\/domain\/src\//,
+    forbids: (specifier) => !isRelative(specifier) && !within("effect")(specifier),
+    rule: "domain imports only effect"
+  },
   {
     files: /^packages\/domain\/src\//,
     forbids: (specifier) => !isRelative(specifier) && !isAllowedInDomain(specifier),
@@ -151,7 +157,7 @@ const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier
 
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
-  const home = /^(?:(?:packages|apps)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
+  const home = /^(?:(?:packages|apps|next)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
   const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? dependenciesOf(root, home) : undefined
   return specifiersOf(file, text).flatMap((specifier) => {
     const broken = rules
@@ -178,6 +184,6 @@ const sourceFiles = (root: string, folder: string): ReadonlyArray<string> =>
 
 /** Checks every source and test file under a root. */
 export const check = (root: string): { readonly files: number; readonly violations: ReadonlyArray<Violation> } => {
-  const files = ["packages", "apps", "examples", "benchmarks", "deploy"].flatMap((folder) => sourceFiles(root, folder))
+  const files = ["packages", "next", "apps", "examples", "benchmarks", "deploy"].flatMap((folder) => sourceFiles(root, folder))
   return { files: files.length, violations: files.flatMap((file) => violationsOf(root, file, readFileSync(Path.join(root, file), "utf8"))) }
 }
