@@ -44,11 +44,11 @@ describe("the import rules", () => {
     ],
     [
       "packages/client/src/A.ts",
-      `import { x } from "./node/X.js"`,
+      `import { x } from "./node/X.ts"`,
       "no other client module imports src/node.ts or src/internal/transport/node"
     ],
-    ["packages/client/src/deep/A.ts", `import "../node/X.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
-    ["packages/client/src/A.ts", `export * from "./node.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
+    ["packages/client/src/deep/A.ts", `import "../node/X.ts"`, "no other client module imports src/node.ts or src/internal/transport/node"],
+    ["packages/client/src/A.ts", `export * from "./node.ts"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not import client"],
     ["packages/client/src/A.ts", `import "@plaza/cli-kit/Text"`, "domain, client and sandbox do not import cli-kit"],
     ["packages/sandbox/test/A.test.ts", `import "@plaza/cli-kit"`, "domain, client and sandbox do not import cli-kit"],
@@ -60,9 +60,9 @@ describe("the import rules", () => {
     ["packages/domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not import apps, examples, benchmarks or deploy"],
     ["apps/cli/src/A.ts", `import "@plaza/stock-sync"`, "apps do not import each other, examples or benchmarks"],
     ["apps/stock-sync/src/A.ts", `import "@plaza/cli"`, "apps do not import each other, examples or benchmarks"],
-    ["packages/sandbox/src/A.ts", `import { x } from "../../client/src/x.js"`, "a relative import stays inside its package"],
-    ["apps/cli/test/A.test.ts", `import { x } from "../../../packages/domain/src/x.js"`, "a relative import stays inside its package"],
-    ["packages/client/src/A.ts", `import { x } from "../test/x.js"`, "sources do not import tests"]
+    ["packages/sandbox/src/A.ts", `import { x } from "../../client/src/x.ts"`, "a relative import stays inside its package"],
+    ["apps/cli/test/A.test.ts", `import { x } from "../../../packages/domain/src/x.ts"`, "a relative import stays inside its package"],
+    ["packages/client/src/A.ts", `import { x } from "../test/x.ts"`, "sources do not import tests"]
   ])("%s with %s breaks the rule: %s", (file, text, rule) => {
     expect(rulesBroken({ [file]: text })).toEqual([rule])
   })
@@ -70,17 +70,17 @@ describe("the import rules", () => {
   it("allow every other import", () => {
     expect(rulesBroken({
       "packages/domain/src/A.ts":
-        `import * as E from "effect/Effect"; import "effect"; export * from "@effect/platform/HttpApi"; import "./B.js"`,
-      "packages/client/src/A.ts": `import * as D from "@plaza/domain/Ids"; export * from "./deep/B.js"`,
+        `import * as E from "effect/Effect"; import "effect"; export * from "@effect/platform/HttpApi"; import "./B.ts"`,
+      "packages/client/src/A.ts": `import * as D from "@plaza/domain/Ids"; export * from "./deep/B.ts"`,
       "packages/client/src/node.ts":
-        `import "node:fs"; import "@effect/platform-node/NodeHttpClient"; import "./internal/transport/node/X.js"`,
-      "packages/client/src/internal/transport/node/X.ts": `import "node:net"; import "./Y.js"; import "../../../A.js"`,
-      "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.js"; import "node:fs"`,
+        `import "node:fs"; import "@effect/platform-node/NodeHttpClient"; import "./internal/transport/node/X.ts"`,
+      "packages/client/src/internal/transport/node/X.ts": `import "node:net"; import "./Y.ts"; import "../../../A.ts"`,
+      "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.ts"; import "node:fs"`,
       "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "@effect/sql"; import "node:net"`,
       "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
       "packages/cli-kit/src/A.ts":
         `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
-      "apps/cli/src/A.ts": `import "@plaza/cli-kit"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
+      "apps/cli/src/A.ts": `import "@plaza/cli-kit"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.ts")`,
       "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`
     })).toEqual([])
   })

@@ -56,7 +56,7 @@ const declarationsOf = (file: string, name: string): ReadonlyArray<Declared> =>
 const fileOf = (from: string, specifier: string): string => {
   const [, name, path = "index"] = /^@plaza\/(\w+)(?:\/(.+))?$/.exec(specifier) ?? []
   return name === undefined
-    ? join(dirname(from), specifier).replaceAll("\\", "/").replace(/\.js$/, ".ts")
+    ? join(dirname(from), specifier).replaceAll("\\", "/")
     : `packages/${name}/src/${path}.ts`
 }
 

@@ -20,7 +20,7 @@ const exportsOf = (code: string) => [...code.matchAll(/^export (?:const|function
 /** The names that the tests import from a program. The compiler rejects unused imports. */
 const takenFrom = (program: string) =>
   tests.flatMap(({ code }) =>
-    [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/(?:src|guides)\/(\w+)\.js"$/gm)]
+    [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/(?:src|guides)\/(\w+)\.ts"$/gm)]
       .filter(([, , from]) => from === program)
       .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
   )
