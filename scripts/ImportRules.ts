@@ -28,7 +28,7 @@ const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
 const isAllowedInDomain = within("effect", "@effect/platform")
 
-const nodeModules = /^packages\/client\/src\/(?:node\.ts$|internal\/transport\/node\/)/
+const nodeModules = /^packages\/client\/src\/(?:(?:node|sqlite)\.ts$|internal\/transport\/node\/)/
 
 const rules: ReadonlyArray<Rule> = [
   { files: /^(?:packages|apps)\//, forbids: within("@plaza-next"), rule: "packages and apps do not import next" },
@@ -47,7 +47,7 @@ const rules: ReadonlyArray<Rule> = [
     files: /^packages\/client\/src\//,
     except: nodeModules,
     forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-    rule: "client imports Node only in src/node.ts and src/internal/transport/node"
+    rule: "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
   },
   {
     files: /^packages\/client\/src\//,

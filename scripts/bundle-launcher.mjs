@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
@@ -57,20 +57,31 @@ export const writeManual = async ({ app, dist, input, name }) => {
 }
 
 /**
- * Writes the launcher, which is the executable file. It is CommonJS, because Node starts its loader of modules for a module only.
- * @param {{ readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
+ * The executable file. A Node that is too old must be able to read it, so it is in the JavaScript of 2009 and loads nothing before the check.
+ * @param {string} name @param {string} oldest the oldest Node, such as `22.19`
  */
-export const writeLauncher = async ({ dist, input, name }) => {
-  const file = Path.join(dist, `${name}.cjs`)
-  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, {
-    file,
-    format: "cjs",
-    postBanner: "#!/usr/bin/env node",
-    postFooter: `exports.launch(__dirname, ${JSON.stringify(name)});`
-  })
-  chmodSync(file, 0o755)
-  // The earlier name of the executable, which units and crontabs of installations contain. It starts a little slower.
-  writeFileSync(Path.join(dist, `${name}.mjs`), `#!/usr/bin/env node\nimport ${JSON.stringify(`./${name}.cjs`)}\n`, { mode: 0o755 })
+const executable = (name, oldest) => {
+  const [major, minor] = oldest.split(".")
+  return `#!/usr/bin/env node
+"use strict"
+var version = process.versions.node.split(".")
+if (version[0] < ${major} || (version[0] == ${major} && version[1] < ${minor})) {
+  console.error("${name} needs Node ${oldest} or later, and this is Node " + process.versions.node + ": install a later one from https://nodejs.org")
+  process.exitCode = 2
+} else {
+  require("./launch.cjs").launch(__dirname, "${name}")
+}
+`
+}
+
+/**
+ * Writes the executable file and the launcher. Both are CommonJS, because Node starts its loader of modules for a module only.
+ * @param {{ readonly dist: string, readonly name: string, readonly oldest: string,
+ *   readonly input: Partial<import("rolldown").InputOptions> }} program
+ */
+export const writeLauncher = async ({ dist, input, name, oldest }) => {
+  writeFileSync(Path.join(dist, `${name}.cjs`), executable(name, oldest), { mode: 0o755 })
+  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
 }
 
 /** A script that runs the program and, at its exit, writes the code that V8 has compiled. */

@@ -6,16 +6,12 @@
  */
 import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
-import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { deferredBuiltins } from "./bundle-builtins.mjs"
 import { write, writeCompiled, writeLauncher, writeManual } from "./bundle-launcher.mjs"
 import { undiciSubset } from "./bundle-undici.mjs"
 import { licenses, packagesOf, sbom } from "./inventory.mjs"
 import { readManifest } from "./manifest.mjs"
-
-/** The module in the place of better-sqlite3, which has native code: it selects a SQLite at run time. */
-const sqlite = fileURLToPath(new URL("../packages/cli-kit/src/sqlite/Driver.ts", import.meta.url))
 
 if (process.argv[2] === undefined) throw new Error("usage: node scripts/bundle.mjs APPDIR")
 const app = Path.resolve(process.argv[2])
@@ -26,21 +22,22 @@ if (name === undefined || target === undefined) throw new Error(`the package.jso
 if (Path.resolve(app, target) !== Path.join(dist, `${name}.cjs`))
   throw new Error(`bin in the package.json of ${manifest.name} must be ./dist/${name}.cjs`)
 
+const oldest = /^>=(\d+\.\d+)$/.exec(manifest.engines?.node ?? "")?.[1]
+if (oldest === undefined) throw new Error(`engines.node in the package.json of ${manifest.name} must be like >=22.19`)
+
 /** @type {Partial<import("rolldown").InputOptions>} */
 const input = {
   cwd: app,
   platform: "node",
   resolve: {
-    alias: { "better-sqlite3": sqlite },
     // Without "import" and "require": rolldown adds the one that fits each import statement.
-    conditionNames: ["@plaza/source", "node"],
-    extensionAlias: { ".js": [".ts", ".js"] }
+    conditionNames: ["@plaza/source", "node"]
   },
   plugins: [deferredBuiltins(), undiciSubset()],
   treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   // Texts that a program carries, such as its skills.
   moduleTypes: { ".md": "text" },
-  transform: { target: "node20", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },
+  transform: { target: "node22", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },
   onLog: (level, log, handle) => {
     // An unresolved import would fail only on the machine that `dist` is copied to.
     if (log.code === "UNRESOLVED_IMPORT") throw new Error(log.message)
@@ -101,7 +98,7 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 for (const file of output) if (file.type === "chunk") writeFileSync(Path.join(dist, file.fileName), toAscii(file.code))
-await writeLauncher({ dist, input, name })
+await writeLauncher({ dist, input, name, oldest })
 const { programs = {}, warm, warmStdin } = manifest.config ?? {}
 for (const [file, entry] of Object.entries(programs))
   await write({ ...input, input: entry }, { file: Path.join(dist, file), format: "cjs" })

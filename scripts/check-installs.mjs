@@ -1,5 +1,5 @@
 /**
- * Installs the tarballs of the programs by npm, with libsql from the registry, and runs them against a sandbox. Requires the registry.
+ * Installs the tarballs of the programs by npm and runs them against a sandbox. Requires the registry.
  *
  * `node scripts/check-installs.mjs [VERSION...]`: on several versions of Node. Requires built programs, and Linux on x64, for which npm has
  * Node itself.
@@ -48,8 +48,8 @@ try {
     await checkIn("this", () => process.execPath, [tarballIn(folder, "cli"), tarballIn(folder, "stock-sync")])
   } else {
     for (const name of ["cli", "stock-sync"]) pack(join(root, "apps", name), ["--pack-destination", work])
-    // The oldest that is supported, the last without and the first with all that the programs use of SQLite, and the newest of each.
-    for (const version of first === undefined ? ["20.18.0", "20", "22.15.1", "22.16.0", "22", "24"] : [first, ...further])
+    // The oldest that is supported, and the newest of each.
+    for (const version of first === undefined ? ["22.19.0", "22", "24", "26"] : [first, ...further])
       await checkIn(version, (folder) => nodeOf(version, folder), [tarballIn(work, "cli"), tarballIn(work, "stock-sync")])
   }
 } finally {

@@ -8,6 +8,7 @@ import * as Path from "node:path"
  *   readonly license?: string, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
  *   readonly config?: { readonly warm?: ReadonlyArray<string>, readonly warmStdin?: string, readonly hot?: ReadonlyArray<string>,
  *     readonly programs?: Readonly<Record<string, string>> },
+ *   readonly engines?: { readonly node?: string },
  *   readonly devEngines?: { readonly packageManager: { readonly version: string } },
  *   readonly dependencies?: Readonly<Record<string, string>>, readonly optionalDependencies?: Readonly<Record<string, string>>,
  *   readonly peerDependencies?: Readonly<Record<string, string>> }} Manifest

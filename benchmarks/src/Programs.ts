@@ -35,7 +35,7 @@ export const bundle = (
         platform: "node",
         external: (id) => installed ? !/^[./]/.test(id) : !bundled.test(id),
         resolve: { conditionNames: ["@plaza/source", "node", "import", "default"], extensionAlias: { ".js": [".ts", ".js"] } },
-        transform: { target: "node20" }
+        transform: { target: "node22" }
       })
       await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "chunks/[name]-[hash].mjs" })
       await build.close()

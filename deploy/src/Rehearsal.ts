@@ -3,7 +3,6 @@
  * start, readiness, health check, a change that reaches the store, SIGTERM.
  */
 import { Sandbox } from "@plaza/sandbox"
-import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -25,7 +24,6 @@ const repository = fileURLToPath(new URL("../..", import.meta.url))
 export const missing: string | undefined = (() => {
   if (process.platform !== "linux" || process.getuid?.() !== 0)
     return "only root on Linux can run a program in a root file system of its own"
-  if (nodeWithSqlite === undefined) return "the image requires a Node with SQLite: run it with Node 22.16 or later"
   try {
     execFileSync("unshare", ["--mount", "--pid", "--fork", "mount", "--make-rprivate", "/"], { stdio: "pipe" })
     return undefined
@@ -79,7 +77,7 @@ export interface Options {
   readonly node?: string
 }
 
-export const rehearse = ({ node = nodeWithSqlite ?? process.execPath }: Options = {}) =>
+export const rehearse = ({ node = process.execPath }: Options = {}) =>
   Effect.gen(function*() {
     const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
     const folder = yield* temporaryFolder

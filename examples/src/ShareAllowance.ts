@@ -1,8 +1,8 @@
 /** Shares one rate limit between all processes that use the same key and the same SQLite file. */
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { Layer } from "effect"
 
 export const sharing = (options: Plaza.Options, filename: string) =>

@@ -106,9 +106,9 @@ describe("the import rules", () => {
     const files = {
       "apps/stock-sync/package.json": manifest({
         devDependencies: { effect: "1", vitest: "1", "@plaza/sandbox": "1" },
-        optionalDependencies: { libsql: "1" }
+        optionalDependencies: { native: "1" }
       }),
-      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza/sandbox"; import "libsql"`,
+      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza/sandbox"; import "native"`,
       "apps/stock-sync/test/A.test.ts": `import "vitest"`
     }
     expect(withFiles(files, (folder) => check(folder).violations)).toEqual([
@@ -116,7 +116,7 @@ describe("the import rules", () => {
       { file: "apps/stock-sync/src/A.ts", specifier: "@plaza/sandbox", rule: "stock-sync does not import sandbox" },
       {
         file: "apps/stock-sync/src/A.ts",
-        specifier: "libsql",
+        specifier: "native",
         rule: "sources import only packages that their package.json lists: see CONTRIBUTING.md"
       }
     ])

@@ -4,7 +4,7 @@
  * programs on several versions of Node.
  */
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library"
-import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
+import { oldestNode } from "@plaza/testing/Nodes"
 import { execFile, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire, isBuiltin } from "node:module"
@@ -98,7 +98,7 @@ describe.each(published)("the tarball of $name", ({ folder, name }) => {
       homepage: expect.stringContaining(folder.slice(root.length)) as unknown,
       bugs: expect.any(String) as unknown,
       repository: { url: repository?.url, directory: folder.slice(root.length) },
-      engines: { node: ">=20.18" },
+      engines: { node: ">=22.19" },
       publishConfig: { access: "public" }
     })
   })
@@ -142,11 +142,7 @@ describe.each(published)("the tarball of $name", ({ folder, name }) => {
     expect(unhashed.filter((purl) => !purl.startsWith("pkg:npm/%40plaza/"))).toEqual([])
     expect(bom.metadata.component.purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`)
     const names = bom.components.map((component) => [...component.group === undefined ? [] : [component.group], component.name].join("/"))
-    // The real name of what is installed as better-sqlite3.
-    const required = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).map((each) =>
-      each === "better-sqlite3" ? "libsql" : each
-    )
-    expect(names).toEqual(expect.arrayContaining(required))
+    expect(names).toEqual(expect.arrayContaining(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })))
   })
 })
 
@@ -200,15 +196,15 @@ describe.each(apps.map((folder) => ({ folder, name: manifestOf(folder).name })))
     expect(names).toEqual(files.filter((file) => !file.includes(".test.")).toSorted())
   })
 
-  it("requires nothing but libsql, and that optionally", () => {
+  it("requires no other package", () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifestOf(installed(name))
     expect({ dependencies, optionalDependencies, peerDependencies }).toEqual({
       dependencies: undefined,
-      optionalDependencies: { libsql: expect.stringMatching(/^\d+\.\d+\.\d+$/) as unknown },
+      optionalDependencies: undefined,
       peerDependencies: undefined
     })
-    // What bundled packages try to load: colours of mysql2, a faster ws, another driver of pg, the SQLite of Node.
-    const optional = ["bufferutil", "cardinal", "node:sqlite", "pg-native", "utf-8-validate"]
+    // What bundled packages try to load: colours of mysql2, a faster ws, another driver of pg.
+    const optional = ["bufferutil", "cardinal", "pg-native", "utf-8-validate"]
     expect([...importedBy(installed(name), /^dist\/.*\.cjs$/)].filter((each) => !optional.includes(each))).toEqual([])
   })
 })
@@ -223,12 +219,6 @@ describe("the programs, installed by npm without the registry", () => {
     mkdirSync(home)
     const options = ["--global", "--prefix", prefix, "--offline", "--cache", join(stranger, "cache"), "--no-audit", "--no-fund"]
     await run("npm", ["install", ...options, ...apps.map((folder) => tarball(manifestOf(folder).name))], { env: settings })
-    // npm leaves out an optional dependency that it can't fetch. A Node without SQLite finds that of the workspace.
-    for (const folder of nodeWithSqlite === process.execPath ? [] : apps) {
-      const modules = join(prefix, "lib/node_modules", manifestOf(folder).name, "node_modules")
-      mkdirSync(modules)
-      symlinkSync(join(folder, "node_modules/libsql"), join(modules, "libsql"))
-    }
   })
 
   /** The shell blocks of a README, as lines. */
@@ -249,7 +239,7 @@ describe("the programs, installed by npm without the registry", () => {
     }
   })
 
-  const nodes = [...new Set([process.execPath, nodeWithSqlite])].filter((node) => node !== undefined)
+  const nodes = [...new Set([process.execPath, oldestNode])]
   it.each(nodes)("do what the READMEs say on %s, with a sandbox and a ledger in SQLite", async (node) => {
     const folder = mkdtempSync(join(stranger, "work-"))
     writeFileSync(join(folder, "stock.csv"), "productId,stock\nMUG-BLUE-350,12\n")
@@ -330,7 +320,7 @@ describe("a program with the packages", () => {
 
   it.each(Object.entries(compilers))("that is a block of the documentation passes %s with the settings of Getting started",
     async (_, compiler) => {
-      for (const name of ["@effect/sql-sqlite-node", "@effect/vitest", "vitest"]) link(join(root, "examples"), name)
+      for (const name of ["@effect/vitest", "vitest"]) link(join(root, "examples"), name)
       const blocks = libraries.flatMap((folder) => {
         const { name } = manifestOf(folder)
         return namesIn(installed(name)).filter((file) => file.startsWith("docs/")).flatMap((page) =>

@@ -5,8 +5,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
-import { copyProgram } from "@plaza/testing/CopiedProgram"
 import { Effect } from "effect"
+import { cpSync } from "node:fs"
 import { get } from "node:http"
 import { expect } from "vitest"
 import { dist, finished, run, start, written } from "./support/Plaza.ts"
@@ -15,7 +15,7 @@ import { dist, finished, run, start, written } from "./support/Plaza.ts"
 const moved = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-moved-" })
-  copyProgram(dist, `${folder}/dist`)
+  cpSync(dist, `${folder}/dist`, { recursive: true })
   return folder
 })
 

@@ -6,12 +6,12 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import type { SqlClient, SqlError } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
+import * as SqliteClient from "@plaza/client/sqlite"
 import * as Postgres from "@plaza/testing/Postgres"
-import Sqlite from "better-sqlite3"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock, TestServices } from "effect"
 import { createConnection } from "mysql2"
+import { DatabaseSync } from "node:sqlite"
 import * as Open from "../src/source/Open.ts"
 import { eventually } from "./support/eventually.ts"
 import * as Mariadb from "./support/mariadb.ts"
@@ -345,7 +345,7 @@ layer(sqlite)("an SQLite file", (it) => {
       const { address, run } = yield* Database
       yield* run("CREATE TABLE waiting (product_id TEXT, stock INTEGER)", "INSERT INTO waiting VALUES ('A', 5)")
       const writer = yield* Effect.acquireRelease(
-        Effect.sync(() => new Sqlite(address.replace("sqlite:", ""))),
+        Effect.sync(() => new DatabaseSync(address.replace("sqlite:", ""))),
         (open) => Effect.sync(() => open.close())
       )
       writer.exec("BEGIN EXCLUSIVE; UPDATE waiting SET stock = 6")

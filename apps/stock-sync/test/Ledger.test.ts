@@ -3,12 +3,12 @@ import { Reactivity } from "@effect/experimental"
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { SqlClient, Statement } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { describe, expect, it } from "@effect/vitest"
-import Sqlite from "better-sqlite3"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { Duration, Effect, Either, Layer, Option, Stream, TestClock } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import { Ledger } from "../src/ledger/Ledger.ts"
 import * as LedgerConnection from "../src/ledger/LedgerConnection.ts"
 import type { LedgerFault } from "../src/ledger/LedgerError.ts"
@@ -235,13 +235,13 @@ describe("unusable files", () => {
   it.effect("refuses the database of another program, and one of another version", () =>
     inFolder((path) =>
       Effect.gen(function*() {
-        const other = new Sqlite(path)
+        const other = new DatabaseSync(path)
         other.exec("CREATE TABLE mine (x)")
         other.close()
         for (const how of ["work", "look", "copy"] as const) expect(yield* refusedBy(path, how)).toContain("another program")
         const later = `${path}.later`
         yield* using(later, () => Effect.void)
-        const changed = new Sqlite(later)
+        const changed = new DatabaseSync(later)
         changed.exec("INSERT INTO ledger_migrations (migration_id, name) VALUES (99, 'later')")
         changed.close()
         for (const how of ["work", "look", "copy"] as const) expect(yield* refusedBy(later, how)).toContain("another version")
@@ -355,7 +355,7 @@ describe("a file that can't be written for a while", () => {
     inFolder((path) =>
       Effect.gen(function*() {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
-        const other = new Sqlite(path)
+        const other = new DatabaseSync(path)
         other.exec("BEGIN IMMEDIATE")
         for (
           const write of [
@@ -386,7 +386,7 @@ describe("a file that can't be written for a while", () => {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
         yield* using(path, (ledger) =>
           Effect.gen(function*() {
-            const other = new Sqlite(path)
+            const other = new DatabaseSync(path)
             other.exec("BEGIN IMMEDIATE")
             const first = yield* Effect.flip(take(ledger))
             other.exec("ROLLBACK")
@@ -400,7 +400,7 @@ describe("a file that can't be written for a while", () => {
 
   it.effect("is also reported if the commit fails", () =>
     Effect.gen(function*() {
-      const failed = new SqlError({ cause: Object.assign(new Error("database or disk is full"), { rawCode: 13 }) })
+      const failed = new SqlError({ cause: Object.assign(new Error("database or disk is full"), { errcode: 13 }) })
       const sql = yield* SqliteClient.make({ filename: ":memory:" })
       const { run } = LedgerConnection.make(sql, "a.sqlite", faultOf("a.sqlite"))
       expect((yield* Effect.flip(run(Effect.die(failed)))).message).toContain("the disk is full")

@@ -2,10 +2,10 @@
 import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { copyProgram } from "@plaza/testing/CopiedProgram"
-import Database from "better-sqlite3"
 import { Effect, Redacted } from "effect"
+import { cpSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
+import { DatabaseSync } from "node:sqlite"
 import * as Command from "./support/command.ts"
 import { account, dist, parsed, run, start } from "./support/program.ts"
 import { arrived, held } from "./support/sandbox.ts"
@@ -150,7 +150,7 @@ describe.concurrent("once", () => {
         yield* write(`${cwd}/b.txt`, `{"result":{"rows":${json(2)}}}`)
         yield* write(`${cwd}/c.jsonl`, `{"sku":"007","qty":"3"}\n`)
         yield* write(`${cwd}/d.csv`, "productId|stock\n007|4\n")
-        const database = new Database(`${cwd}/e.db`)
+        const database = new DatabaseSync(`${cwd}/e.db`)
         database.exec("CREATE TABLE product (productId TEXT, stock INTEGER); INSERT INTO product VALUES ('007', 5)")
         database.close()
         const port = yield* listening((_, response) => response.setHeader("content-type", "application/json").end(json(6)))
@@ -194,7 +194,7 @@ describe.concurrent("once", () => {
   it.live("works in an empty folder elsewhere, with nothing but its own files and two variables", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {
-        copyProgram(dist, `${cwd}/moved`)
+        cpSync(dist, `${cwd}/moved`, { recursive: true })
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const program = `${cwd}/moved/plaza-stock-sync.cjs`
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account, program })).toMatchObject({ status: 0 })

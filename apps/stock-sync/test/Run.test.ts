@@ -3,8 +3,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import Database from "better-sqlite3"
 import { Effect, Layer, Schedule } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import { account, parsed, run, start } from "./support/program.ts"
 import { arrived, held } from "./support/sandbox.ts"
 
@@ -33,8 +33,8 @@ describe("a request of the account", () => {
           yield* write(`${cwd}/stock.csv`, csv(wanted))
           expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
           const recorded = Effect.sync(() => {
-            const database = new Database(`${cwd}/ledger.db`, { readonly: true })
-            const times: ReadonlyArray<unknown> = database.prepare("SELECT at FROM request").pluck().all()
+            const database = new DatabaseSync(`${cwd}/ledger.db`, { readOnly: true })
+            const times: ReadonlyArray<unknown> = database.prepare("SELECT at FROM request").all().map(({ at }) => at)
             database.close()
             return times
           })

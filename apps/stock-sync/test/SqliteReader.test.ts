@@ -1,29 +1,30 @@
-/** The program that reads an SQLite file, with libsql and with the SQLite of Node. */
+/** The program that reads an SQLite file, on the Node of the repository and on the oldest supported one. */
 import { Command, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { nodeWithSqlite } from "@plaza/testing/NodeWithSqlite"
-import Database from "better-sqlite3"
+import { oldestNode } from "@plaza/testing/Nodes"
 import { Effect, Option, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { execPath } from "node:process"
+import { DatabaseSync } from "node:sqlite"
 import { expect } from "vitest"
 import { dist } from "./support/program.ts"
 
-const nodes = [["libsql", execPath], ...nodeWithSqlite === undefined ? [] : [["node:sqlite", nodeWithSqlite] as const]] as const
+// As the worker starts it.
+const flag = "--disable-warning=ExperimentalWarning"
 
 layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
-  for (const [driver, node] of nodes) {
-    it.scoped(`has the same rows and errors with ${driver}`, () =>
+  for (const [name, node] of [["this Node", execPath], ["the oldest Node", oldestNode]] as const) {
+    it.scoped(`has the same rows and errors on ${name}`, () =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         const path = `${yield* files.makeTempDirectoryScoped()}/stock of #1.db`
-        const database = new Database(path)
+        const database = new DatabaseSync(path)
         database.exec(`CREATE TABLE product (id TEXT, stock INTEGER);
           WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO product SELECT 'P' || i, i FROM n`)
         database.close()
         const read = (query: string, from = path) => {
-          const { status, stderr, stdout } = spawnSync(node, [`${dist}/sqlite-reader.cjs`], {
+          const { status, stderr, stdout } = spawnSync(node, [flag, `${dist}/sqlite-reader.cjs`], {
             encoding: "utf8",
             input: JSON.stringify({ path: from, query })
           })
@@ -53,13 +54,13 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
         expect(yield* files.exists(`${path}.none`)).toBe(false)
       }))
 
-    it.scoped(`leaves no log of SQLite beside the file of another user with ${driver}`, () =>
+    it.scoped(`leaves no log of SQLite beside the file of another user on ${name}`, () =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         const folder = yield* files.makeTempDirectoryScoped()
         const path = `${folder}/stock.db`
         const write = (statements: string) => {
-          const database = new Database(path)
+          const database = new DatabaseSync(path)
           database.exec(statements)
           database.close()
         }
@@ -68,7 +69,7 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
           WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO product SELECT 'P' || i, i FROM n`)
         yield* files.writeFileString(`${folder}/user.cjs`, "process.geteuid = () => 4711")
         const read = Effect.gen(function*() {
-          const command = Command.make(node, "--require", `${folder}/user.cjs`, `${dist}/sqlite-reader.cjs`)
+          const command = Command.make(node, flag, "--require", `${folder}/user.cjs`, `${dist}/sqlite-reader.cjs`)
           const process = yield* Command.start(
             Command.feed(command, JSON.stringify({ path, query: "SELECT id, stock FROM product ORDER BY stock" }))
           )

@@ -7,8 +7,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
 import * as SmallDisk from "@plaza/testing/SmallDisk"
-import Database from "better-sqlite3"
 import { Effect, Layer, Schedule, Schema } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import { account, parsed, run, start } from "./support/program.ts"
 import { arrived, held } from "./support/sandbox.ts"
 import { products } from "./support/simulation.ts"
@@ -84,7 +84,7 @@ describe("a ledger that can't be written for a while", () => {
       yield* addFault({ kind: "delay", when: "after", millis: 2_000, method: "PATCH", times: inFlight })
       yield* tell(later)
       yield* until(Effect.map(arrived, (all) => all.length === before + inFlight))
-      const other = new Database(path, { timeout: 5_000 })
+      const other = new DatabaseSync(path, { timeout: 5_000 })
       other.exec("BEGIN EXCLUSIVE")
       yield* says("is being written by another program")
       other.exec("COMMIT")

@@ -1,8 +1,8 @@
 /** Posts new files of the folder `MEDIA_FOLDER` every minute. Reads `PLAZA_BASE_URL` and `PLAZA_API_KEY`. */
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { Config, Effect, Layer, Schedule } from "effect"
 import * as Autoposter from "./Autoposter.ts"
 

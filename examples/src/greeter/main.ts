@@ -1,8 +1,8 @@
 /** Greets in new conversations every five minutes. Reads `PLAZA_BASE_URL`, `PLAZA_API_KEY`, `GREETING` and `GREET_EXISTING`. */
 import { NodeRuntime } from "@effect/platform-node"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { Config, Effect, Layer, Record, Schedule } from "effect"
 import { groupBy } from "effect/Array"
 import * as Greeter from "./Greeter.ts"

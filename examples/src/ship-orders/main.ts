@@ -1,9 +1,9 @@
 /** Ships the orders of a CSV file, and prints what is not confirmed. Reads `PLAZA_BASE_URL` and `PLAZA_API_KEY`. */
 import { FileSystem } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { Config, Console, Effect, Layer } from "effect"
 import * as ShipOrders from "./ShipOrders.ts"
 

@@ -1,8 +1,8 @@
 /** The client with a sandbox in process, and the writes that the sandbox has carried out. */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 import { closeSync, openSync, readSync } from "node:fs"

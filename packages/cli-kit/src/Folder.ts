@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Path from "node:path"
 
 /**
- * Creates a folder and the missing ones above it, one by one. With `recursive`, Node 20 never returns for a folder that can't be created
+ * Creates a folder and the missing ones above it, one by one. With `recursive`, Node never returns for a folder that can't be created
  * although its parent exists, as below `/proc`.
  */
 export const make = (

@@ -30,13 +30,13 @@ export type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.ts"
  * import { Plaza } from "@plaza/client"
  * import * as NodeClient from "@plaza/client/node"
  * import * as RateLimitSql from "@plaza/client/RateLimitSql"
- * import { SqliteClient } from "@effect/sql-sqlite-node"
+ * import * as Sqlite from "@plaza/client/sqlite"
  * import { Layer } from "effect"
  *
  * const live = (options: Plaza.Options) =>
  *   Plaza.layerWithoutRateLimit(options).pipe(
  *     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
- *     Layer.provide(SqliteClient.layer({ filename: "allowance.sqlite" })),
+ *     Layer.provide(Sqlite.layer({ filename: "allowance.sqlite" })),
  *     Layer.provide(NodeClient.layer)
  *   )
  *

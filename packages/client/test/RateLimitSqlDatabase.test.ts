@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
+import * as SqliteClient from "@plaza/client/sqlite"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
 import { longMaxWait, makeFrom, takeAll } from "./support/AllowanceRules.ts"

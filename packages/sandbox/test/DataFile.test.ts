@@ -6,7 +6,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
-import { createRequire } from "node:module"
+import { DatabaseSync } from "node:sqlite"
 import * as Killed from "./killed.ts"
 import { call, field, layerInProcess, pageOf } from "./support.ts"
 
@@ -64,10 +64,7 @@ describe("a data file", () => {
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         yield* fs.writeFileString(`${data}.txt`, "no database, but long enough to be taken for one. ".repeat(100))
-        const Sqlite = createRequire(import.meta.url)("better-sqlite3") as new(
-          path: string
-        ) => { exec: (sql: string) => void; close: () => void }
-        const other = new Sqlite(`${data}.other`)
+        const other = new DatabaseSync(`${data}.other`)
         other.exec("CREATE TABLE other (id)")
         other.close()
         for (

@@ -2,8 +2,6 @@
  * The sandbox inside another program: neither may affect the other.
  */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { SqlClient } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import {
@@ -33,23 +31,6 @@ import * as Failures from "../src/http/Failures.ts"
 import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 describe("in process", () => {
-  it.effect("a rollback of the caller's own transaction does not undo writes of the sandbox", () =>
-    Effect.gen(function*() {
-      const sandbox = yield* Sandbox.Sandbox
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE ledger (a)`
-      yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`INSERT INTO ledger VALUES (1)`
-        yield* call("POST", "/posts", { json: { text: "stays" } })
-        yield* sandbox.setProduct({ id: "STAYS" })
-        return yield* Effect.fail("undo")
-      })))
-      assert.deepStrictEqual(yield* sql`SELECT * FROM ledger`, [])
-      const { posts, products } = yield* sandbox.state
-      assert.strictEqual(posts.filter(({ text }) => text === "stays").length, 1)
-      assert.strictEqual(products.filter(({ id }) => id === "STAYS").length, 1)
-    }).pipe(Effect.provide(Layer.merge(layerInProcess(), SqliteClient.layer({ filename: ":memory:" })))))
-
   it.effect("concurrent requests each get their own response, and writes run one after the other", () =>
     Effect.gen(function*() {
       const replies = yield* Effect.all(

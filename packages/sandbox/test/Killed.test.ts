@@ -8,8 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Random, Redacted, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { createRequire } from "node:module"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import * as Keys from "../src/access/Keys.ts"
 import { StateSnapshot } from "../src/control/StateSnapshot.ts"
@@ -25,12 +24,10 @@ interface Server {
 /** The server as one bundle, which starts much faster than the sources. */
 const bundle = (file: string) =>
   Effect.promise(async () => {
-    const database = pathToFileURL(createRequire(import.meta.url).resolve("better-sqlite3")).href
     const built = await rolldown({
       input: fileURLToPath(new URL("fixtures/server.ts", import.meta.url)),
       platform: "node",
-      resolve: { conditionNames: ["@plaza/source", "import", "node", "default"] },
-      plugins: [{ name: "database", resolveId: (id) => id === "better-sqlite3" ? { id: database, external: true } : null }]
+      resolve: { conditionNames: ["@plaza/source", "import", "node", "default"] }
     })
     await built.write({ file, format: "esm", codeSplitting: false })
     await built.close()

@@ -3,11 +3,10 @@
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
-import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Logger, LogLevel } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import { layerInProcess } from "./support.ts"
 import { as, request } from "./WebPages.ts"
 
@@ -48,10 +47,9 @@ describe("the pages of a data file", () => {
     withFile((data) =>
       Effect.gen(function*() {
         yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))
-        yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE keys SET scopes = 'no longer a list'`).pipe(
-          // A second write-ahead log would keep the file open.
-          Effect.provide(SqliteClient.layer({ filename: data, disableWAL: true }))
-        )
+        const database = new DatabaseSync(data)
+        database.exec("UPDATE keys SET scopes = 'no longer a list'")
+        database.close()
         const logged: Array<string> = []
         const logger = Logger.make(({ cause, logLevel, message }) => {
           logged.push(`${logLevel.label} ${String(message)} ${JSON.stringify(cause)}`)

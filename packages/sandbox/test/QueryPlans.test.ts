@@ -6,8 +6,8 @@ import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import Sqlite from "better-sqlite3"
 import { Context, Effect, Layer, Schema } from "effect"
+import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 import { afterAll } from "vitest"
 import { openApi } from "../src/OpenApiDocument.ts"
 import * as Database from "../src/storage/Database.ts"
@@ -36,24 +36,21 @@ interface Step {
 /** The latest statements of the driver. */
 const asked: Array<string> = []
 // The unbound method; it is called with its own `this` below.
-const prepare = Reflect.get(Sqlite.prototype, "prepare") as (this: Sqlite.Database, text: string) => Sqlite.Statement
-const recording = function(this: Sqlite.Database, text: string) {
+const prepare = Reflect.get<DatabaseSync, "prepare">(DatabaseSync.prototype, "prepare")
+const recording = function(this: DatabaseSync, text: string) {
   const statement = prepare.call(this, text)
   for (const method of ["all", "get", "run"] as const) {
     const run = statement[method].bind(statement)
-    statement[method] = (...values: Array<unknown>) => {
+    Reflect.set(statement, method, (...values: Array<SQLInputValue>) => {
       asked.push(text)
-      // The result of the method that this one replaces.
-      return run(...values) as never
-    }
+      return run(...values)
+    })
   }
   return statement
 }
-// It takes and returns what the original does; its type lacks the type parameters of statements.
-Sqlite.prototype.prepare = recording as never
+DatabaseSync.prototype.prepare = recording
 afterAll(() => {
-  // The original method.
-  Sqlite.prototype.prepare = prepare as never
+  DatabaseSync.prototype.prepare = prepare
 })
 
 /** An empty database with the same tables, whose query plans do not depend on its content. */

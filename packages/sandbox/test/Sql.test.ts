@@ -2,15 +2,15 @@
  * Statements, transactions and decoded rows of the one connection.
  */
 import { assert, describe, it } from "@effect/vitest"
-import Sqlite from "better-sqlite3"
 import { Cause, Deferred, Effect, Exit, FastCheck, Option, Schema } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import * as Sql from "../src/storage/Sql.ts"
 import * as SqlSchema from "../src/storage/SqlSchema.ts"
 
 const open = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
-      const database = new Sqlite(":memory:")
+      const database = new DatabaseSync(":memory:")
       database.exec("CREATE TABLE things (id TEXT UNIQUE, n INTEGER, other TEXT); CREATE TABLE others (id TEXT)")
       return database
     }),

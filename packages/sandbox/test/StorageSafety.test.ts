@@ -7,9 +7,10 @@ import { Sandbox } from "@plaza/sandbox"
 import * as SmallDisk from "@plaza/testing/SmallDisk"
 import { Effect, HashMap, Layer, Logger, LogLevel } from "effect"
 import Mutable, * as Fs from "node:fs"
-import { createRequire, syncBuiltinESMExports } from "node:module"
+import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as MediaFiles from "../src/areas/media/MediaFiles.ts"
 import * as Database from "../src/storage/Database.ts"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
@@ -21,12 +22,6 @@ const folder = Effect.acquireRelease(
 const refused = (options: Sandbox.Options) => Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient(options))))
 const started = (options: Sandbox.Options) => Effect.scoped(Effect.asVoid(Layer.build(Sandbox.layerHttpClient(options))))
 const modeOf = (path: string) => (Fs.statSync(path).mode & 0o777).toString(8)
-
-interface Connection {
-  readonly exec: (sql: string) => void
-  readonly close: () => void
-}
-const Sqlite = createRequire(import.meta.url)("better-sqlite3") as new(path: string) => Connection
 
 /** Every file of a folder with its bytes. */
 const contents = (path: string) => Fs.readdirSync(path).sort().map((name) => [name, Fs.readFileSync(join(path, name)).toString("base64")])
@@ -124,7 +119,7 @@ describe("a foreign SQLite file", () => {
       Effect.scoped(Effect.gen(function*() {
         const path = yield* folder
         const data = join(path, "other.db")
-        const other = new Sqlite(data)
+        const other = new DatabaseSync(data)
         other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE notes (text); PRAGMA user_version = 2`)
         other.close()
         const before = contents(path)
@@ -137,7 +132,7 @@ describe("a foreign SQLite file", () => {
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "other.db")
-      const other = yield* Effect.acquireRelease(Effect.sync(() => new Sqlite(data)), (open) => Effect.sync(() => open.close()))
+      const other = yield* Effect.acquireRelease(Effect.sync(() => new DatabaseSync(data)), (open) => Effect.sync(() => open.close()))
       other.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (text)")
       const before = contents(path)
       assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
@@ -205,7 +200,7 @@ describe("files of an earlier start that others can read", () => {
   it.effect("stay unchanged if no sandbox wrote them", () =>
     Effect.scoped(Effect.gen(function*() {
       const data = join(yield* folder, "other.db")
-      const other = new Sqlite(data)
+      const other = new DatabaseSync(data)
       other.exec("CREATE TABLE notes (text)")
       other.close()
       Fs.chmodSync(data, 0o644)

@@ -6,8 +6,8 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as SqliteClient from "@plaza/client/sqlite"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -21,7 +21,7 @@ const fail = (message: string) => Effect.fail(new UsageError({ message }))
 
 // SQLite's primary result code, in the lower eight bits.
 const isBusy = (cause: unknown): boolean =>
-  Predicate.hasProperty(cause, "rawCode") && Predicate.isNumber(cause.rawCode) && (cause.rawCode & 0xff) === 5
+  Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
 /** The file with the lock owner, for the message of other processes. */
 const ownerPath = ({ folder }: ImportPaths): string => Path.join(folder, "owner")
@@ -32,11 +32,9 @@ export const acquire = (paths: ImportPaths): Effect.Effect<void, UsageError | Pl
     const fs = yield* FileSystem.FileSystem
     const path = Path.join(paths.folder, "lock")
     const sql = yield* SqliteClient.make({ filename: path, disableWAL: true }).pipe(
-      Effect.catchAllDefect(() => fail(`${path} can't be opened: allow this user to read and write it`)),
+      Effect.catchAll(() => fail(`${path} can't be opened: allow this user to read and write it`)),
       Effect.provide(Reactivity.layer)
     )
-    // Closing the connection keeps the lock until the last prepared statement is collected.
-    yield* Effect.addFinalizer(() => Effect.ignore(sql`ROLLBACK`))
     const transaction = yield* Effect.either(Effect.zipRight(sql`PRAGMA busy_timeout = 0`, sql`BEGIN EXCLUSIVE`))
     if (Either.isLeft(transaction)) {
       if (!isBusy(transaction.left.cause)) return yield* fail(`${path} can't be locked: allow this user to read and write it`)

@@ -1,8 +1,8 @@
 /** A rate limit that the processes of a key share through a SQLite file. Loading this module loads the native database. */
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import type { RateLimit, Settings } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
+import * as SqliteClient from "@plaza/client/sqlite"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -14,7 +14,7 @@ export const layer = (
 ): Layer.Layer<RateLimit.RateLimit, UsageError> => {
   const unusable = new UsageError({ message: `${filename} can't be opened: allow this user to read and write it, or delete it` })
   // Processes that open a new file at the same time fail: SQLite does not wait for the lock that the write-ahead log requires.
-  const database = Layer.catchAllCause(SqliteClient.layer({ filename }), () => Layer.fail(unusable)).pipe(
+  const database = Layer.catchAll(SqliteClient.layer({ filename }), () => Layer.fail(unusable)).pipe(
     Layer.retry(Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(10)))
   )
   return RateLimitSql.layer({ apiKey, limit: rateLimit, window: rateWindow, lease: Duration.sum(rateWindow, timeout) }).pipe(

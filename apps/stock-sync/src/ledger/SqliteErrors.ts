@@ -21,8 +21,8 @@ const messages: Readonly<Record<number, string>> = {
 /** The primary result code; undefined if the failure has none. */
 export const codeOf = ({ cause }: SqlError): number | undefined =>
   // The lower eight bits of an extended result code are the primary one.
-  typeof cause === "object" && cause !== null && "rawCode" in cause && typeof cause.rawCode === "number"
-    ? cause.rawCode & 0xff
+  typeof cause === "object" && cause !== null && "errcode" in cause && typeof cause.errcode === "number"
+    ? cause.errcode & 0xff
     : undefined
 
 /** The fault of the ledger at this path, in one sentence. */

@@ -2,8 +2,8 @@
 import type * as Reactivity from "@effect/experimental/Reactivity"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import type * as SqlClient from "@effect/sql/SqlClient"
+import * as SqliteClient from "@plaza/client/sqlite"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -45,11 +45,10 @@ export const open = (
   busyMillis = 5_000
 ): Effect.Effect<SqlClient.SqlClient, LedgerFault, Scope.Scope | Reactivity.Reactivity> =>
   SqliteClient.make({ filename, disableWAL: true }).pipe(
-    // The client dies if the file can't be opened, and of nothing else.
-    Effect.catchAllDefect((defect) =>
+    Effect.catchAll(({ cause }) =>
       fault(path,
         `can't be opened (${
-          defect instanceof Error ? defect.message : "unknown reason"
+          cause instanceof Error ? cause.message : "unknown reason"
         }): let this user read and write it, or ${nameAnother}`)
     ),
     Effect.tap((sql) => Effect.mapError(sql`PRAGMA busy_timeout = ${sql.literal(String(busyMillis))}`, faultOf(path)))

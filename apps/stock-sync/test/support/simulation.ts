@@ -4,8 +4,8 @@
  */
 import { Reactivity } from "@effect/experimental"
 import { HttpClient } from "@effect/platform"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { type Assumptions, type Fault, Sandbox } from "@plaza/sandbox"
 import type { Row } from "@plaza/tabular/Stock"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"

@@ -3,8 +3,8 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
+import * as SqliteClient from "@plaza/client/sqlite"
 import { ProductId } from "@plaza/domain/Ids"
 import { Ledger, type LedgerOptions } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"

@@ -85,15 +85,12 @@ const cacheHome = (): string | undefined => {
   return HOME === undefined || !Path.isAbsolute(HOME) ? undefined : Path.join(HOME, ".cache")
 }
 
-// In Node from 22.8 on; the types are those of Node 20.
-const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
-
 /** Loads the program with this entry file in the fastest way available. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
   resumeWork()
   if (existsSync(cacheOf(folder, entry))) return load(folder, entry)
   deferWork()
   const home = cacheHome()
-  if (home !== undefined && typeof enableCompileCache === "function") Reflect.apply(enableCompileCache, Module, [Path.join(home, name)])
+  if (home !== undefined) Module.enableCompileCache(Path.join(home, name))
   Module.createRequire(Path.join(folder, entry))(Path.join(folder, entry))
 }

@@ -18,7 +18,7 @@ const client = Layer.unwrapEffect(Effect.promise(async () => {
     const PgClient = await import("@effect/sql-pg/PgClient")
     return Layer.orDie(PgClient.layer({ url: Redacted.make(database), maxConnections: 3 }))
   }
-  const SqliteClient = await import("@effect/sql-sqlite-node/SqliteClient")
+  const SqliteClient = await import("@plaza/client/sqlite")
   return Layer.orDie(SqliteClient.layer({ filename: database }))
 }))
 

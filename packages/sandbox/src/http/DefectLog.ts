@@ -11,10 +11,13 @@
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import { resultCode } from "../storage/Sqlite.ts"
 
 /** Errors of SQLite and of the file system have a code. */
 const codeOf = (defect: unknown): string | undefined =>
-  typeof defect === "object" && defect !== null && "code" in defect && typeof defect.code === "string" ? defect.code : undefined
+  typeof defect === "object" && defect !== null && "code" in defect && typeof defect.code === "string"
+    ? resultCode(defect) ?? defect.code
+    : undefined
 
 /**
  * Logs a failure with the operation as a field.

@@ -3,16 +3,17 @@
  *
  * @since 0.1.0
  */
-import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
+import type * as NodeSqlite from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { onFirstUse } from "../OnFirstUse.ts"
 import { SandboxError } from "../SandboxError.ts"
 import * as Sql from "./Sql.ts"
+import { DatabaseSync } from "./Sqlite.ts"
 
 /** The version of the tables. A file of another version is rejected, not migrated. */
 const schemaVersion = 5
@@ -145,7 +146,7 @@ const ofAnotherVersion = (file: string): SandboxError =>
 const decodeHeader = onFirstUse(() => Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int })))
 
 /** The numbers in the header of a data file. */
-const headerOf = (database: Sqlite.Database) =>
+const headerOf = (database: NodeSqlite.DatabaseSync) =>
   decodeHeader(
     database.prepare("SELECT application_id AS id, user_version AS version FROM pragma_application_id, pragma_user_version").get()
   )
@@ -160,7 +161,7 @@ const identify = (file: string): boolean | SandboxError => {
   if (stat === undefined || (stat.isFile() && stat.size === 0)) {
     return true
   }
-  const database = new Sqlite(`${pathToFileURL(file).href}?immutable=1`, { readonly: true })
+  const database = new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true })
   try {
     const { id, version } = headerOf(database)
     return id !== applicationId ? foreign(file) : version !== schemaVersion && ofAnotherVersion(file)
@@ -209,7 +210,7 @@ const creation = [
 ].join(";")
 
 /** Locks a data file and creates missing tables. Throws the errors of SQLite. */
-const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
+const prepare = (database: NodeSqlite.DatabaseSync, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")
   // A killed process loses nothing by this; only a power cut could.
@@ -231,7 +232,7 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
   return undefined
 }
 
-const openFile = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
+const openFile = (file: string): Effect.Effect<NodeSqlite.DatabaseSync, SandboxError> =>
   Effect.suspend(() => {
     const found = identify(file)
     if (found instanceof SandboxError) {
@@ -240,7 +241,7 @@ const openFile = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
     if (found && !Fs.existsSync(file)) {
       createPrivate(file)
     }
-    const database = new Sqlite(file)
+    const database = new DatabaseSync(file)
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
       // After the check, so that a foreign file stays unchanged. The log of a killed start may be beside it.
@@ -249,17 +250,10 @@ const openFile = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))
   }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
 
-/**
- * Releases the lock and removes the write-ahead log. Closing alone doesn't: the driver keeps the connection, and so the
- * lock, until its statements are garbage-collected.
- */
-const releaseFile = (database: Sqlite.Database) =>
+/** Removes the write-ahead log and closes the file, which releases the lock. */
+const releaseFile = (database: NodeSqlite.DatabaseSync) =>
   Effect.sync(() => {
-    // A write-ahead log that was opened under the lock keeps it.
     database.exec("PRAGMA journal_mode = DELETE")
-    database.exec("PRAGMA locking_mode = NORMAL")
-    // The locking mode changes with the next access.
-    database.exec("PRAGMA user_version")
   }).pipe(
     Effect.catchAllCause((cause) => Effect.logDebug("sandbox.data_file_not_released", cause)),
     Effect.andThen(Effect.sync(() => database.close()))
@@ -267,7 +261,7 @@ const releaseFile = (database: Sqlite.Database) =>
 
 /** Added to the scope itself: `acquireRelease` compares all services of the fiber when it releases. */
 const openMemory = Effect.flatMap(Effect.scope, (scope) => {
-  const database = new Sqlite(":memory:")
+  const database = new DatabaseSync(":memory:")
   database.exec(creation)
   return Effect.as(Scope.addFinalizer(scope, Effect.sync(() => database.close())), database)
 })

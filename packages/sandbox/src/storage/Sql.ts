@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import type Sqlite from "better-sqlite3"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
 
 /** @since 0.1.0 @category models */
 export type Value = string | number | null
@@ -67,7 +67,7 @@ export class Sql extends Context.Tag("@plaza/sandbox/Sql")<Sql, Client>() {}
 
 interface Prepared {
   readonly text: string
-  readonly statement: Sqlite.Statement<[ReadonlyArray<Value>]>
+  readonly statement: StatementSync
   /** Whether it returns rows. */
   readonly isReader: boolean
   /** The table that it writes to. */
@@ -126,7 +126,7 @@ const runInOneStep = <A, E, R>(runtime: Runtime.Runtime<R>, effect: Effect.Effec
  * @since 0.1.0
  * @category constructors
  */
-export const make = (database: Sqlite.Database): Client => {
+export const make = (database: DatabaseSync): Client => {
   const byText = new Map<string, Prepared>()
   // A template without fragments always has the same text.
   const byTemplate = new WeakMap<TemplateStringsArray, Prepared>()
@@ -139,8 +139,8 @@ export const make = (database: Sqlite.Database): Client => {
     if (found !== undefined) {
       return found
     }
-    const statement = database.prepare<[ReadonlyArray<Value>]>(text)
-    const prepared = { text, statement, isReader: statement.reader, target: targetOf(text) }
+    const statement = database.prepare(text)
+    const prepared = { text, statement, isReader: statement.columns().length > 0, target: targetOf(text) }
     byText.set(text, prepared)
     return prepared
   }
@@ -168,25 +168,18 @@ export const make = (database: Sqlite.Database): Client => {
     if (prepared.target !== undefined) {
       written.set(prepared.target, (written.get(prepared.target) ?? 0) + 1)
     }
-    try {
-      return use(prepared, values)
-    } catch (cause) {
-      // The driver leaves a failed statement open, and an open statement blocks every commit.
-      byText.delete(prepared.text)
-      byTemplate.delete(text)
-      throw cause
-    }
+    return use(prepared, values)
   }
 
   const all = ({ isReader, statement }: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
     if (isReader) {
-      return statement.all(values)
+      return statement.all(...values)
     }
-    statement.run(values)
+    statement.run(...values)
     return []
   }
 
-  const first = ({ statement }: Prepared, values: ReadonlyArray<Value>): unknown => statement.get(values)
+  const first = ({ statement }: Prepared, values: ReadonlyArray<Value>): unknown => statement.get(...values)
 
   const withTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Effect.runtime<R>(), (runtime) => {
@@ -194,11 +187,11 @@ export const make = (database: Sqlite.Database): Client => {
         ? ["BEGIN", "COMMIT", "ROLLBACK"]
         : [`SAVEPOINT s${depth}`, `RELEASE s${depth}`, `ROLLBACK TO s${depth}; RELEASE s${depth}`]
       // Prepared once: a compilation costs as much as the statement.
-      const execute = (text: string) => prepare(text).statement.run([])
+      const execute = (text: string) => prepare(text).statement.run()
       // SQLite itself rolls back after some failures, such as a full disk.
       const undo = () => {
         rollbacks++
-        if (database.inTransaction) {
+        if (database.isTransaction) {
           database.exec(rollback)
         }
       }

@@ -81,7 +81,8 @@ const oneAtATime: Effect.Effect<Start> = Effect.sync(() => {
 const rowsOf = (options: Query.QueryOptions, query: string, start: Start): Stream.Stream<unknown, SqlError, CommandExecutor> =>
   Stream.unwrapScoped(
     Effect.gen(function*() {
-      const command = Command.make(execPath, program)
+      // Node 22 warns that its SQLite is experimental.
+      const command = Command.make(execPath, "--disable-warning=ExperimentalWarning", program)
       const request = yield* Schema.encode(Request)({ path: pathOf(options.source), query })
       const reader = yield* start(Command.feed(command, request))
       const explained = Effect.flatMap(Stream.mkString(Stream.decodeText(reader.stderr)), (text) =>

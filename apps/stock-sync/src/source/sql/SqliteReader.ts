@@ -2,10 +2,10 @@
  * The program of the process that reads an SQLite file. SQLite computes a query without a pause, which would stop all other work of the
  * process, and nothing but the end of the process ends it. Without Effect, because it is loaded for each read.
  */
-import Database from "better-sqlite3"
 import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync, statSync } from "node:fs"
 import { setPriority } from "node:os"
 import { geteuid, ppid, stdout } from "node:process"
+import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { Message, Request } from "./SqliteMessage.ts"
@@ -13,19 +13,25 @@ import type { Message, Request } from "./SqliteMessage.ts"
 const rowsPerMessage = 500
 // Another process may be writing the file.
 const longestLockMillis = 5_000
+const options = { readOnly: true, timeout: longestLockMillis }
 
 type Failure = Extract<typeof Message.Type, { readonly error: unknown }>
 
 const send = (message: typeof Message.Type): Promise<void> =>
   new Promise((resolve) => stdout.write(`${JSON.stringify(message)}\n`, () => resolve()))
 
-const failure = (cause: unknown): Failure => ({
-  error: "database",
-  ...(cause instanceof Error && "code" in cause && typeof cause.code === "string" ? { code: cause.code } : {}),
-  message: cause instanceof Error ? cause.message : "SQLite failed"
-})
+// By primary result code, which is in the lower eight bits of an extended one.
+const codes: Readonly<Record<number, string>> = { 1: "SQLITE_ERROR", 5: "SQLITE_BUSY", 8: "SQLITE_READONLY", 26: "SQLITE_NOTADB" }
 
-// The driver's own message is a number.
+const failure = (cause: unknown): Failure => {
+  const code = cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number" ? codes[cause.errcode & 0xff] : undefined
+  return {
+    error: "database",
+    ...(code === undefined ? {} : { code }),
+    message: cause instanceof Error ? cause.message : "SQLite failed"
+  }
+}
+
 const cannotOpen: Failure = {
   error: "database",
   code: "SQLITE_CANTOPEN",
@@ -53,7 +59,7 @@ const plainRow = (row: object): object => Object.fromEntries(Object.entries(row)
  * it (`ATTACH`); the driver runs the first of several statements and ignores the rest. In parentheses SQLite accepts only a query: a second
  * statement is a syntax error there. A text that closes the parenthesis itself is invalid without it, which the first prepare rejects.
  */
-const refusal = (database: Database.Database, query: string): Failure | undefined => {
+const refusal = (database: DatabaseSync, query: string): Failure | undefined => {
   database.prepare(query)
   try {
     database.prepare(`SELECT * FROM (${query.replace(/[\s;]+$/, "")}\n)`)
@@ -91,21 +97,21 @@ const isInWalMode = (path: string): boolean => {
 }
 
 interface Opened {
-  readonly database: Database.Database
+  readonly database: DatabaseSync
   /** Whether somebody has written the file since it was opened, if SQLite does not see to that. */
   readonly isChanged: () => boolean
 }
 
-/** The file, opened read-only: the driver accepts the options of better-sqlite3 for that and ignores them. */
+/** The file, opened read-only. */
 const open = (name: string): Opened | undefined => {
   try {
     // Opening a named pipe would never end.
     if (!statSync(name).isFile()) return undefined
     const path = realpathSync(name)
-    if (!wouldLeaveLog(path)) return { database: new Database(`${pathToFileURL(path).href}?mode=ro`), isChanged: () => false }
+    if (!wouldLeaveLog(path)) return { database: new DatabaseSync(path, options), isChanged: () => false }
     const version = versionOf(path)
     return {
-      database: new Database(`${pathToFileURL(path).href}?mode=ro&immutable=1`),
+      database: new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, options),
       isChanged: () => existsSync(`${path}-wal`) || versionOf(path) !== version
     }
   } catch {
@@ -118,15 +124,15 @@ const read = async ({ path, query }: typeof Request.Type): Promise<typeof Messag
   if (opened === undefined) return cannotOpen
   const { database, isChanged } = opened
   try {
-    database.pragma(`busy_timeout = ${longestLockMillis}`)
     const refused = refusal(database, query)
     if (refused !== undefined) return refused
     const statement = database.prepare(query)
     const columns = statement.columns().map(({ name }) => name)
     if (new Set(columns).size < columns.length) await send({ columns })
     let rows: Array<object> = []
-    for (const row of statement.safeIntegers().iterate([])) {
-      if (typeof row === "object" && row !== null) rows.push(plainRow(row))
+    statement.setReadBigInts(true)
+    for (const row of statement.iterate()) {
+      rows.push(plainRow(row))
       if (rows.length === rowsPerMessage) {
         // Waits until it is read.
         await send({ rows })

@@ -5,8 +5,8 @@
  */
 import { FileSystem } from "@effect/platform"
 import type { Fault, Latitude } from "@plaza/sandbox"
-import { copyProgram } from "@plaza/testing/CopiedProgram"
 import { Duration, Effect, Fiber, Random } from "effect"
+import { cpSync } from "node:fs"
 import { dist, type Ended, start } from "../program.ts"
 import * as Feed from "./Feed.ts"
 import * as LedgerRows from "./LedgerRows.ts"
@@ -93,7 +93,7 @@ export const run = ({ kills, ledger, products }: Options) =>
       STOCK_SYNC_GUARD_COUNT: String(products)
     }
     // A build may replace the program meanwhile.
-    copyProgram(dist, `${cwd}/program`)
+    cpSync(dist, `${cwd}/program`, { recursive: true })
     const begin = start(["run"], { cwd, env, program: `${cwd}/program/plaza-stock-sync.cjs` })
 
     let requests = 0

@@ -3,9 +3,9 @@ import { Reactivity } from "@effect/experimental"
 import { FileSystem } from "@effect/platform"
 import { SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { copyProgram } from "@plaza/testing/CopiedProgram"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Duration, Effect, Redacted, Schema, type Scope } from "effect"
+import { cpSync } from "node:fs"
 import { dist, type Ended, run, type Running, start } from "../program.ts"
 import type * as DatabaseProxy from "./DatabaseProxy.ts"
 import { type Allowance, latestMillis } from "./StrictService.ts"
@@ -59,7 +59,7 @@ export const make = ({ accounts, allowance, baseUrl, products, proxyFor }: Optio
     const files = yield* FileSystem.FileSystem
     const cwd = yield* files.makeTempDirectoryScoped()
     // A build may replace the program meanwhile.
-    copyProgram(dist, `${cwd}/program`)
+    cpSync(dist, `${cwd}/program`, { recursive: true })
     const program = `${cwd}/program/plaza-stock-sync.cjs`
     const { url } = yield* Postgres.scoped
     const sql = yield* PgClient.make({ url: Redacted.make(url) })

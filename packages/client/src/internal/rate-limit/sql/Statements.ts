@@ -83,9 +83,8 @@ export const make: Effect.Effect<Statements, InvalidSettings, SqlClient.SqlClien
     )
 
   /**
-   * Runs a statement on SQLite so that only `BEGIN IMMEDIATE` can fail for the lock of the file. If another statement fails for the
-   * lock, libsql doesn't reset it, and until it runs again, writes of other statements on the connection are not committed. The
-   * connection is reserved for the transaction.
+   * Runs a statement on SQLite so that only `BEGIN IMMEDIATE` can fail for the lock of the file. The connection is
+   * reserved for the transaction.
    */
   const inImmediateTransaction = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     Effect.scoped(Effect.flatMap(sql.reserve, (connection) =>
