@@ -2,12 +2,12 @@
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
-import * as SqliteClient from "@plaza/client/sqlite"
+import * as Sqlite from "@plaza/client/sqlite"
 import { Layer } from "effect"
 
 export const sharing = (options: Plaza.Options, filename: string) =>
   Plaza.layerWithoutRateLimit(options).pipe(
     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
-    Layer.provide(SqliteClient.layer({ filename })),
+    Layer.provide(Sqlite.layer({ filename })),
     Layer.provide(NodeClient.layer)
   )

@@ -20,11 +20,11 @@ else if (process.argv[2] === "database") print()
 else console.log("probe", __PLAZA_VERSION__)
 `
 const database = `
-import * as SqlClient from "@effect/sql/SqlClient"
-import * as SqliteClient from "@plaza/client/sqlite"
+import { make } from "@plaza/client/sqlite"
+import * as Reactivity from "@effect/experimental/Reactivity"
 import * as Effect from "effect/Effect"
 export const answer = Effect.runPromise(
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql\`SELECT 40 + 2 AS answer\`).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
+  Effect.flatMap(make({ filename: ":memory:" }), (sql) => sql\`SELECT 40 + 2 AS answer\`).pipe(Effect.provide(Reactivity.layer), Effect.scoped)
 )
 `
 const manual = `
@@ -105,16 +105,10 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
     for (const node of [process.execPath, oldestNode]) expect(ended(node, "database")).toEqual(opened)
 
     // Whatever an old Node can't read is behind the check.
-    const old = tooOldNode
-    if (old !== undefined) {
+    for (const old of tooOldNode === undefined ? [] : [tooOldNode]) {
       const version = execFileSync(old, ["--version"], { encoding: "utf8" }).trim().slice(1)
-      for (const word of ["word", "--version", "--help"]) {
-        expect(ended(old, word)).toEqual({
-          status: 2,
-          stderr: `probe needs Node 22.19 or later, and this is Node ${version}: install a later one from https://nodejs.org\n`,
-          stdout: ""
-        })
-      }
+      const stderr = `probe needs Node 22.19 or later, and this is Node ${version}: install a later one from https://nodejs.org\n`
+      for (const word of ["word", "--version", "--help"]) expect(ended(old, word)).toEqual({ status: 2, stderr, stdout: "" })
     }
 
     // The compiled code is that of this version of Node. If it is missing or V8 rejects it, Node compiles the program again.

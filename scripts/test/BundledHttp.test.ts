@@ -73,7 +73,7 @@ beforeAll(() => {
   writeFileSync(Path.join(app, "src/manual.ts"), manual)
   writeFileSync(
     Path.join(app, "package.json"),
-    JSON.stringify({ name: "probe", version: "9.8.7", type: "module", bin: { probe: "./dist/probe.cjs" } })
+    JSON.stringify({ name: "probe", version: "9.8.7", type: "module", engines: { node: ">=22.19" }, bin: { probe: "./dist/probe.cjs" } })
   )
   return run(process.execPath, [Path.join(root, "scripts/bundle.mjs"), app])
 })

@@ -35,12 +35,20 @@ describe("the import rules", () => {
     ["packages/domain/src/A.ts", `import { readFileSync } from "node:fs"`, "domain imports only effect and @effect/platform"],
     ["packages/domain/src/A.ts", `import * as N from "@effect/platform-node"`, "domain imports only effect and @effect/platform"],
     ["packages/client/src/A.ts", `import * as S from "@plaza/sandbox/Server"`, "client does not import sandbox"],
-    ["packages/client/src/A.ts", `export * from "node:path"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
-    ["packages/client/src/deep/node.ts", `import "fs"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
+    [
+      "packages/client/src/A.ts",
+      `export * from "node:path"`,
+      "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+    ],
+    [
+      "packages/client/src/deep/node.ts",
+      `import "fs"`,
+      "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+    ],
     [
       "packages/client/src/A.ts",
       `import * as N from "@effect/platform-node/NodeContext"`,
-      "client imports Node only in src/node.ts and src/internal/transport/node"
+      "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
     ],
     [
       "packages/client/src/A.ts",

@@ -180,8 +180,8 @@ describe.each(apps.map((folder) => ({ folder, name: manifestOf(folder).name })))
     const names = namesIn(installed(name))
     const files = ["README.md", "LICENSE", "AGENTS.md", "package.json", "dist/THIRD-PARTY-LICENSES", "dist/sbom.cdx.json"]
     expect(names).toEqual(expect.arrayContaining([...files, `dist/${program}.cjs`, `dist/${program}.1`, "dist/program.cjs"]))
-    const expected = /^(?:docs\/.*\.md|deploy\/.*|dist\/chunks\/.*\.cjs|dist\/program\.cjs|dist\/manual\.json)$/
-    const ofProgram = [...["cjs", "mjs", "1"].map((extension) => `${program}.${extension}`), ...Object.keys(programs)].map((file) =>
+    const expected = /^(?:docs\/.*\.md|deploy\/.*|dist\/chunks\/.*\.cjs|dist\/(?:launch|program)\.cjs|dist\/manual\.json)$/
+    const ofProgram = [...["cjs", "1"].map((extension) => `${program}.${extension}`), ...Object.keys(programs)].map((file) =>
       `dist/${file}`
     )
     expect(names.filter((file) => !expected.test(file) && !files.includes(file) && !ofProgram.includes(file))).toEqual([])

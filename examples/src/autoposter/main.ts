@@ -2,7 +2,7 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import * as SqliteClient from "@plaza/client/sqlite"
+import * as Sqlite from "@plaza/client/sqlite"
 import { Config, Effect, Layer, Schedule } from "effect"
 import * as Autoposter from "./Autoposter.ts"
 
@@ -23,7 +23,7 @@ const live = Layer.mergeAll(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),
   Layer.provide(
     Autoposter.Journal.Default,
-    SqliteClient.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("autoposter.sqlite")) })
+    Sqlite.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("autoposter.sqlite")) })
   ),
   NodeContext.layer
 )

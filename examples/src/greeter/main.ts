@@ -2,7 +2,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import * as SqliteClient from "@plaza/client/sqlite"
+import * as Sqlite from "@plaza/client/sqlite"
 import { Config, Effect, Layer, Record, Schedule } from "effect"
 import { groupBy } from "effect/Array"
 import * as Greeter from "./Greeter.ts"
@@ -28,7 +28,7 @@ const live = Layer.merge(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),
   Layer.provide(
     Greeter.Journal.Default,
-    SqliteClient.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("greeter.sqlite")) })
+    Sqlite.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("greeter.sqlite")) })
   )
 )
 

@@ -3,7 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import * as SqliteClient from "@plaza/client/sqlite"
+import * as Sqlite from "@plaza/client/sqlite"
 import { Config, Console, Effect, Layer } from "effect"
 import * as ShipOrders from "./ShipOrders.ts"
 
@@ -23,7 +23,7 @@ const live = Layer.mergeAll(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),
   Layer.provide(
     ShipOrders.Journal.Default,
-    SqliteClient.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("shipments.sqlite")) })
+    Sqlite.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("shipments.sqlite")) })
   ),
   NodeContext.layer
 )

@@ -1,4 +1,4 @@
-/** The tables of a fleet. `fleet migrate` creates them and brings them up to date; runners only check that they are. */
+/** The tables of a fleet. `fleet migrate` creates them; runners only check that they are there. */
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -14,7 +14,7 @@ const inOrder = (...statements: ReadonlyArray<string>) =>
 // Ids are compared byte by byte, so that pages do not depend on the database's language. `shard` is set by the first runner that sees the
 // account. `epoch` counts the owners of an account: only the newest may write its ledger. `revision` grows with each change of an account,
 // so that runners find the changes.
-const accounts = inOrder(
+const accounts = [
   "CREATE SEQUENCE fleet_revision",
   `CREATE TABLE fleet_account (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -32,15 +32,10 @@ const accounts = inOrder(
   )`,
   "CREATE INDEX fleet_account_shard ON fleet_account (shard, revision)",
   "CREATE INDEX fleet_account_problem ON fleet_account (id) WHERE problem IS NOT NULL"
-)
+]
 
 const migrations = {
-  "0001_accounts": accounts,
-  "0002_ledgers": inOrder(...LedgerSchema.create),
-  "0003_status": inOrder(...StatusTables.create),
-  "0004_digests": inOrder(...LedgerSchema.addDigests),
-  // An index that no query uses, since the status reads `ledger_product_waiting`, and an option that is a setting of the runner.
-  "0005_unused": inOrder("DROP INDEX ledger_product_sold_out", "UPDATE fleet_account SET options = options - 'stop-within'")
+  "0001_fleet": inOrder(...accounts, ...LedgerSchema.create, ...StatusTables.create)
 }
 
 /** The version of the tables that this program works with. */
@@ -69,7 +64,7 @@ export const check: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Eff
     })
 })
 
-/** Creates or updates the tables. Returns the names of the migrations that ran. Fails if a later version has prepared the database. */
+/** Creates the tables. Returns the names of the migrations that ran. Fails if a later version has prepared the database. */
 export const migrate: Effect.Effect<ReadonlyArray<string>, FleetDatabaseError, FleetDatabase> = Effect.gen(function*() {
   const { run, sql } = yield* FleetDatabase
   const done = yield* run(Effect.gen(function*() {

@@ -160,45 +160,4 @@ describe("prepared databases", () => {
         expect(error.message).toContain("was prepared by a later version of plaza-stock-sync: install that version")
       }
     })), 60_000)
-
-  it.live("of version 1 get the ledgers without losing their accounts", () =>
-    Effect.scoped(Effect.gen(function*() {
-      yield* fleet.database.sql`CREATE DATABASE earlier`
-      const url = Redacted.make(Redacted.value(fleet.url).replace(/\/postgres$/, "/earlier"))
-      const one = yield* prepared(url)
-      yield* add(one, "shop-1", "shop-2")
-      const { sql } = one.database
-      // As version 1 was.
-      yield* sql`DROP TRIGGER ledger_remove ON fleet_account`
-      yield* sql`DROP FUNCTION ledger_remove, ledger_fence`
-      for (const table of ["product", "account", "snapshot", "held_change", "row_issue", "history", "request"])
-        yield* sql.unsafe(`DROP TABLE ledger_${table} CASCADE`)
-      yield* sql`DROP FUNCTION ledger_history_number`
-      yield* sql`DROP TABLE fleet_runner`
-      yield* sql`ALTER TABLE fleet_account DROP COLUMN number`
-      yield* sql`DELETE FROM fleet_migration WHERE migration_id > 1`
-      yield* Effect.provideService(FleetMigrations.migrate, FleetDatabase.FleetDatabase, one.database)
-      for (const id of ["shop-1", "shop-2"]) yield* receive(yield* open(one, id, options), row("A", 1))
-      expect(yield* one.ledgers.dueAccounts({ _tag: "Ids", ids: ["shop-1", "shop-2"] })).toHaveLength(2)
-    })), 60_000)
-
-  it.live("of version 4 lose the index that no query uses, and the option that is the runner's",
-    () =>
-      Effect.scoped(Effect.gen(function*() {
-        yield* fleet.database.sql`CREATE DATABASE indexed`
-        const { accounts, database } = yield* prepared(Redacted.make(Redacted.value(fleet.url).replace(/\/postgres$/, "/indexed")))
-        const account = {
-          id: "a",
-          baseUrl: "https://api.example/open/v1",
-          key: { _tag: "Env", name: "KEY" },
-          source: { _tag: "Plain", text: "stock.csv" },
-          options: { poll: "5m", "stop-within": "1m" }
-        } as const
-        yield* accounts.add(account)
-        yield* database.sql`CREATE INDEX ledger_product_sold_out ON ledger_product (since) WHERE priority = 0 AND state <> 'quarantined'`
-        yield* database.sql`DELETE FROM fleet_migration WHERE migration_id = 5`
-        expect(yield* Effect.provideService(FleetMigrations.migrate, FleetDatabase.FleetDatabase, database)).toEqual(["5 unused"])
-        expect(yield* database.sql`SELECT 1 FROM pg_indexes WHERE indexname = 'ledger_product_sold_out'`).toEqual([])
-        expect((yield* accounts.get("a")).options).toEqual({ poll: "5m" })
-      })), 60_000)
 })

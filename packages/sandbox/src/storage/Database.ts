@@ -161,6 +161,8 @@ const identify = (file: string): boolean | SandboxError => {
   if (stat === undefined || (stat.isFile() && stat.size === 0)) {
     return true
   }
+  // SQLite reports a fault of the disk for it.
+  if (stat.isDirectory()) throw new Error("EISDIR: it is a folder")
   const database = new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true })
   try {
     const { id, version } = headerOf(database)

@@ -61,16 +61,11 @@ export const create: ReadonlyArray<string> = [
   "ALTER TABLE fleet_account ADD COLUMN number BIGINT GENERATED ALWAYS AS IDENTITY",
   "CREATE UNIQUE INDEX fleet_account_number ON fleet_account (number)",
   ...Tables.createShared,
-  // Migration 5 drops it.
-  "CREATE INDEX ledger_product_sold_out ON ledger_product (since) WHERE priority = 0 AND state <> 'quarantined'",
+  // The digest of the last applied snapshot and what it changed, so that a snapshot with the same rows needs no comparison.
+  "ALTER TABLE ledger_snapshot ADD COLUMN digest TEXT, ADD COLUMN result TEXT",
+  Tables.createView({ table: "ledger_snapshot", view: "snapshot" }),
   fenceFunction,
   ...historyNumbers,
   ...removal,
   ...maintenance
-]
-
-/** The digest of the last applied snapshot and what it changed, so that a snapshot with the same rows needs no comparison. */
-export const addDigests: ReadonlyArray<string> = [
-  "ALTER TABLE ledger_snapshot ADD COLUMN digest TEXT, ADD COLUMN result TEXT",
-  Tables.createView({ table: "ledger_snapshot", view: "snapshot" })
 ]
