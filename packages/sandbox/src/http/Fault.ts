@@ -95,7 +95,11 @@ export const Latency = Schema.Union(
     Schema.filter(({ max, min }) => min <= max || { path: ["max"], message: "must be at least min" }, { jsonSchema: {} })
   ),
   Schema.Struct({ distribution: Schema.Literal("normal"), mean: millis, deviation: millis }),
-  Schema.Struct({ distribution: Schema.Literal("logNormal"), median: millis.pipe(Schema.positive()), p99: millis }).pipe(
+  Schema.Struct({
+    distribution: Schema.Literal("logNormal"),
+    median: Schema.Number.pipe(Schema.positive(), Schema.lessThanOrEqualTo(maxMillis)),
+    p99: millis
+  }).pipe(
     Schema.filter(({ median, p99 }) => median <= p99 || { path: ["p99"], message: "must be at least the median" }, { jsonSchema: {} })
   )
 ).annotations({ identifier: "Latency" })
