@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -21,7 +20,7 @@ const headerSafe = /^[!-~]+$/
  * @since 0.1.0
  * @category errors
  */
-export class MalformedApiKey extends Data.TaggedError("MalformedApiKey")<{}> {
+export class MalformedApiKey extends Schema.TaggedError<MalformedApiKey>()("MalformedApiKey", {}) {
   override get message(): string {
     return "an API key is one word of printable ASCII characters, without spaces or line breaks"
   }

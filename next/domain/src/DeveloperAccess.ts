@@ -6,7 +6,6 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
@@ -36,10 +35,10 @@ export type AccessState = typeof AccessState.Type
  * @since 0.1.0
  * @category errors
  */
-export class InvalidTransition extends Data.TaggedError("InvalidTransition")<{
-  readonly from: string
-  readonly transition: string
-}> {
+export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", {
+  from: Schema.String,
+  transition: Schema.String
+}) {
   override get message(): string {
     return `"${this.transition}" is not possible while the state is "${this.from}"`
   }
@@ -60,14 +59,6 @@ export const decide = (
     ? Result.succeed(transition === "approve" ? "approved" : "declined")
     : Result.fail(new InvalidTransition({ from: status, transition }))
 
-const accessTransitions: Readonly<Record<string, Readonly<Partial<Record<AccessState, AccessState>>>>> = {
-  grant: { none: "granted" },
-  suspend: { granted: "suspended" },
-  // Assumed: a suspended access can be revoked, and a suspended or revoked one can be restored.
-  revoke: { granted: "revoked", suspended: "revoked" },
-  restore: { suspended: "granted", revoked: "granted" }
-}
-
 /**
  * The transitions of an account's developer access.
  *
@@ -78,6 +69,14 @@ export const AccessTransition = Schema.Literals(["grant", "suspend", "revoke", "
 /** @since 0.1.0 @category models */
 export type AccessTransition = typeof AccessTransition.Type
 
+const accessTransitions: { readonly [_ in AccessTransition]: Readonly<Partial<Record<AccessState, AccessState>>> } = {
+  grant: { none: "granted" },
+  suspend: { granted: "suspended" },
+  // Assumed: a suspended access can be revoked, and a suspended or revoked one can be restored.
+  revoke: { granted: "revoked", suspended: "revoked" },
+  restore: { suspended: "granted", revoked: "granted" }
+}
+
 /**
  * Applies an operator's transition to the access of an account. Assumed: `restore`, and `revoke` of suspended access.
  * Source: interface v1, "States and transitions".
@@ -86,6 +85,6 @@ export type AccessTransition = typeof AccessTransition.Type
  * @category transitions
  */
 export const transitionAccess = (state: AccessState, transition: AccessTransition): Result.Result<AccessState, InvalidTransition> => {
-  const next = accessTransitions[transition]?.[state]
+  const next = accessTransitions[transition][state]
   return next === undefined ? Result.fail(new InvalidTransition({ from: state, transition })) : Result.succeed(next)
 }

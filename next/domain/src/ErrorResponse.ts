@@ -5,8 +5,11 @@
  *
  * @since 0.1.0
  */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "./Errors.ts"
 import * as NestingDepth from "./NestingDepth.ts"
@@ -104,16 +107,6 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
   return new Errors.UnrecognizedError({ ...common, status, code, category: Errors.categoryOf(status), message, details })
 }
 
-// RFC 9110, section 5.6.7. All three forms are in GMT; the last one omits the time zone. `Date.parse` alone accepts almost any
-// word before a number as a date.
-const httpDate = new RegExp(
-  [
-    /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT/,
-    /[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT/,
-    /[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}/
-  ].map((form) => `^${form.source}$`).join("|")
-)
-
 /**
  * The longest wait of a `Retry-After`, a day: the quotas of the document are daily.
  * Source: interface v1, "Limits".
@@ -137,11 +130,8 @@ export const longestPlausibleWait: Duration.Duration = Duration.days(7)
  * @since 0.1.0
  * @category decoding
  */
-export const parseHttpDate = (header: string | undefined): number | undefined => {
-  const text = header?.trim() ?? ""
-  const millis = httpDate.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN
-  return Number.isNaN(millis) ? undefined : millis
-}
+export const parseHttpDate = (header: string | undefined): number | undefined =>
+  Option.getOrUndefined(Option.map(Result.getSuccess(Headers.parseHttpDate(header ?? "")), DateTime.toEpochMillis))
 
 /**
  * Parses a `Retry-After` header: seconds, or an HTTP date. A date is compared with the `Date` header of the same response,
@@ -163,6 +153,6 @@ export const retryAfter = (
     ? Number(text) * 1_000
     : (parseHttpDate(text) ?? Number.NaN) - (parseHttpDate(date) ?? receivedAt)
   return millis <= Duration.toMillis(longestPlausibleWait)
-    ? Option.some(Duration.min(Duration.millis(millis), longestWait))
+    ? Option.some(Duration.min(Duration.millis(Math.max(millis, 0)), longestWait))
     : Option.none()
 }

@@ -101,7 +101,9 @@ export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()("InvalidA
  * @since 0.1.0
  * @category errors
  */
-export class InsufficientScope extends Schema.TaggedError<InsufficientScope>()("InsufficientScope", documented(403, "INSUFFICIENT_SCOPE")) {}
+export class InsufficientScope
+  extends Schema.TaggedError<InsufficientScope>()("InsufficientScope", documented(403, "INSUFFICIENT_SCOPE"))
+{}
 
 /**
  * Developer access of the account is suspended or revoked.
@@ -109,7 +111,9 @@ export class InsufficientScope extends Schema.TaggedError<InsufficientScope>()("
  * @since 0.1.0
  * @category errors
  */
-export class DeveloperAccessRevoked extends Schema.TaggedError<DeveloperAccessRevoked>()("DeveloperAccessRevoked", documented(403, "DEVELOPER_ACCESS_REVOKED")) {}
+export class DeveloperAccessRevoked
+  extends Schema.TaggedError<DeveloperAccessRevoked>()("DeveloperAccessRevoked", documented(403, "DEVELOPER_ACCESS_REVOKED"))
+{}
 
 /**
  * The account has no profile photo or no cover; both are required to write.
@@ -117,7 +121,9 @@ export class DeveloperAccessRevoked extends Schema.TaggedError<DeveloperAccessRe
  * @since 0.1.0
  * @category errors
  */
-export class ProfileIncomplete extends Schema.TaggedError<ProfileIncomplete>()("ProfileIncomplete", documented(403, "PROFILE_INCOMPLETE")) {}
+export class ProfileIncomplete
+  extends Schema.TaggedError<ProfileIncomplete>()("ProfileIncomplete", documented(403, "PROFILE_INCOMPLETE"))
+{}
 
 /**
  * The recipient has not written to the caller and does not follow the caller.

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { OperationName } from "./Operations.ts"
+import type { Area, OperationName } from "./Operations.ts"
 
 /**
  * The texts of an operation.
@@ -104,4 +104,19 @@ export const texts: { readonly [Name in OperationName]: OperationText } = {
       "Sends a message. The interface can't list messages: after an ambiguous failure, check in the web app before you send the message again.",
     whenUnknown: checkWebApp("the message exists")
   }
+}
+
+/**
+ * The descriptions of the areas.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const areas: { readonly [A in Area]: string } = {
+  profiles: "The key's own account, other people's profiles and follows",
+  media: "Files for use in posts",
+  posts: "Posts with comments and likes",
+  stories: "Stories",
+  store: "Stock and shipping",
+  chat: "Conversations and messages"
 }

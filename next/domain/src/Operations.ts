@@ -321,14 +321,6 @@ export type Area = Operations[OperationName]["area"]
 export type NameIn<A extends Area> = { [Name in OperationName]: Operations[Name]["area"] extends A ? Name : never }[OperationName]
 
 /**
- * The method of an operation.
- *
- * @since 0.1.0
- * @category models
- */
-export type MethodOf<Name extends OperationName> = Operations[Name]["method"]
-
-/**
  * The schema of a part of an operation, such as `payload`; `never` if the operation has none.
  *
  * @since 0.1.0
@@ -339,36 +331,12 @@ export type SchemaOf<Name extends OperationName, Part extends keyof Operation> =
 }[Name]
 
 /**
- * The path parameters of an operation; `never` without any.
+ * The value of a part of an operation, such as `parameters`, `query` or `payload`; `never` if the operation has none.
  *
  * @since 0.1.0
  * @category models
  */
-export type ParametersOf<Name extends OperationName> = SchemaOf<Name, "parameters">["Type"]
-
-/**
- * The query of an operation; `never` without one.
- *
- * @since 0.1.0
- * @category models
- */
-export type QueryOf<Name extends OperationName> = SchemaOf<Name, "query">["Type"]
-
-/**
- * The JSON payload of an operation; `never` without one.
- *
- * @since 0.1.0
- * @category models
- */
-export type PayloadOf<Name extends OperationName> = SchemaOf<Name, "payload">["Type"]
-
-/**
- * The parts of a multipart payload of an operation; `never` without one.
- *
- * @since 0.1.0
- * @category models
- */
-export type MultipartOf<Name extends OperationName> = SchemaOf<Name, "multipart">["Type"]
+export type TypeOf<Name extends OperationName, Part extends keyof Operation> = SchemaOf<Name, Part>["Type"]
 
 /**
  * The success of an operation; `void` for a response without a body, if the operation allows one.
@@ -377,7 +345,7 @@ export type MultipartOf<Name extends OperationName> = SchemaOf<Name, "multipart"
  * @category models
  */
 export type SuccessOf<Name extends OperationName> =
-  | SchemaOf<Name, "success">["Type"]
+  | TypeOf<Name, "success">
   | (Operations[Name]["mayBeEmpty"] extends true ? void : never)
 
 /**

@@ -8,7 +8,6 @@
  */
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -16,6 +15,7 @@ import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
+import * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Transformation from "effect/SchemaTransformation"
@@ -25,7 +25,7 @@ import type { DocumentedError, ErrorCode, ErrorEnvelope } from "./Errors.ts"
 import { keySecretLength, requestsPerWindow } from "./Limits.ts"
 import { transform } from "./OpenApi.ts"
 import * as Operations from "./Operations.ts"
-import { texts } from "./OperationTexts.ts"
+import { areas, texts } from "./OperationTexts.ts"
 
 /**
  * The annotation of an endpoint with its {@link Operations.DeliveryClass}.
@@ -78,14 +78,14 @@ const rateLimited = Schema.toType(RateLimited).pipe(HttpApiSchema.encodeToWithHe
     new RateLimited({ ...body, retryAfter: Option.getOrUndefined(retryAfter(headers["retry-after"], Number.NaN)) }),
   encode: (error) => ({
     body: error,
-    headers: error.retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(Duration.toSeconds(error.retryAfter))) }
+    headers: error.retryAfter === undefined ? {} : { "retry-after": Headers.formatRetryAfter(Headers.retryAfterDuration(error.retryAfter)) }
   })
 })).annotate({ description: "RATE_LIMITED" })
 
 const commonErrors = Operations.commonErrors.map((code) => code === "RATE_LIMITED" ? rateLimited : errorResponse(code))
 
 const bearer = HttpApiSecurity.annotate(
-  HttpApiSecurity.bearer,
+  HttpApiSecurity.http({ scheme: "bearer" }),
   OpenApi.Description,
   `A personal key: a fixed prefix followed by ${keySecretLength} characters.`
 )
@@ -149,7 +149,7 @@ const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
   const isInArea = (name: Operations.OperationName): name is Operations.NameIn<A> => Operations.operations[name].area === area
   // True because an area is that of an operation.
   const names = Operations.names.filter(isInArea) as unknown as Arr.NonEmptyReadonlyArray<Operations.NameIn<A>>
-  return HttpApiGroup.make(area, { topLevel: true }).add(...Arr.map(names, endpointOf))
+  return HttpApiGroup.make(area, { topLevel: true }).annotate(OpenApi.Description, areas[area]).add(...Arr.map(names, endpointOf))
 }
 
 /**
@@ -159,9 +159,7 @@ const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
  * @since 0.1.0
  * @category groups
  */
-export class ProfilesGroup
-  extends groupOf("profiles").annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
-{}
+export class ProfilesGroup extends groupOf("profiles") {}
 
 /**
  * Uploads.
@@ -170,7 +168,7 @@ export class ProfilesGroup
  * @since 0.1.0
  * @category groups
  */
-export class MediaGroup extends groupOf("media").annotate(OpenApi.Description, "Files for use in posts") {}
+export class MediaGroup extends groupOf("media") {}
 
 /**
  * Posts, comments and likes.
@@ -179,7 +177,7 @@ export class MediaGroup extends groupOf("media").annotate(OpenApi.Description, "
  * @since 0.1.0
  * @category groups
  */
-export class PostsGroup extends groupOf("posts").annotate(OpenApi.Description, "Posts with comments and likes") {}
+export class PostsGroup extends groupOf("posts") {}
 
 /**
  * Stock and shipping.
@@ -188,7 +186,7 @@ export class PostsGroup extends groupOf("posts").annotate(OpenApi.Description, "
  * @since 0.1.0
  * @category groups
  */
-export class StoreGroup extends groupOf("store").annotate(OpenApi.Description, "Stock and shipping") {}
+export class StoreGroup extends groupOf("store") {}
 
 /**
  * Conversations and messages.
@@ -197,7 +195,7 @@ export class StoreGroup extends groupOf("store").annotate(OpenApi.Description, "
  * @since 0.1.0
  * @category groups
  */
-export class ChatGroup extends groupOf("chat").annotate(OpenApi.Description, "Conversations and messages") {}
+export class ChatGroup extends groupOf("chat") {}
 
 const about = [
   "An approved integration acts on the one account that owns its key: profiles, posts with uploaded media, comments, likes, follows, stock, shipping and chat.",
@@ -239,7 +237,7 @@ export class PlazaApi extends HttpApi.make("plaza")
  * @since 0.1.0
  * @category groups
  */
-export class StoriesGroup extends groupOf("stories").annotate(OpenApi.Description, "Stories") {}
+export class StoriesGroup extends groupOf("stories") {}
 
 /**
  * {@link PlazaApi} and {@link StoriesGroup}.

@@ -28,7 +28,10 @@ const PageSize = Schema.String.check(Schema.isPattern(/^\d+$/, { message: pageSi
 const inQuery = <S extends Schema.Constraint>(schema: S) =>
   Schema.optionalKey(schema).pipe(Schema.decodeTo(
     Schema.optional(Schema.toType(schema)),
-    Transformation.transformOptional<S["Type"] | undefined, S["Type"]>({ decode: identity, encode: Option.filter(Predicate.isNotUndefined) })
+    Transformation.transformOptional<S["Type"] | undefined, S["Type"]>({
+      decode: identity,
+      encode: Option.filter(Predicate.isNotUndefined)
+    })
   ))
 
 /**

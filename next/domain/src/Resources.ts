@@ -74,7 +74,7 @@ export const Post = Schema.Struct({
   id: PostId,
   text: optional(Schema.String),
   mediaIds: optional(Schema.Array(MediaId)),
-  createdAt: optional(Timestamp).annotateKey({ description: "When the post was created" })
+  createdAt: optional(Timestamp).pipe(Schema.annotateEncoded({ description: "When the post was created" }))
 }).annotate({ identifier: "Post" })
 /** @since 0.1.0 @category resources */
 export interface Post extends Schema.Struct.Type<typeof Post.fields> {}
