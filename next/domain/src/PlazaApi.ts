@@ -8,6 +8,7 @@
  */
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
+import { constUndefined } from "effect/Function"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -74,8 +75,8 @@ const rateLimited = Schema.toType(RateLimited).pipe(HttpApiSchema.encodeToWithHe
   headers: { "retry-after": Schema.optionalKey(Schema.String) }
 }, {
   // Without the clock of the caller: a date counts as absent.
-  decode: ({ body, headers }) =>
-    new RateLimited({ ...body, retryAfter: Option.getOrUndefined(retryAfter(headers["retry-after"], Number.NaN)) }),
+  decode: ({ body: { details, message }, headers }) =>
+    new RateLimited({ message, details, retryAfter: Option.getOrUndefined(retryAfter(headers["retry-after"], Number.NaN)) }),
   encode: (error) => ({
     body: error,
     headers: error.retryAfter === undefined ? {} : { "retry-after": Headers.formatRetryAfter(Headers.retryAfterDuration(error.retryAfter)) }
@@ -121,7 +122,9 @@ type EndpointOf<Names extends Operations.OperationName> = {
   >
 }[Names]
 
-const noContent = HttpApiSchema.NoContent.annotate({ description: "Success" })
+// The platform's `NoContent` encodes any value to a response without a body. This one leaves a result to the other schema.
+const noContent = Schema.Undefined.pipe(HttpApiSchema.asNoContent({ decode: constUndefined }), HttpApiSchema.status(204))
+  .annotate({ description: "Success" })
 
 const endpointOf = <Name extends Operations.OperationName>(name: Name): EndpointOf<Name> => {
   const { delivery, errors, mayBeEmpty, method, multipart, parameters, path, payload, query, success }: Operations.Operation =
@@ -132,7 +135,7 @@ const endpointOf = <Name extends Operations.OperationName>(name: Name): Endpoint
     params: parameters?.fields,
     query: query?.fields,
     payload: multipart?.pipe(HttpApiSchema.asMultipartStream()) ?? payload,
-    success: mayBeEmpty ? [success, noContent] : success,
+    success: mayBeEmpty ? [noContent, success] : success,
     error: [...commonErrors, ...errors.map((code) => errorResponse(code))]
   })
     .annotate(Delivery, delivery)

@@ -19,7 +19,10 @@ const pageSizeProblem = `must be a whole number from ${minPageSize} to ${maxPage
 /** The `limit` of a list. An integer in a query has digits only, without a sign, spaces, an exponent or another base. */
 const PageSize = Schema.String.check(Schema.isPattern(/^\d+$/, { message: pageSizeProblem })).pipe(
   Schema.decodeTo(
-    Schema.Int.check(Schema.isBetween({ minimum: minPageSize, maximum: maxPageSize }, { message: pageSizeProblem })),
+    Schema.Number.check(
+      Schema.isInt({ message: pageSizeProblem }),
+      Schema.isBetween({ minimum: minPageSize, maximum: maxPageSize }, { message: pageSizeProblem })
+    ),
     Transformation.numberFromString
   )
 )
