@@ -22,18 +22,28 @@ const rewrite = (value: unknown, f: (object: Json) => Json): unknown =>
 
 const published = (object: Json): Json => {
   if (object["type"] === "object") {
-    const { additionalProperties: _, allOf, properties, required = [], type, ...rest } = object
-    // New fields may appear at any time. Those of an error are its details.
-    return { type, required, ...(isJson(properties) ? { properties } : {}), additionalProperties: allOf === undefined ? true : {}, ...rest }
+    const { additionalProperties, allOf, properties, required = [], type, ...rest } = object
+    // The schema of an object with fields of its own and any others, such as the details of an error.
+    const others = Array.isArray(allOf) && isJson(allOf[0]) ? allOf[0]["additionalProperties"] : additionalProperties
+    // New fields may appear at any time.
+    return { type, required, ...(isJson(properties) ? { properties } : {}), additionalProperties: others || true, ...rest }
   }
   if (Array.isArray(object["anyOf"])) {
     // An optional field has two nulls, because JSON has no `undefined`.
     const members: ReadonlyArray<unknown> = object["anyOf"]
     return { ...object, anyOf: members.filter((member, index) => !Equal.equals(member, members[index - 1])) }
   }
-  if (object["in"] === "query" && object["name"] === "limit") {
-    // A query consists of texts, but this one is a whole number.
-    return { ...object, schema: { type: "integer", minimum: minPageSize, maximum: maxPageSize } }
+  if (object["in"] === "query") {
+    // A query has texts only: no null, and the limit of a list as digits.
+    const { schema } = object
+    return {
+      ...object,
+      schema: object["name"] === "limit"
+        ? { type: "integer", minimum: minPageSize, maximum: maxPageSize }
+        : isJson(schema) && Array.isArray(schema["anyOf"])
+        ? schema["anyOf"][0]
+        : schema
+    }
   }
   if ("retry-after" in object) {
     return { "Retry-After": { description: "How long to wait: seconds, or an HTTP date.", schema: { type: "string" } } }
@@ -43,9 +53,9 @@ const published = (object: Json): Json => {
     const { security: _, ...operation } = object
     return operation
   }
-  if ("content" in object && "description" in object) {
+  if (isJson(object["content"]) && Predicate.isString(object["description"])) {
     const { content, description, ...response } = object
-    return { description: String(description).replaceAll(" | ", ", "), ...response, content }
+    return { description: description.replaceAll(" | ", ", "), ...response, content }
   }
   return object
 }

@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -29,10 +28,10 @@ const PageSize = Schema.String.check(Schema.isPattern(/^\d+$/, { message: pageSi
 
 /** An optional text of a query. Absent and `undefined` mean the same, and neither is encoded. */
 const inQuery = <S extends Schema.Constraint>(schema: S) =>
-  Schema.optionalKey(schema).pipe(Schema.decodeTo(
+  Schema.optional(schema).pipe(Schema.decodeTo(
     Schema.optional(Schema.toType(schema)),
-    Transformation.transformOptional<S["Type"] | undefined, S["Type"]>({
-      decode: identity,
+    Transformation.transformOptional<S["Type"] | undefined, S["Type"] | undefined>({
+      decode: Option.filter(Predicate.isNotUndefined),
       encode: Option.filter(Predicate.isNotUndefined)
     })
   ))

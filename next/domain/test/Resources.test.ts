@@ -18,13 +18,7 @@ interface Resource {
   readonly optional: Fields
 }
 
-/** Erases the type of a schema, so that all schemas use the same tests. */
-const resource = <A, I>(schema: Schema.Codec<A, I>, required: Fields, optional: Fields = {}): Resource => ({
-  // Schemas are invariant. The tests pass a schema only values that it accepts or produced, or values that it must reject.
-  schema: schema as unknown as Schema.Codec<unknown>,
-  required,
-  optional
-})
+const resource = (schema: Schema.Codec<unknown>, required: Fields, optional: Fields = {}): Resource => ({ schema, required, optional })
 
 const mediaIds = Arbitrary.array(text, { maxLength: 3 })
 const nextCursor = oneOf<string | null>(Arbitrary.Constant(null), Arbitrary.filter(text, (cursor) => cursor !== ""))
@@ -164,7 +158,7 @@ describe("dates", () => {
   })
 
   it.each(["yesterday", "", "2026-13-01T00:00:00.000Z", 1_790_000_000_000, null])("%j is not a date", (value) => {
-    expect(() => decode(value)).toThrow()
+    expect(Option.isNone(Schema.decodeUnknownOption(Resources.Timestamp)(value))).toBe(true)
   })
 })
 

@@ -17,8 +17,15 @@ export const textOf = (unit: Arbitrary.Arbitrary<number>, options?: Arbitrary.Ar
 
 export const text = Arbitrary.schema(Schema.String)
 
-/** Any value that `JSON.parse` returns. Negative zero is the one number that JSON text doesn't keep. */
+/** Any value that `JSON.parse` returns. Negative zero is the one value that JSON text doesn't keep. */
 export const json = Arbitrary.map(Arbitrary.schema(Schema.Json), (value): unknown => JSON.parse(JSON.stringify(value)))
+
+/** The fields of a JSON object, with these names. */
+export const jsonFields = (name: Schema.Codec<string>): Arbitrary.Arbitrary<Readonly<Record<string, unknown>>> =>
+  Arbitrary.map(
+    Arbitrary.array(Arbitrary.all([Arbitrary.schema(name), json])),
+    Object.fromEntries<unknown>
+  )
 
 /** An instant with a year of four digits, as JSON shows it. */
 export const date = Arbitrary.map(
