@@ -70,7 +70,7 @@ export const errorResponse = <Code extends ErrorCode>(
 }
 
 /** `RATE_LIMITED` with the header `Retry-After`, in whole seconds when it is encoded. */
-const rateLimited = Schema.toType(RateLimited).pipe(HttpApiSchema.encodeToWithHeaders({
+const rateLimited = RateLimited.pipe(HttpApiSchema.encodeToWithHeaders({
   body: errorResponse("RATE_LIMITED"),
   headers: { "retry-after": Schema.optionalKey(Schema.String) }
 }, {
