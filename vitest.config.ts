@@ -8,6 +8,10 @@ import { defineConfig } from "vitest/config"
 // the conditions to Node, which below 20.19 can't `require` the ES modules that some packages export under it.
 const conditions = ["@plaza/source", "node", "development|production"]
 
+// Absolute, because Vitest finds a relative one in an outer clone first.
+const setup = (file: string) => [fileURLToPath(new URL(file, import.meta.url))]
+const setupFiles = setup("scripts/TestSetup.ts")
+
 /** Tests of what a process counts about itself. All others share processes, because to load the modules for each file would take minutes. */
 const alone = [
   "apps/stock-sync/test/Documentation.test.ts",
@@ -26,6 +30,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "shared",
+          setupFiles,
           include: [
             "{packages,apps}/*/test/**/*.test.ts",
             "examples/{src,test}/**/*.test.ts",
@@ -39,13 +44,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "next", include: ["next/*/test/**/*.test.ts"], setupFiles: [] }
+        test: {
+          name: "next",
+          include: ["next/*/test/**/*.test.ts"],
+          setupFiles: setup("next/domain/test/TestSetup.ts")
+        }
       },
       // Vitest starts new processes for each project.
-      ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file] } }))
+      ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file], setupFiles } }))
     ],
-    // Absolute, because Vitest finds a relative one in an outer clone first.
-    setupFiles: [fileURLToPath(new URL("scripts/TestSetup.ts", import.meta.url))],
     pool: "forks",
     isolate: false,
     maxWorkers: 2,

@@ -38,6 +38,12 @@ const rules: ReadonlyArray<Rule> = [
     rule: "domain imports only effect"
   },
   {
+    files: /^next\/domain\/src\//,
+    except: /\/(?:PlazaApi|index)\.ts$/,
+    forbids: (specifier) => within("effect/http-api")(specifier) || specifier === "./PlazaApi.ts",
+    rule: "only PlazaApi and the index of domain load HttpApi"
+  },
+  {
     files: /^packages\/domain\/src\//,
     forbids: (specifier) => !isRelative(specifier) && !isAllowedInDomain(specifier),
     rule: "domain imports only effect and @effect/platform"

@@ -1,0 +1,134 @@
+/**
+ * `Retry-After` in both of its forms, and in none.
+ */
+import { afterEach, describe, expect, it } from "@effect/vitest"
+import { Arbitrary, Duration, Option } from "effect"
+import { parseHttpDate, retryAfter } from "../src/ErrorResponse.ts"
+import { between, oneOf, text } from "./generators.ts"
+
+const receivedAt = Date.UTC(2026, 9, 1, 12, 0, 0)
+const day = 86_400
+const week = 7 * day
+/** The wait in milliseconds for a value in seconds. */
+const waitFor = (seconds: number) => seconds > week ? undefined : Math.min(seconds, day) * 1_000
+const millis = (header: string | undefined, date?: string) =>
+  Option.getOrUndefined(Option.map(retryAfter(header, receivedAt, date), Duration.toMillis))
+const httpDate = (at: number) => new Date(at).toUTCString()
+
+describe("Retry-After", () => {
+  const secondsOfAnySize = oneOf(between(0, 2 * day), between(0, 2 * week), between(0, 2 ** 31))
+
+  it.prop("in seconds is that many seconds, not milliseconds; at most a day, and none beyond a week", [secondsOfAnySize], ([seconds]) => {
+    expect(millis(String(seconds))).toBe(waitFor(seconds))
+  })
+
+  it.each([
+    ["86400", day],
+    ["86401", day],
+    ["604800", day],
+    ["604800.0", day],
+    ["60000", 60_000],
+    ["604800.001", undefined],
+    ["604801", undefined],
+    ["1764200000", undefined],
+    ["1764200000000", undefined],
+    ["99999999999", undefined],
+    ["1".repeat(400), undefined]
+  ] as const)("%j is %s seconds", (header, expected) => {
+    expect(millis(header)).toBe(expected === undefined ? undefined : expected * 1_000)
+  })
+
+  it.each([["0", 0], ["1.5", 1_500], ["0.25", 250], [" 7 ", 7_000], ["007", 7_000]] as const)("%j is %i ms", (header, expected) => {
+    expect(millis(header)).toBe(expected)
+  })
+
+  const instants = oneOf(between(0, 2 * day), between(0, 2 * week), between(0, 2_000_000_000))
+  const hours = between(-72 * 3_600, 72 * 3_600)
+
+  it.prop("as an HTTP date is compared with the service's clock, with any skew", [instants, hours], ([seconds, ahead]) => {
+    const sentAt = receivedAt + ahead * 1_000
+    expect(millis(httpDate(sentAt + seconds * 1_000), httpDate(sentAt))).toBe(waitFor(seconds))
+  })
+
+  it.prop("in seconds doesn't depend on any clock", [secondsOfAnySize, hours], ([seconds, ahead]) => {
+    expect(millis(String(seconds), httpDate(receivedAt + ahead * 1_000))).toBe(waitFor(seconds))
+  })
+
+  it.prop("as an HTTP date without a Date header is compared with the local clock", [instants], ([seconds]) => {
+    expect(millis(httpDate(receivedAt + seconds * 1_000))).toBe(waitFor(seconds))
+  })
+
+  it.each(["", "yesterday", "2026-10-01T12:00:30Z", "0", "Thu, 99 Oct 2026 12:00:00 GMT"])("a Date header %j counts as none", (date) => {
+    expect(millis("Thu, 01 Oct 2026 12:00:30 GMT", date)).toBe(30_000)
+    expect(parseHttpDate(date)).toBeUndefined()
+  })
+
+  it.prop("as an HTTP date in the past is a wait of zero", [between(0, 900_000_000)], ([seconds]) => {
+    expect(millis(httpDate(receivedAt - seconds * 1_000))).toBe(0)
+  })
+
+  it.each(["Thu, 01 Oct 2026 12:00:30 GMT", "Thursday, 01-Oct-26 12:00:30 GMT", "Thu Oct  1 12:00:30 2026"])("%j is a date too",
+    (header) => {
+      expect(millis(header)).toBe(30_000)
+    })
+
+  it.each([
+    undefined,
+    "",
+    " ",
+    "soon",
+    "-5",
+    "+5",
+    "1e3",
+    "0x10",
+    "5s",
+    "5 s",
+    ".5",
+    "5.",
+    "1,5",
+    "1 2",
+    "60, 60",
+    "Thu, 01 Oct 2026 12:00:30 GMT, Thu, 01 Oct 2026 12:00:30 GMT",
+    "Infinity",
+    "NaN",
+    "null",
+    "abc 9999",
+    "May 1",
+    "Mon, 99 Oct 2026 12:00:00 GMT",
+    "2026-10-01T12:00:30Z",
+    "Thu, 01 Oct 2026 12:00:30",
+    "Thu, 01 Oct 2026",
+    "99999999999999999999",
+    "9".repeat(400)
+  ])("%j gives no wait", (header) => {
+    expect(millis(header)).toBeUndefined()
+  })
+
+  const anyDate = Arbitrary.map(between(-62_167_219_200, 253_402_300_799), (seconds) => httpDate(seconds * 1_000))
+
+  it.prop("with any text is none or a wait of at most a day", [
+    oneOf(text, Arbitrary.map(between(-1_000, 2 ** 40), String), anyDate),
+    oneOf<string | undefined>(Arbitrary.Constant(undefined), text, anyDate)
+  ], ([header, date]) => {
+    const wait = millis(header, date) ?? 0
+    expect(wait).toBeGreaterThanOrEqual(0)
+    expect(wait).toBeLessThanOrEqual(day * 1_000)
+  })
+
+  describe("on a machine that isn't set to UTC", () => {
+    const zone = process.env["TZ"]
+    afterEach(() => {
+      if (zone === undefined) {
+        delete process.env["TZ"]
+      } else {
+        process.env["TZ"] = zone
+      }
+    })
+
+    it("a date without a zone is still in GMT", () => {
+      process.env["TZ"] = "Asia/Tokyo"
+      expect(new Date(receivedAt).getHours()).toBe(21)
+      expect(millis("Thu Oct  1 12:00:30 2026")).toBe(30_000)
+    })
+  })
+})
