@@ -285,7 +285,7 @@ layer(NodeContext.layer)("the doctor on", (it) => {
       expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" }, false)[0].status).toBe("ok")
     }))
 
-  it.effect.each([["v20.18.0", "ok"], ["v20.17.9", "failed"], ["v18.20.0", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s",
+  it.effect.each([["v22.19.0", "ok"], ["v22.18.9", "failed"], ["v20.20.2", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s",
     ([version, status]) => Effect.sync(() => expect(Local.node(version).status).toBe(status)))
 
   it.effect.each([

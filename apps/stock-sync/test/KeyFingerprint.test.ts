@@ -1,4 +1,4 @@
-/** The fingerprint of a key, by which ledgers of earlier versions recognise their account. */
+/** The fingerprint of a key, by which a ledger recognises its account. */
 import { Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { expect, it } from "vitest"

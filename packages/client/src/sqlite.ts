@@ -26,7 +26,7 @@ import type * as NodeSqlite from "node:sqlite"
 export interface Options {
   /** The path of the file, or `:memory:`. SQLite creates a file that does not exist. */
   readonly filename: string
-  /** Opens the file for reading only (default: false). */
+  /** Opens the file for reading only, in the journal mode that it has (default: false). */
   readonly readonly?: boolean
   /** Leaves the journal mode of the file as it is (default: false, which sets it to the write-ahead log). */
   readonly disableWAL?: boolean
@@ -53,6 +53,15 @@ interface Prepared {
 // A program has a few dozen statements. The limit is for one that puts values into their text.
 const longestCache = 200
 
+// In Node 22, a statement keeps the columns that it had when it was prepared.
+const changesColumns = /^\s*(alter|drop|rollback)\b/i
+
+// Node takes a first value that is an object, such as a Date, as the values of named parameters. With this in its place, it is an error.
+const unnamed = {}
+
+// Node 22 rejects a boolean. The cast is true or an error: SQLite rejects a value of another type.
+const toValue = (value: unknown): NodeSqlite.SQLInputValue => typeof value === "boolean" ? Number(value) : value as NodeSqlite.SQLInputValue
+
 const makeConnection = (database: NodeSqlite.DatabaseSync): Connection => {
   const cache = new Map<string, Prepared>()
 
@@ -72,15 +81,15 @@ const makeConnection = (database: NodeSqlite.DatabaseSync): Connection => {
     Effect.withFiberRuntime((fiber) => {
       try {
         const { returnsRows, statement } = prepare(sql)
-        // True or an error: SQLite rejects a value of another type.
-        const values = params as Array<null | number | bigint | string | Uint8Array>
+        const values = params.map(toValue)
         if (!returnsRows) {
-          statement.run(...values)
+          statement.run(unnamed, ...values)
+          if (changesColumns.test(sql)) cache.clear()
           return Effect.succeed([])
         }
         statement.setReturnArrays(asArrays)
         // True: each row is an object or an array of the values of its columns.
-        const rows = statement.all(...values) as Array<Row>
+        const rows = statement.all(unnamed, ...values) as Array<Row>
         if (!Context.get(fiber.currentContext, SqlClient.SafeIntegers)) {
           for (const row of rows) for (const name in row) if (typeof row[name] === "bigint") row[name] = Number(row[name])
         }
@@ -109,7 +118,7 @@ const open = ({ disableWAL = false, filename, readonly = false }: Options): Effe
       const database = new (load().DatabaseSync)(filename, { readOnly: readonly })
       try {
         database.exec("PRAGMA temp_store = MEMORY")
-        if (!disableWAL) database.exec("PRAGMA journal_mode = WAL")
+        if (!disableWAL && !readonly) database.exec("PRAGMA journal_mode = WAL")
       } catch (cause) {
         database.close()
         throw cause

@@ -16,7 +16,7 @@ import { type ConnectionSettings, variables } from "../profiles/ConnectionSettin
 import { masked } from "../profiles/Profiles.ts"
 import { type Check, failed, ok, unknown, warning } from "./Check.ts"
 
-const minNode = [20, 18] as const
+const minNode = [22, 19] as const
 
 export const node = (version: string): Check => {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number)

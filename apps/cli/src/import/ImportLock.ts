@@ -1,7 +1,6 @@
 /**
  * Locks the imports of one kind for an account, because two imports could overwrite each other. The lock is an exclusive
- * transaction on its own SQLite file, which the system releases when the process exits. Loading this module loads the
- * native database.
+ * transaction on its own SQLite file, which the system releases when the process exits.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import type { PlatformError } from "@effect/platform/Error"

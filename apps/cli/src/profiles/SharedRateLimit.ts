@@ -1,4 +1,4 @@
-/** A rate limit that the processes of a key share through a SQLite file. Loading this module loads the native database. */
+/** A rate limit that the processes of a key share through a SQLite file. */
 import { UsageError } from "@plaza/cli-kit/CliError"
 import type { RateLimit, Settings } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"

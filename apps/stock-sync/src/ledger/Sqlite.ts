@@ -1,6 +1,5 @@
 /**
- * Opens a ledger in an SQLite file: with its lock, beside a running worker, read-only, or as a temporary copy. Loading this module
- * loads the native database.
+ * Opens a ledger in an SQLite file: with its lock, beside a running worker, read-only, or as a temporary copy.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as FileSystem from "@effect/platform/FileSystem"
