@@ -1,5 +1,5 @@
 /**
- * Writes `scripts/surface.txt`: everything that users see of the programs and packages, one fact a line. With `--check` it changes nothing,
+ * Writes `docs/reference/surface.txt`: everything that users see of the programs and packages, one fact a line. With `--check` it changes nothing,
  * prints the difference and exits with 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -55,7 +55,9 @@ const endpoints = (root: string): Sections => {
   const contract = read("packages/domain/openapi.json")
   return {
     "Endpoints of the interface": contract,
-    "Endpoints of the sandbox, where they differ from the interface": read("packages/sandbox/openapi.json").filter((line) => !contract.includes(line)),
+    "Endpoints of the sandbox, where they differ from the interface": read("packages/sandbox/openapi.json").filter((line) =>
+      !contract.includes(line)
+    ),
     "Endpoints of the control API": read("packages/sandbox/control-openapi.json")
   }
 }
@@ -121,13 +123,15 @@ export const check = (committed: string, current: string): { readonly isSame: bo
   const lines = difference(committed, current)
   return {
     isSame: false,
-    message: `${lines.join("\n")}\n\nsurface: the public surface has changed: run \`npm run surface\` and commit scripts/surface.txt\n`
+    message: `${
+      lines.join("\n")
+    }\n\nsurface: the public surface has changed: run \`npm run surface\` and commit docs/reference/surface.txt\n`
   }
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url))
-  const file = join(root, "scripts/surface.txt")
+  const file = join(root, "docs/reference/surface.txt")
   const { commandLines, errorLines, manuals, outputLines, toolLines } = await import("./surface/Programs.ts")
   const text = surface(root, { commands: manuals.flatMap(commandLines), outputs: outputLines(), tools: toolLines(), errors: errorLines })
   if (argv.includes("--check")) {

@@ -23,6 +23,8 @@ export interface Emitted {
 const eventPattern = /^[a-z][a-z_]*\.[a-zA-Z_]+$/
 export const variablePattern = /\b(?:(?:PLAZA|STOCK_SYNC|OTEL|XDG|NODE)_[A-Z][A-Z_]*[A-Z]|[A-Z]+_PROXY|NO_COLOR)\b/g
 
+const isReference = (type: ts.Type): type is ts.TypeReference => "target" in type
+
 export const emitted = (sources: Sources): Emitted => {
   const { checker, isOwn, program, root } = sources
   const files = program.getSourceFiles().filter((file) => !file.isDeclarationFile && isOwn(file))
@@ -42,7 +44,7 @@ export const emitted = (sources: Sources): Emitted => {
     if (ts.isVariableDeclaration(node) && node.name.getText() === "paths") {
       for (const { name } of checker.getPropertiesOfType(checker.getTypeAtLocation(node))) pathsOf(node, name)
     }
-    if (ts.isCaseClause(node)) for (const path of textsOf(node.expression, new Map())) if (path.startsWith("/")) paths.add(path)
+    if (ts.isCaseClause(node)) { for (const path of textsOf(node.expression, new Map())) if (path.startsWith("/")) paths.add(path) }
     ts.forEachChild(node, collect)
   }
 
@@ -62,7 +64,8 @@ export const emitted = (sources: Sources): Emitted => {
     if (ts.isStringLiteralLike(node)) return [node.text]
     if (ts.isTemplateExpression(node)) {
       return node.templateSpans.reduce<ReadonlyArray<string>>(
-        (texts, { expression, literal }) => texts.flatMap((text) => textsOf(expression, bindings).map((each) => text + each + literal.text)),
+        (texts, { expression, literal }) =>
+          texts.flatMap((text) => textsOf(expression, bindings).map((each) => text + each + literal.text)),
         [node.head.text]
       )
     }
@@ -102,15 +105,20 @@ export const emitted = (sources: Sources): Emitted => {
     return [new Map(), ...(helper === undefined ? [] : (sites.get(helper) ?? []).map((site) => bindingsOf(helper, site)))]
   }
 
+  /** The items of an array, or the arguments of another generic type. */
+  const argumentsOf = (type: ts.Type | undefined): ReadonlyArray<ts.Type> =>
+    type !== undefined && isReference(type) ? checker.getTypeArguments(type) : []
+
   /** The fields of an object as JSON shows them: a line for each, also of the objects in it. */
   const fieldsOf = (path: string, type: ts.Type, depth = 4): ReadonlyArray<string> => {
     const some = type.isUnion() ? type.types.filter((each) => !(each.flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined))) : [type]
-    const [item] = some.length === 1 && checker.isArrayType(some[0] ?? type) ? checker.getTypeArguments(some[0] as ts.TypeReference) : []
+    const [item] = some.length === 1 && checker.isArrayType(some[0] ?? type) ? argumentsOf(some[0]) : []
     if (item !== undefined) return fieldsOf(`${path}[]`, item, depth)
-    const isOpen = depth > 0 && some.length > 0 && some.every((each) =>
-      each.flags & ts.TypeFlags.Object && !checker.isArrayType(each) && !checker.isTupleType(each) &&
-      checker.getPropertiesOfType(each).some(({ declarations = [] }) => declarations.some(isOwn))
-    )
+    const isOpen = depth > 0 && some.length > 0 &&
+      some.every((each) =>
+        each.flags & ts.TypeFlags.Object && !checker.isArrayType(each) && !checker.isTupleType(each) &&
+        checker.getPropertiesOfType(each).some(({ declarations = [] }) => declarations.some(isOwn))
+      )
     if (!isOpen) return [`${path}: ${typeText(sources, type)}`]
     return some.flatMap((each) => checker.getPropertiesOfType(each)).flatMap((member) =>
       fieldsOf(`${path}.${member.name}${member.flags & ts.SymbolFlags.Optional ? "?" : ""}`, checker.getTypeOfSymbol(member), depth - 1)
@@ -126,15 +134,19 @@ export const emitted = (sources: Sources): Emitted => {
       const tag = checker.getPropertyOfType(each, "type")
       const tags = tag === undefined ? undefined : checker.getTypeOfSymbol(tag)
       return (tags?.isUnion() === true ? tags.types : [tags]).flatMap((one) =>
-        one?.isStringLiteral() === true ? [`${one.value}: event`, ...fieldsOf(one.value, each).filter((line) => !line.startsWith(`${one.value}.type:`))] : []
+        one?.isStringLiteral() === true
+          ? [`${one.value}: event`, ...fieldsOf(one.value, each).filter((line) => !line.startsWith(`${one.value}.type:`))]
+          : []
       )
     })
   }
 
   const namesOf = (node: ts.Expression): ReadonlyArray<string> =>
-    ts.isStringLiteralLike(node) ? [node.text] : checker.getPropertiesOfType(checker.getTypeAtLocation(node)).filter(({ declarations = [] }) =>
-      declarations.some(isOwn)
-    ).map(({ name }) => name)
+    ts.isStringLiteralLike(node) ?
+      [node.text] :
+      checker.getPropertiesOfType(checker.getTypeAtLocation(node)).filter(({ declarations = [] }) => declarations.some(isOwn)).map((
+        { name }
+      ) => name)
 
   const pathOf = (node: ts.Node): string => relative(root, node.getSourceFile().fileName).replaceAll("\\", "/")
 
@@ -168,7 +180,9 @@ export const emitted = (sources: Sources): Emitted => {
   }
   // Spares the compiler most calls.
   const mayHaveEvent = ({ arguments: all }: ts.CallExpression): boolean =>
-    all.some((each) => ts.isTemplateExpression(each) || ts.isConditionalExpression(each) || (ts.isStringLiteral(each) && eventPattern.test(each.text)))
+    all.some((each) =>
+      ts.isTemplateExpression(each) || ts.isConditionalExpression(each) || (ts.isStringLiteral(each) && eventPattern.test(each.text))
+    )
 
   const isMetric = ({ expression }: ts.CallExpression): boolean =>
     /^Metric(?:Key)?\.(?:counter|gauge|histogram|frequency|summary|timer)/.test(expression.getText())
@@ -181,7 +195,9 @@ export const emitted = (sources: Sources): Emitted => {
     const declaration = symbol?.valueDeclaration
     const made = ts.isCallExpression(node)
       ? node
-      : declaration !== undefined && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined
+      : declaration !== undefined && ts.isVariableDeclaration(declaration)
+      ? declaration.initializer
+      : undefined
     if (made === undefined || !ts.isCallExpression(made)) return []
     if (isMetric(made)) return made.arguments[0] === undefined ? [] : textsOf(made.arguments[0], bindings)
     const helper = helperOf(made)
@@ -197,7 +213,11 @@ export const emitted = (sources: Sources): Emitted => {
     const symbol = property !== undefined && ts.isShorthandPropertyAssignment(property)
       ? checker.getShorthandAssignmentValueSymbol(property)
       : undefined
-    const value = symbol !== undefined ? bindings.get(symbol) : property !== undefined && ts.isPropertyAssignment(property) ? property.initializer : last
+    const value = symbol !== undefined
+      ? bindings.get(symbol)
+      : property !== undefined && ts.isPropertyAssignment(property)
+      ? property.initializer
+      : last
     return value === undefined ? "" : textsOf(value, bindings).join(" ")
   }
 
@@ -242,21 +262,29 @@ export const emitted = (sources: Sources): Emitted => {
       for (const argument of [first, second]) if (argument !== undefined && ts.isStringLiteralLike(argument)) spans.add(argument.text)
     }
     const isPrinted = /^(?:apps|packages\/(?:cli-kit|tabular))\//.test(pathOf(call))
-    if (isPrinted && first !== undefined && /TaggedError|^report$/.test(call.expression.getText().replace(/[<(][^]*$/, "")) && ts.isStringLiteralLike(first)) {
+    if (
+      isPrinted && first !== undefined && /TaggedError|^report$/.test(call.expression.getText().replace(/[<(][^]*$/, "")) &&
+      ts.isStringLiteralLike(first)
+    ) {
       const owner = ts.findAncestor(call, ts.isClassDeclaration)
-      errors.add(first.text)
-      const type = owner?.name === undefined ? undefined : checker.getTypeAtLocation(owner)
-      for (const { declarations = [], name } of type === undefined ? [] : checker.getPropertiesOfType(type)) {
-        if (declarations.some(isOwn)) errors.add(`${first.text}.${name}`)
+      const members = owner === undefined ?
+        [] :
+        checker.getPropertiesOfType(checker.getTypeAtLocation(owner)).filter(({ declarations = [] }) => declarations.some(isOwn))
+      // An error without a message of its own does not leave the program.
+      if (callee === "report" || members.some(({ name }) => name === "message")) {
+        errors.add(first.text)
+        for (const { name } of members) if (name !== "message") errors.add(`${first.text}.${name}`)
       }
     }
     if (callee === "startsWith" && first !== undefined && /[pP]ath/.test(call.expression.getText())) {
       for (const path of textsOf(first, new Map())) if (/^\/\w/.test(path)) paths.add(`${path}*`)
     }
-    if (/^(?:value|one|done|ndjson)$/.test(callee) && /\boutput$/.test(call.expression.getText().replace(/\.\w+$/, "")) && first !== undefined) {
+    if (
+      /^(?:value|one|done|ndjson)$/.test(callee) && /\boutput$/.test(call.expression.getText().replace(/\.\w+$/, "")) && first !== undefined
+    ) {
       const file = pathOf(call)
       const type = checker.getTypeAtLocation(first)
-      const [item] = callee === "ndjson" ? checker.getTypeArguments(type as ts.TypeReference) : [type]
+      const [item] = callee === "ndjson" ? argumentsOf(type) : [type]
       if (/^apps\/stock-sync\/.*\/commands\//.test(file) && item !== undefined) {
         for (const line of fieldsOf(file.replace(/^.*\/commands\/|\.ts$/g, ""), item)) results.add(line)
       }

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import ts from "../../site/src/Compiler.ts"
 import { filesOf, memberTexts, type Package, type Sources, textOf, typeText } from "./Sources.ts"
 
-const longest = 400
+const longest = 600
 const readable = 160
 
 /** Cuts a type that would fill a screen: its head says what it is, and the lines of its parts say the rest. */
@@ -64,21 +64,35 @@ const isExact = ({ checker }: Sources, symbol: ts.Symbol) => (node: ts.Declarati
 const valueTexts = (sources: Sources, symbol: ts.Symbol, inferred?: string): ReadonlyArray<string> => {
   const { checker, isOwn } = sources
   const declarations = (symbol.declarations ?? []).filter(isOwn).filter(isExact(sources, symbol))
-  const functions = declarations.filter((node) => ts.isFunctionDeclaration(node) || ts.isMethodSignature(node) || ts.isMethodDeclaration(node))
+  const functions = declarations.filter((node) =>
+    ts.isFunctionDeclaration(node) || ts.isMethodSignature(node) || ts.isMethodDeclaration(node)
+  )
   const overloads = functions.length > 1 ? functions.filter((node) => !("body" in node) || node.body === undefined) : functions
   if (overloads.length > 0) return overloads.map((node) => signatureText(sources, node))
   const [node] = declarations
   if (node !== undefined && (ts.isVariableDeclaration(node) || ts.isPropertySignature(node) || ts.isPropertyDeclaration(node))) {
+    if (node.type !== undefined && ts.isTypeLiteralNode(node.type) && node.type.members.every(ts.isCallSignatureDeclaration)) {
+      return node.type.members.map((each) => textOf(each))
+    }
     if (node.type !== undefined) {
       const text = typeText(sources, checker.getTypeOfSymbol(symbol))
       return [isIndirect(node.type) && text.length <= readable ? text : textOf(node.type)]
     }
-    if (!ts.isPropertySignature(node) && node.initializer !== undefined && ts.isArrowFunction(node.initializer)) {
-      return [signatureText(sources, node.initializer)]
-    }
+  }
+  if (
+    node !== undefined && (ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node) || ts.isPropertyAssignment(node)) &&
+    node.initializer !== undefined && ts.isArrowFunction(node.initializer)
+  ) {
+    return [signatureText(sources, node.initializer)]
   }
   return [inferred ?? inferredText(sources, checker.getTypeOfSymbol(symbol))]
 }
+
+/** A type on a line, or of a long union a line for each member. */
+const unionLines = (sources: Sources, path: string, type: ts.Type, text: string): ReadonlyArray<string> =>
+  text.length > longest && type.isUnion()
+    ? [`${path}: union`, ...type.types.map((each) => `${path} | ${short(typeText(sources, each))}`)]
+    : [`${path}: ${short(text)}`]
 
 /** The members of a type, without those that a library declares, such as the methods of an array. */
 const ownMembers = ({ checker, isOwn }: Sources, type: ts.Type): ReadonlyArray<ts.Symbol> =>
@@ -94,7 +108,9 @@ const membersOf = (sources: Sources, path: string, type: ts.Type, depth = 1): Re
     const optional = member.flags & ts.SymbolFlags.Optional ? "?" : ""
     const inner = sources.checker.getTypeOfSymbol(member)
     if (depth > 1 && isOpen(sources, inner)) return membersOf(sources, `${path}.${member.name}`, inner, depth - 1)
-    return valueTexts(sources, member, texts.get(member.name)).map((text) => `${path}.${member.name}${optional}: ${short(text)}`)
+    return valueTexts(sources, member, texts.get(member.name)).flatMap((text) =>
+      unionLines(sources, `${path}.${member.name}${optional}`, inner, text)
+    )
   })
 }
 
@@ -111,8 +127,10 @@ const typeLines = (sources: Sources, path: string, symbol: ts.Symbol): ReadonlyA
   const parameters = typeParametersOf(node)
   if (ts.isInterfaceDeclaration(node)) {
     const parents = (node.heritageClauses ?? []).flatMap(({ types }) => types).filter((each) => !/\btypeof\b/.test(each.getText()))
-    return [`${path}: interface${parameters}${parents.length === 0 ? "" : ` extends ${parents.map((each) => textOf(each)).join(", ")}`}`,
-      ...membersOf(sources, path, type)]
+    return [
+      `${path}: interface${parameters}${parents.length === 0 ? "" : ` extends ${parents.map((each) => textOf(each)).join(", ")}`}`,
+      ...membersOf(sources, path, type)
+    ]
   }
   if (isOpen(sources, type)) return [`${path}: type${parameters}`, ...membersOf(sources, path, type)]
   const inferred = isIndirect(node.type) ? typeText(sources, type, ts.NodeBuilderFlags.InTypeAlias) : ""
@@ -129,7 +147,7 @@ const schemaLines = (sources: Sources, path: string, type: ts.Type): ReadonlyArr
   const sideOf = (side: string, path: string): ReadonlyArray<string> => {
     const inner = typeOfProperty(sources, type, side)
     if (inner === undefined) return []
-    return isOpen(sources, inner) ? membersOf(sources, path, inner) : [`${path}: type ${short(typeText(sources, inner))}`]
+    return isOpen(sources, inner) ? membersOf(sources, path, inner) : unionLines(sources, path, inner, `type ${typeText(sources, inner)}`)
   }
   const decoded = sideOf("Type", path)
   const encoded = sideOf("Encoded", `${path}(encoded)`)
@@ -143,6 +161,7 @@ const classLines = (sources: Sources, path: string, node: ts.ClassDeclaration, t
   return [
     `${path}: class${typeParametersOf(node)}${parent === undefined ? "" : ` extends ${parent}`}`,
     ...constructors.map((each) => `${path}.constructor: ${signatureText(sources, each)}`),
+    ...(isSchema(sources, type) ? schemaLines(sources, path, type) : []),
     ...(service === undefined ? [] : membersOf(sources, path, service)),
     ...membersOf(sources, `${path} static`, type)
   ]
@@ -170,7 +189,9 @@ const entriesOf = (root: string, { folder, manifest }: Package): ReadonlyArray<r
     const name = (name: string) => join(manifest.name, name).replaceAll("\\", "/")
     if (!entry.includes("*")) return [[name(entry), join(folder, file)] as const]
     const [before = "", after = ""] = join(folder, file).split("*")
-    return filesOf(root, `${before}*${after}`).map((found) => [entry.replace("*", found.slice(before.length, -after.length || undefined)), found] as const)
+    return filesOf(root, `${before}*${after}`).map((found) =>
+      [entry.replace("*", found.slice(before.length, -after.length || undefined)), found] as const
+    )
       .filter(([found]) => !closed.some((prefix) => found.startsWith(prefix))).map(([found, file]) => [name(found), file] as const)
   }).toSorted(([one], [other]) => one < other ? -1 : 1)
 }
@@ -198,6 +219,7 @@ export const exportLines = (sources: Sources, packages: ReadonlyArray<Package>):
       const module = source === undefined ? undefined : checker.getSymbolAtLocation(source)
       if (module === undefined) return [`${entry}: ${existsSync(join(root, file)) ? "file" : "missing file"}`]
       const before = known.get(module)
+      known.set(module, before ?? entry)
       return before === undefined ? [`${entry}: module`, ...visit(module, entry, " ")] : [`${entry} = ${before}`]
     })
   )

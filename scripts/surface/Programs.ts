@@ -5,7 +5,7 @@ import { exitCodes } from "../../apps/stock-sync/src/ExitCodes.ts"
 import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
 import * as ExitCode from "../../packages/cli-kit/src/errors/ExitCode.ts"
 import { allPages, labelOf, type Manual, type Option, usageOf } from "../../packages/cli-kit/src/help/Manual.ts"
-import { byCode, fromCode } from "../../packages/domain/src/Errors.ts"
+import { byCode } from "../../packages/domain/src/Errors.ts"
 import { fieldLines } from "./JsonFields.ts"
 
 const optionText = (option: Option): string =>
@@ -63,8 +63,8 @@ export const toolLines = (): ReadonlyArray<string> =>
 export const errorLines = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...tags.filter((tag) => !tag.includes(".")).map((tag) => `${tag}: exit code ${ExitCode.of({ _tag: tag }, exitCodes)}`),
   ...tags.filter((tag) => tag.includes(".")),
-  ...Object.keys(byCode).flatMap((code) => {
-    const error = Object.hasOwn(byCode, code) ? fromCode(code as keyof typeof byCode, { message: "" }) : undefined
-    return error === undefined ? [] : [`${code}: tag ${error._tag}, status ${error.status}, exit code ${ExitCode.of(error)}`]
+  ...Object.values(byCode).map((Error) => {
+    const error = new Error({ message: "" })
+    return `${error.code}: tag ${error._tag}, status ${error.status}, exit code ${ExitCode.of(error)}`
   })
 ]

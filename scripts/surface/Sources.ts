@@ -1,5 +1,5 @@
 /** The sources of the workspace as one program of the TypeScript compiler, and types as text. */
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import ts from "../../site/src/Compiler.ts"
 
@@ -45,9 +45,7 @@ export interface Sources {
 /** Loads the sources of all packages but those that only tests use. */
 export const load = (root: string): Sources => {
   const files = filesOf(root, "{packages,apps}/*/src/**/*.ts").filter((file) => !file.startsWith("packages/testing/"))
-  const base = join(root, "tsconfig.base.json")
-  const { config } = existsSync(base) ? ts.readConfigFile(base, ts.sys.readFile) : { config: {} }
-  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, root)
+  const { options } = ts.parseJsonConfigFileContent({ extends: "./tsconfig.base.json", files: [] }, ts.sys, root)
   const program = ts.createProgram({
     rootNames: files.map((file) => join(root, file)),
     options: { ...options, composite: false, incremental: false, noEmit: true, customConditions: ["@plaza/source"] }
@@ -56,7 +54,8 @@ export const load = (root: string): Sources => {
     program,
     checker: program.getTypeChecker(),
     root,
-    isOwn: (node) => !/(?:^|\/)node_modules\//.test(relative(root, node.getSourceFile().fileName).replaceAll("\\", "/")) &&
+    isOwn: (node) =>
+      !/(?:^|\/)node_modules\//.test(relative(root, node.getSourceFile().fileName).replaceAll("\\", "/")) &&
       !program.isSourceFileDefaultLibrary(node.getSourceFile())
   }
 }
@@ -68,6 +67,7 @@ export const textOf = (node: ts.Node, source = node.getSourceFile()): string =>
   printer.printNode(ts.EmitHint.Unspecified, node, source).replace(/\s+/g, " ").trim()
 
 const scratch = ts.createSourceFile("scratch.ts", "", ts.ScriptTarget.ESNext)
+const byText = (one: ts.Node, other: ts.Node): number => textOf(one, scratch) < textOf(other, scratch) ? -1 : 1
 const flags = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.IgnoreErrors | ts.NodeBuilderFlags.UseAliasDefinedOutsideCurrentScope
 
 /** A type on one line. */
@@ -80,27 +80,28 @@ export const typeText = ({ checker }: Sources, type: ts.Type, extra = ts.NodeBui
 export const memberTexts = ({ checker }: Sources, type: ts.Type): ReadonlyMap<string, string> => {
   const node = checker.typeToTypeNode(type, undefined, flags | ts.NodeBuilderFlags.InTypeAlias)
   if (node === undefined || !ts.isTypeLiteralNode(node)) return new Map()
-  return new Map(node.members.flatMap((member) =>
-    ts.isPropertySignature(member) && member.type !== undefined && (ts.isIdentifier(member.name) || ts.isStringLiteral(member.name))
-      ? [[member.name.text, nodeText(member.type)] as const]
-      : []
-  ))
+  return new Map(
+    node.members.flatMap((member) =>
+      ts.isPropertySignature(member) && member.type !== undefined && (ts.isIdentifier(member.name) || ts.isStringLiteral(member.name))
+        ? [[member.name.text, nodeText(member.type)] as const]
+        : []
+    )
+  )
 }
 
-/** A node that the compiler made. It orders the members of a union as it met them, so they are sorted. */
+/** A node that the compiler made. It orders the members of unions and objects as it met them, so they are sorted. */
 const nodeText = (node: ts.TypeNode): string => {
-  const sorted = ts.transform(node, [(context) => {
+  const sorted = ts.transform<ts.Node>(node, [(context) => {
     const visit = (child: ts.Node): ts.Node => {
       const visited = ts.visitEachChild(child, visit, context)
       // A type of a library that has no name here: the compiler writes the path of its file.
       if (ts.isImportTypeNode(visited) && visited.qualifier !== undefined) {
         return ts.factory.createTypeReferenceNode(visited.qualifier, visited.typeArguments)
       }
-      return ts.isUnionTypeNode(visited)
-        ? ts.factory.createUnionTypeNode(visited.types.toSorted((one, other) => textOf(one, scratch) < textOf(other, scratch) ? -1 : 1))
-        : visited
+      if (ts.isTypeLiteralNode(visited)) return ts.factory.createTypeLiteralNode(visited.members.toSorted(byText))
+      return ts.isUnionTypeNode(visited) ? ts.factory.createUnionTypeNode(visited.types.toSorted(byText)) : visited
     }
-    return (top) => visit(top) as ts.TypeNode
+    return visit
   }])
   return sorted.transformed.map((each) => textOf(each, scratch)).join("")
 }

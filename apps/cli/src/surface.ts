@@ -9,9 +9,12 @@ import * as Outputs from "./schema/Outputs.ts"
 
 /** The JSON Schema of each output, by the words of its command. */
 export const outputs: ReadonlyArray<readonly [command: string, schema: JsonSchema.JsonSchema]> = [
-  ...await Effect.runPromise(Effect.forEach(Object.entries(Outputs.byCommand), ([command, { lines, schema }]) =>
-    Effect.map(schema, (schema) => [lines ? `${command}, each line` : command, JsonSchema.make(schema, "allow")] as const))),
-  ["a failure", JsonSchema.make(Outputs.failure, "allow")]
+  ...await Effect.runPromise(
+    Effect.forEach(Object.entries(Outputs.byCommand),
+      ([command, { lines, schema }]) =>
+        Effect.map(schema, (schema) => [lines ? `${command}, each line` : command, JsonSchema.make(schema, "allow")] as const))
+  ),
+  ["(failure)", JsonSchema.make(Outputs.failure, "allow")]
 ]
 
 /** Every tool of `plaza mcp`, as clients see it. */
