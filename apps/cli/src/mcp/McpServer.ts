@@ -31,7 +31,8 @@ const instructions = [
   "A key may make 120 requests a minute, for all of its programs together."
 ].join(" ")
 
-const listed = ({ delivery, description, inputSchema, isDestructive, name, outputSchema, title }: Tool) => ({
+/** A tool as clients see it. */
+export const listed = ({ delivery, description, inputSchema, isDestructive, name, outputSchema, title }: Tool) => ({
   name,
   title,
   description,

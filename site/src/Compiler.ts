@@ -1,0 +1,2 @@
+/** The TypeScript that has an API. The one that checks this repository has none. */
+export { default } from "typescript"
