@@ -21,6 +21,31 @@ const alone = [
   "packages/client/test/TransportParity.test.ts"
 ]
 
+/**
+ * Tests that wait for real time most of the while: for timeouts, leases, databases and programs. They run side by side, after the others,
+ * which need the whole machine.
+ */
+const waiting = [
+  "apps/cli/test/Endings.test.ts",
+  "apps/cli/test/ImportKilled.test.ts",
+  "apps/cli/test/Verify.test.ts",
+  "apps/cli/test/VerifyContradictions.test.ts",
+  "apps/stock-sync/test/Crash.test.ts",
+  "apps/stock-sync/test/File.test.ts",
+  "apps/stock-sync/test/ObservedProgram.test.ts",
+  "apps/stock-sync/test/ProgramFailures.test.ts",
+  "apps/stock-sync/test/Run.test.ts",
+  "apps/stock-sync/test/SilentLedger.test.ts",
+  "apps/stock-sync/test/SourceQueries.test.ts",
+  "apps/stock-sync/test/fleet/Failover.test.ts",
+  "apps/stock-sync/test/fleet/FirstStart.test.ts",
+  "apps/stock-sync/test/fleet/Ownership.test.ts",
+  "apps/stock-sync/test/fleet/Rights.test.ts",
+  "apps/stock-sync/test/fleet/RunnerPostgres.test.ts",
+  "packages/client/test/ConnectionRelease.test.ts",
+  "packages/client/test/ResponseSize.test.ts"
+]
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -39,7 +64,7 @@ export default defineConfig({
             "deploy/test/**/*.test.ts",
             "site/test/**/*.test.ts"
           ],
-          exclude: ["**/node_modules/**", ...alone]
+          exclude: ["**/node_modules/**", ...alone, ...waiting]
         }
       },
       {
@@ -50,6 +75,7 @@ export default defineConfig({
           setupFiles: setup("next/domain/test/TestSetup.ts")
         }
       },
+      { extends: true, test: { name: "waiting", include: waiting, setupFiles, maxWorkers: 4, sequence: { groupOrder: 1 } } },
       // Vitest starts new processes for each project.
       ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file], setupFiles } }))
     ],

@@ -2,7 +2,7 @@
  * Three runners of the built program that are killed, suspended, restarted and cut off from their database, while sources change and the
  * service fails. `PLAZA_FLEET_ACCOUNTS` (default: 20), `PLAZA_FLEET_CHANGES` (200), `PLAZA_FLEET_FAULTS` (a list of `kill`, `freeze`,
  * `restartAll`, `cutDatabase`, `forgetConnections`, `stopWithoutDatabase`, `slowStart` and `killWithoutDatabase`, or how many are chosen by
- * the seed; default: the first six),
+ * the seed; default: `kill`, and the first six with `PLAZA_NIGHTLY`),
  * `PLAZA_FLEET_OUTAGE` in seconds (8), `PLAZA_FLEET_SEED` (1) and `PLAZA_FLEET_SEEDS`, the number of runs (1).
  * `PLAZA_FLEET_LOGS` is a folder for the logs of the runners.
  */
@@ -14,7 +14,8 @@ import * as Failover from "../support/failover/Failover.ts"
 
 const accounts = Number(env["PLAZA_FLEET_ACCOUNTS"] ?? 20)
 const changes = Number(env["PLAZA_FLEET_CHANGES"] ?? 200)
-const planned = env["PLAZA_FLEET_FAULTS"] ?? "kill freeze restartAll cutDatabase forgetConnections stopWithoutDatabase"
+const planned = env["PLAZA_FLEET_FAULTS"] ??
+  (env["PLAZA_NIGHTLY"] === undefined ? "kill" : "kill freeze restartAll cutDatabase forgetConnections stopWithoutDatabase")
 const outage = Duration.seconds(Number(env["PLAZA_FLEET_OUTAGE"] ?? 8))
 const first = Number(env["PLAZA_FLEET_SEED"] ?? 1)
 const seeds = Array.from({ length: Number(env["PLAZA_FLEET_SEEDS"] ?? 1) }, (_, index) => first + index)
