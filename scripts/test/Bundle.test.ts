@@ -131,3 +131,20 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
     rmSync(moved, { recursive: true, force: true })
   }
 })
+
+it("the scripts of the repository refuse a Node that is too old with one sentence", () => {
+  const ended = (node: string) => {
+    const { status, stderr, stdout } = spawnSync(node, ["scripts/check-node.cjs"], { encoding: "utf8", cwd: root })
+    return { status, stderr, stdout }
+  }
+  expect(ended(oldestNode)).toEqual({ status: 0, stderr: "", stdout: "" })
+  expect(tooOldNode === undefined ? [] : [ended(tooOldNode)]).toEqual(
+    tooOldNode === undefined ? [] : [{
+      status: 2,
+      stderr: expect.stringMatching(
+        /^Plaza needs Node 22\.19 or later, and this is Node [\d.]+: [^\n]*https:\/\/nodejs\.org\n$/
+      ) as unknown,
+      stdout: ""
+    }]
+  )
+})

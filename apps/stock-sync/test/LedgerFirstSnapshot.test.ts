@@ -87,7 +87,7 @@ describe("the indexes of a new ledger", () => {
           AND tablename IN ('product', 'request') ORDER BY indexname`,
         (rows) => rows.map(({ indexdef }) => indexdef.replaceAll(`${schemaOf(place)}.`, ""))
       ))
-  // All of them, as in a ledger that an earlier program created.
+  // All of them, as the tables of a fleet have.
   const complete = Effect.gen(function*() {
     const place = yield* fresh
     yield* inDatabase(place, (sql) =>

@@ -43,7 +43,7 @@ for (const [client, http] of runtimes) {
     const nothingOpen = (server: RawServer.RawServer) =>
       RawServer.until("no connection is open", () => server.busy() === 0 && server.sockets() === 0)
 
-    /** Time passes only once the request is there: the fetch of Node 20 keeps a connection that is aborted while it is made. */
+    /** Time passes only once the request is there: the fetch of Node may keep a connection that is aborted while it is made. */
     const runsOutOfTime = <E, R>(server: RawServer.RawServer, call: Effect.Effect<unknown, E, R>) =>
       Effect.gen(function*() {
         const fiber = yield* Effect.fork(Effect.flip(call))
