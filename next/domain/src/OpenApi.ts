@@ -20,13 +20,31 @@ const rewrite = (value: unknown, f: (object: Json) => Json): unknown =>
     ? f(Record.map(value, (item) => rewrite(item, f)))
     : value
 
-const published = (object: Json): Json => {
+/**
+ * How the document of an API differs from that of the contract.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Whether objects may have further fields (default: true, as new fields may appear at any time). */
+  readonly open?: boolean
+  /** The maximum of a `limit` in a query (default: that of the interface's lists). */
+  readonly maxLimit?: number
+}
+
+const published = ({ maxLimit = maxPageSize, open = true }: Options) => (object: Json): Json => {
   if (object["type"] === "object") {
     const { additionalProperties, allOf, properties, required = [], type, ...rest } = object
     // The schema of an object with fields of its own and any others, such as the details of an error.
     const others = Array.isArray(allOf) && isJson(allOf[0]) ? allOf[0]["additionalProperties"] : additionalProperties
-    // New fields may appear at any time.
-    return { type, required, ...(isJson(properties) ? { properties } : {}), additionalProperties: others || true, ...rest }
+    return {
+      type,
+      required,
+      ...(isJson(properties) ? { properties } : {}),
+      additionalProperties: others === false ? open : others ?? true,
+      ...rest
+    }
   }
   if (Array.isArray(object["anyOf"])) {
     // An optional field has two nulls, because JSON has no `undefined`.
@@ -39,7 +57,7 @@ const published = (object: Json): Json => {
     return {
       ...object,
       schema: object["name"] === "limit"
-        ? { type: "integer", minimum: minPageSize, maximum: maxPageSize }
+        ? { type: "integer", minimum: minPageSize, maximum: maxLimit }
         : isJson(schema) && Array.isArray(schema["anyOf"])
         ? schema["anyOf"][0]
         : schema
@@ -57,18 +75,17 @@ const published = (object: Json): Json => {
     const { content, description, ...response } = object
     return { description: description.replaceAll(" | ", ", "), ...response, content }
   }
-  return object
+  return object["description"] === "<No Content>" ? { ...object, description: "Success" } : object
 }
 
 /**
- * Transforms a generated OpenAPI document into the published one. It is the `OpenApi.Transform` annotation of the
- * contract, so `OpenApi.fromApi` applies it everywhere.
+ * Transforms a generated OpenAPI document into the published one.
  *
  * @since 0.1.0
  * @category openapi
  */
-export const transform = (generated: Record<string, unknown>): Record<string, unknown> => {
-  const document = Record.map(generated, (value) => rewrite(value, published))
+export const transformWith = (options: Options) => (generated: Record<string, unknown>): Record<string, unknown> => {
+  const document = Record.map(generated, (value) => rewrite(value, published(options)))
   const { components } = document
   if (!isJson(components) || !isJson(components["schemas"]) || !isJson(components["securitySchemes"])) return generated
   // Sorted by name, so that a new endpoint gives a small diff.
@@ -79,3 +96,11 @@ export const transform = (generated: Record<string, unknown>): Record<string, un
     security: Object.keys(components["securitySchemes"]).map((name) => ({ [name]: [] }))
   }
 }
+
+/**
+ * {@link transformWith} of the contract. It is its `OpenApi.Transform` annotation, so `OpenApi.fromApi` applies it everywhere.
+ *
+ * @since 0.1.0
+ * @category openapi
+ */
+export const transform = transformWith({})

@@ -107,8 +107,13 @@ type Catalogue = typeof Operations.operations
 
 type MultipartOf<S> = S extends Schema.Top ? HttpApiSchema.asMultipartStream<S> : never
 
-/** The endpoint of each of these operations, as a union. */
-type EndpointOf<Names extends Operations.OperationName> = {
+/**
+ * The endpoint of each of these operations, as a union, whose success has a schema of the catalogue or `Success`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type EndpointOf<Names extends Operations.OperationName, Success = undefined> = {
   [Name in Names]: HttpApiEndpoint.HttpApiEndpoint<
     Name,
     Catalogue[Name]["method"],
@@ -117,7 +122,8 @@ type EndpointOf<Names extends Operations.OperationName> = {
     Operations.SchemaOf<Name, "query">,
     Operations.SchemaOf<Name, "payload"> | MultipartOf<Operations.SchemaOf<Name, "multipart">>,
     never,
-    Operations.SchemaOf<Name, "success"> | (Catalogue[Name]["mayBeEmpty"] extends true ? HttpApiSchema.NoContent : never),
+    | (Success extends Schema.Top ? Success : Operations.SchemaOf<Name, "success">)
+    | (Catalogue[Name]["mayBeEmpty"] extends true ? HttpApiSchema.NoContent : never),
     Schema.Codec<Operations.ErrorOf<Name> | Operations.CommonError, ErrorEnvelope>
   >
 }[Names]
@@ -126,9 +132,20 @@ type EndpointOf<Names extends Operations.OperationName> = {
 const noContent = Schema.Undefined.pipe(HttpApiSchema.asNoContent({ decode: constUndefined }), HttpApiSchema.status(204))
   .annotate({ description: "Success" })
 
-const endpointOf = <Name extends Operations.OperationName>(name: Name): EndpointOf<Name> => {
-  const { delivery, errors, mayBeEmpty, method, multipart, parameters, path, payload, query, success }: Operations.Operation =
+/**
+ * The endpoint of an operation. Its success has the schema of the catalogue, or another one, such as that of a service whose
+ * resources have further fields.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const endpointOf = <Name extends Operations.OperationName, Success extends Schema.Top | undefined = undefined>(
+  name: Name,
+  otherSuccess?: Success
+): EndpointOf<Name, Success> => {
+  const { delivery, errors, mayBeEmpty, method, multipart, parameters, path, payload, query, success: catalogued }: Operations.Operation =
     Operations.operations[name]
+  const success = otherSuccess ?? catalogued
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     // The schemas encode to texts and JSON by themselves.
     disableCodecs: true,
@@ -142,7 +159,7 @@ const endpointOf = <Name extends Operations.OperationName>(name: Name): Endpoint
     .annotate(OpenApi.Summary, texts[name].summary)
     .annotate(OpenApi.Description, texts[name].description)
   // True because `EndpointOf` derives each type from the part of the definition that is set above.
-  return endpoint as unknown as EndpointOf<Name>
+  return endpoint as unknown as EndpointOf<Name, Success>
 }
 
 type GroupOf<A extends Operations.Area> = HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, true>
@@ -152,7 +169,9 @@ const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
   const isInArea = (name: Operations.OperationName): name is Operations.NameIn<A> => Operations.operations[name].area === area
   // True because an area is that of an operation.
   const names = Operations.names.filter(isInArea) as unknown as Arr.NonEmptyReadonlyArray<Operations.NameIn<A>>
-  return HttpApiGroup.make(area, { topLevel: true }).annotate(OpenApi.Description, areas[area]).add(...Arr.map(names, endpointOf))
+  return HttpApiGroup.make(area, { topLevel: true }).annotate(OpenApi.Description, areas[area]).add(
+    ...Arr.map(names, (name) => endpointOf(name))
+  )
 }
 
 /**
