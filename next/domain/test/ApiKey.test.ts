@@ -2,12 +2,12 @@
  * The form of a key, its secrecy, and how many may be active.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { anyOf, arrayOf, between, type Lengths, oneOf, textOf } from "@plaza-next/testing/Generators"
 import { Arbitrary, Redacted, Result } from "effect"
 import { inspect } from "node:util"
 import { canCreateKey, type KeyState, parse, revoke } from "../src/ApiKey.ts"
-import { anyOf, between, oneOf, textOf } from "./generators.ts"
 
-const printable = (options: Arbitrary.ArrayOptions) => textOf(between(0x21, 0x7e), options)
+const printable = (lengths: Lengths) => textOf(between(0x21, 0x7e), lengths)
 const prefix = printable({ minLength: 1, maxLength: 12 })
 const secret = printable({ minLength: 40, maxLength: 40 })
 /** The forms of a value that can reach a log. */
@@ -46,7 +46,7 @@ describe("an API key", () => {
   })
 
   it.prop("that is rejected gives an error with the valid characters and without the text", [
-    Arbitrary.array(anyOf(["ß", "€", "Ω", "💡"]), { minLength: 3 })
+    arrayOf(anyOf(["ß", "€", "Ω", "💡"]), { minLength: 3 })
   ], ([characters]) => {
     const text = characters.join("")
     const refusal = Result.getOrThrow(Result.flip(parse(text)))
@@ -57,7 +57,7 @@ describe("an API key", () => {
 
 describe("the keys of an account", () => {
   // Undefined creates a key, a number revokes one.
-  const moves = Arbitrary.array(oneOf<number | undefined>(Arbitrary.Constant(undefined), between(0, 20)), { maxLength: 60 })
+  const moves = arrayOf(oneOf<number | undefined>(Arbitrary.Constant(undefined), between(0, 20)), { maxLength: 60 })
 
   it.prop("are at most five active at a time, and another key can be created exactly while fewer are active", [moves], ([moves]) => {
     const keys: Array<KeyState> = []

@@ -2,7 +2,8 @@
  * The request for access, decided once, and the access itself, as sequences of transitions.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Arbitrary, Result } from "effect"
+import { anyOf, arrayOf } from "@plaza-next/testing/Generators"
+import { Result } from "effect"
 import {
   type AccessState,
   type AccessTransition,
@@ -11,10 +12,9 @@ import {
   type RequestStatus,
   transitionAccess
 } from "../src/DeveloperAccess.ts"
-import { anyOf } from "./generators.ts"
 
 describe("a request for access", () => {
-  const transitions = Arbitrary.array(anyOf(["approve", "decline"]), { minLength: 1 })
+  const transitions = arrayOf(anyOf(["approve", "decline"]), { minLength: 1 })
 
   it.prop("keeps its first decision", [transitions], ([transitions]) => {
     let status: RequestStatus = "pending"
@@ -54,7 +54,7 @@ describe("access", () => {
       )
     })
 
-  it.prop("is never granted without an approval, and never none after it", [Arbitrary.array(anyOf(transitions))], ([walk]) => {
+  it.prop("is never granted without an approval, and never none after it", [arrayOf(anyOf(transitions))], ([walk]) => {
     let state: AccessState = "none"
     let approved = false
     for (const transition of walk) {

@@ -2,10 +2,10 @@
  * Any response that isn't a success is an error, whatever its body.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { anyOf, between, json, oneOf, text } from "@plaza-next/testing/Generators"
 import { Arbitrary, Duration, Schema } from "effect"
 import { type ErrorResponse, isEnvelope, toError } from "../src/ErrorResponse.ts"
 import { byCode, categoryOf } from "../src/Errors.ts"
-import { anyOf, between, json, oneOf, text } from "./generators.ts"
 
 const response = (status: number, body: string, more: Partial<ErrorResponse> = {}): ErrorResponse => ({
   status,

@@ -2,10 +2,10 @@
  * The rows of the document's error table as classes, and their form in a body.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { between, jsonFields, text } from "@plaza-next/testing/Generators"
 import { Duration, Effect, Exit, Schema } from "effect"
 import { byCode, categoryOf, type ErrorCode, fromCode, UnrecognizedError } from "../src/Errors.ts"
 import { errorResponse } from "../src/PlazaApi.ts"
-import { between, jsonFields, text } from "./generators.ts"
 
 // Status, code, category: the table of the document with the general meaning of each status.
 const table = [

@@ -2,11 +2,11 @@
  * Any id that may travel reaches the other side as one segment, unchanged; every other is refused.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { anyOf, arrayOf, between, oneOf, text, textOf } from "@plaza-next/testing/Generators"
 import { Result, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { PostId } from "../src/Ids.ts"
 import { encode, inPath } from "../src/PathSegment.ts"
-import { anyOf, between, oneOf, text, textOf } from "./generators.ts"
 
 const accept = Schema.decodeUnknownResult(inPath(PostId))
 const pathOf = (id: string) => new URL(`http://service.test/open/v1/posts/${encode(id)}/like`).pathname
@@ -14,7 +14,7 @@ const pathOf = (id: string) => new URL(`http://service.test/open/v1/posts/${enco
 const isWellFormed = (text: string) => Buffer.from(text).toString() === text
 
 /** Texts with many characters that have a meaning in URLs. */
-const urlText = Arbitrary.map(Arbitrary.array(anyOf(Array.from("./\\%2eE?#:@;&=+ \t\n\0'|")), { maxLength: 6 }), (units) => units.join(""))
+const urlText = Arbitrary.map(arrayOf(anyOf(Array.from("./\\%2eE?#:@;&=+ \t\n\0'|")), { maxLength: 6 }), (units) => units.join(""))
 
 describe("an id in a path", () => {
   it.prop("is rejected, or is one segment that a URL parser doesn't change and that decodes to the id", [

@@ -2,11 +2,11 @@
  * Bodies and queries as they are sent.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { between, json, text } from "@plaza-next/testing/Generators"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { Cursor, MediaId } from "../src/Ids.ts"
 import * as Requests from "../src/Requests.ts"
-import { between, json, text } from "./generators.ts"
 
 const reads = (schema: Schema.ConstraintDecoder<unknown>, value: unknown) => Schema.decodeUnknownOption(schema)(value)._tag === "Some"
 

@@ -3,10 +3,10 @@
  * be read again.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { arrayOf, date, json, oneOf, text } from "@plaza-next/testing/Generators"
 import { Arbitrary, DateTime, Option, Result, Schema } from "effect"
 import { Cursor, ProductId } from "../src/Ids.ts"
 import * as Resources from "../src/Resources.ts"
-import { date, json, oneOf, text } from "./generators.ts"
 
 // JSON knows no negative zero.
 const number = Arbitrary.map(Arbitrary.schema(Schema.Finite), (value) => value + 0)
@@ -27,16 +27,16 @@ const resource = (schema: Schema.Codec<unknown>, required: Fields, optional: Fie
   value: Arbitrary.schema(schema)
 })
 
-const mediaIds = Arbitrary.array(text, { maxLength: 3 })
+const mediaIds = arrayOf(text, { maxLength: 3 })
 const nextCursor = oneOf<string | null>(Arbitrary.Constant(null), Arbitrary.filter(text, (cursor) => cursor !== ""))
 const page = (item: Schema.Codec<unknown>, fields: Fields): Resource => ({
   schema: Resources.Page(item),
   required: {
-    data: Arbitrary.array(Arbitrary.map(Arbitrary.all(fields), (fields) => ({ ...fields })), { maxLength: 4 }),
+    data: arrayOf(Arbitrary.map(Arbitrary.all(fields), (fields) => ({ ...fields })), { maxLength: 4 }),
     next_cursor: nextCursor
   },
   optional: {},
-  value: Arbitrary.all({ data: Arbitrary.array(Arbitrary.schema(item)), nextCursor })
+  value: Arbitrary.all({ data: arrayOf(Arbitrary.schema(item)), nextCursor })
 })
 
 const resources: Readonly<Record<string, Resource>> = {

@@ -2,9 +2,9 @@
  * `Retry-After` in both of its forms, and in none.
  */
 import { afterEach, describe, expect, it } from "@effect/vitest"
+import { between, oneOf, text } from "@plaza-next/testing/Generators"
 import { Arbitrary, Duration, Option } from "effect"
 import { parseHttpDate, retryAfter } from "../src/ErrorResponse.ts"
-import { between, oneOf, text } from "./generators.ts"
 
 const receivedAt = Date.UTC(2026, 9, 1, 12, 0, 0)
 const day = 86_400

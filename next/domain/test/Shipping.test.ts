@@ -2,6 +2,7 @@
  * An order ships once.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { arrayOf } from "@plaza-next/testing/Generators"
 import { Arbitrary, Result } from "effect"
 import { NewShipment } from "../src/Requests.ts"
 import { AlreadyShipped, ship, ShippingState } from "../src/Shipping.ts"
@@ -13,7 +14,7 @@ describe("an order", () => {
     expect(ship(ShippingState.NotShipped(), first)).toEqual(Result.succeed(ShippingState.Shipped({ shipment: first })))
   })
 
-  it.prop("never changes after its first shipment", [shipment, Arbitrary.array(shipment, { minLength: 1 })], ([first, more]) => {
+  it.prop("never changes after its first shipment", [shipment, arrayOf(shipment, { minLength: 1 })], ([first, more]) => {
     let state = Result.getOrThrow(ship(ShippingState.NotShipped(), first))
     for (const next of [first, ...more]) {
       const second = ship(state, next)
