@@ -1,0 +1,70 @@
+/** The current latitude, which can change while the sandbox runs. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Latitude from "../Latitude.ts"
+import { MetaRepo } from "../storage/MetaRepo.ts"
+
+const key = "keyPrefixes"
+
+const Prefixes = Schema.fromJsonString(Schema.Array(Schema.String))
+const decodePrefixes = Schema.decodeSync(Prefixes)
+const encodePrefixes = Schema.encodeSync(Prefixes)
+
+const make = (initial: Latitude.Latitude, meta: MetaRepo["Service"]) => {
+  const stored = meta.find(key)
+  const keyPrefixes = new Set(stored === undefined ? [] : decodePrefixes(stored))
+  let current = initial
+  let isDefault = false
+  let requests = 0
+  /** Stores the prefixes of keys. Without another prefix than the default there is nothing to store. */
+  const store = (): void => {
+    if (![...keyPrefixes].every((known) => known === Latitude.defaults.keyPrefix)) {
+      meta.set(key, encodePrefixes([...keyPrefixes]))
+    }
+  }
+  const set = (next: Latitude.Latitude): Latitude.Latitude => {
+    current = next
+    requests = 0
+    isDefault = Equal.equals(next, Latitude.defaults)
+    const known = keyPrefixes.size
+    keyPrefixes.add(next.keyPrefix)
+    if (keyPrefixes.size > known) {
+      store()
+    }
+    return next
+  }
+  set(initial)
+  return {
+    get value(): Latitude.Latitude {
+      return current
+    },
+    /** Whether it equals {@link Latitude.defaults}. */
+    get isDefault(): boolean {
+      return isDefault
+    },
+    /**
+     * Every prefix that keys have had in this sandbox, earlier starts on its data file included: a key stays valid when the
+     * prefix changes.
+     */
+    keyPrefixes: keyPrefixes as ReadonlySet<string>,
+    /** Counts a request, and returns whether a gateway in front of the service responds to it. */
+    isGatewayRequest: (): boolean => current.gatewayStatus !== null && ++requests % current.gatewayStatusEvery === 0,
+    /** Applies a change; see {@link Latitude.apply}. */
+    change: (change: Latitude.Change | number): Latitude.Latitude => set(Latitude.apply(current, change)),
+    /** Restores the latitude that the sandbox was started with. */
+    reset: (): void => {
+      set(initial)
+      store()
+    },
+    /** Stores the prefixes of keys again, after a snapshot replaced them. */
+    store
+  }
+}
+
+export class CurrentLatitude extends Context.Service<CurrentLatitude, ReturnType<typeof make>>()("@plaza/sandbox/CurrentLatitude") {
+  /** Starts with a latitude and the prefixes of the keys that the database holds. */
+  static readonly layer = (initial: Latitude.Latitude) => Layer.effect(CurrentLatitude, Effect.map(MetaRepo, (meta) => make(initial, meta)))
+}

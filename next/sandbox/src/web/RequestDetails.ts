@@ -1,0 +1,129 @@
+/** The HTML of one request in detail. */
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
+import type { RequestDetail } from "../http/RequestLog.ts"
+import type { RecordedBody } from "../http/RequestMessages.ts"
+import * as Curl from "./Curl.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Layout from "./Layout.ts"
+import { delivery, type Names, took } from "./RequestList.ts"
+
+/** The data on the page. */
+interface RequestData {
+  readonly detail: RequestDetail
+  readonly names: Names
+  /** Why it can't be sent again. */
+  readonly obstacle: string | undefined
+  readonly baseUrl: string
+  /** Ids of the neighbours in the log. */
+  readonly previous: string | undefined
+  readonly next: string | undefined
+}
+
+export const sentences = { replay: "Request sent again. This is the new request." }
+
+const indented = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+const bytes = (size: number | null): string =>
+  size === null ? "unknown size" : `${size.toLocaleString("en")} ${size === 1 ? "byte" : "bytes"}`
+
+/** A recorded body, JSON with line breaks. */
+export const body = (id: string, { contentType, form, size, text, truncated }: RecordedBody): Html => {
+  const facts = [contentType, bytes(size)].filter((fact) => fact !== null).join(", ")
+  switch (form) {
+    case "empty":
+      return html`<p class="soft">No body.</p>`
+    case "binary":
+      return html`<p>Binary: ${facts}.</p>`
+    case "unread":
+      return html`<p>${facts}. The sandbox responded without reading it.</p>`
+    case "text":
+      return html`<p class="soft small">${facts}${truncated && ". Only the beginning is recorded"}</p>
+<pre id="${id}" class="wrap body" role="region" tabindex="0" aria-label="Body">${truncated ? text : indented(text ?? "")}</pre>`
+  }
+}
+
+const headers = (name: string, values: Readonly<Record<string, string>>): Html =>
+  html`<details open><summary>${Object.keys(values).length} headers</summary>
+<div><dl class="facts mono" aria-label="Headers of the ${name}">${
+    Object.entries(values).map(([header, value]) => html`<dt>${header}</dt><dd>${value}</dd>`)
+  }</dl></div></details>`
+
+const messages = ({ delivered, messages }: RequestDetail): Html =>
+  messages === null
+    ? Layout.note(
+      delivered === "waiting"
+        ? "The request waits for its response. Reload this page to see its headers and bodies."
+        : "The sandbox no longer keeps the headers and bodies of this request: newer requests have taken their room."
+    )
+    : html`<div class="columns">
+<section aria-labelledby="sent"><h2 id="sent">Request</h2>${headers("request", messages.request.headers)}
+<h3>Body</h3>${body("request-body", messages.request.body)}</section>
+<section aria-labelledby="received"><h2 id="received">Response ${Layout.status(messages.response?.status ?? null)}</h2>${
+      messages.response === null
+        ? html`<p>The caller received no response: the connection was closed.</p>`
+        : html`${headers("response", messages.response.headers)}
+<h3>Body</h3>${body("response-body", messages.response.body)}`
+    }</section></div>`
+
+const values = (fields: object): Html =>
+  html`<dl class="facts mono">${
+    Object.entries(fields).map(([name, value]) =>
+      html`<dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd>`
+    )
+  }</dl>`
+
+const influences = ({ faults, messages }: RequestDetail): Html | false => {
+  const { appliedFaults = [], latitude = {} } = messages ?? {}
+  const changed = Object.keys(latitude).length
+  return (faults.length > 0 || changed > 0) && html`<section aria-labelledby="influences">
+<h2 id="influences">Faults and latitude</h2>
+${faults.length > 0 && html`<h3>${faults.join(", ")}</h3>${appliedFaults.map(values)}`}
+${
+    changed > 0 &&
+    html`<details><summary>${changed} fields of the latitude differed from the default</summary><div>${values(latitude)}</div></details>`
+  }
+</section>`
+}
+
+export const page = ({ baseUrl, detail, names, next, obstacle, previous }: RequestData, message: Html | undefined): HttpServerResponse => {
+  const { accountId, at, durationMillis, id, keyId, method, operation, path, query, reason, rule, status } = detail
+  const link = (to: string | undefined, text: string) =>
+    to === undefined ? html`<span class="soft">${text}</span>` : html`<a href="${Layout.paths.request}?id=${to}">${text}</a>`
+  return Layout.page({
+    path: Layout.paths.request,
+    title: `Request ${id}`,
+    message,
+    body: html`<p class="actions"><a href="${Layout.paths.console}">All requests</a> ${link(previous, "Previous")} ${link(next, "Next")}</p>
+<section aria-labelledby="summary">
+<h2 id="summary"><span class="method">${method}</span> <code>${path}${query !== "" && `?${query}`}</code></h2>
+<dl class="facts">
+<dt>Response</dt><dd>${delivery(detail)}${
+      status !== detail.deliveredStatus && html` <span class="soft">The service's own status: ${status ?? "none"}.</span>`
+    }</dd>
+<dt>Deciding rule</dt><dd><code>${rule ?? "undecided"}</code>${reason !== null && html` <span class="soft">${reason}</span>`}</dd>
+<dt>Operation</dt><dd>${operation === null ? "unknown route" : html`<a href="${Layout.paths.reference}#${operation}">${operation}</a>`}</dd>
+<dt>Time</dt><dd>${Layout.timestamp(at)}, took ${took(durationMillis)}</dd>
+<dt>Key</dt><dd>${keyId === null ? "none, or unknown" : html`${names.keys.get(keyId)} <span class="soft">${keyId}</span>`}</dd>
+<dt>Account</dt><dd>${accountId === null ? "none" : html`${names.accounts.get(accountId)} <span class="soft">${accountId}</span>`}</dd>
+</dl>
+<div class="actions">${
+      obstacle === undefined
+        ? Form.button({ action: Layout.paths.request, values: { do: "replay", request: id }, text: "Send again" })
+        : html`<p class="soft">It can't be sent again. ${obstacle}</p>`
+    }</div>
+</section>
+${messages(detail)}
+${influences(detail)}
+<section aria-labelledby="as-curl"><h2 id="as-curl">As curl</h2>
+${Layout.snippet("curl", "the curl command", Curl.format(baseUrl, detail))}
+</section>`
+  })
+}

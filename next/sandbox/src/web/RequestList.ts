@@ -1,0 +1,166 @@
+/** The console's list of requests: its filter and its HTML. */
+import * as DateTime from "effect/DateTime"
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
+import type { RequestRecord } from "../http/RequestLog.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Layout from "./Layout.ts"
+
+export interface RequestFilter {
+  /** A part of the request, its rule or its reason. */
+  readonly text: string
+  /** A value of {@link statuses}; empty for any. */
+  readonly status: string
+  readonly account: string
+}
+
+/** The choices of a status. */
+const statuses: ReadonlyArray<readonly [value: string, name: string]> = [
+  ["", "any"],
+  ["2", "2xx"],
+  ["3", "3xx"],
+  ["4", "4xx"],
+  ["5", "5xx"],
+  ["none", "no response"],
+  ["fault", "hit by a fault"]
+]
+
+export const readFilter = (query: URLSearchParams): RequestFilter => ({
+  text: (query.get("text") ?? "").trim(),
+  status: query.get("status") ?? "",
+  account: query.get("account") ?? ""
+})
+
+/** The filter as a query with its question mark; empty without a filter. */
+const format = (filter: RequestFilter): string => {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== "")).toString()
+  return query === "" ? "" : `?${query}`
+}
+
+const hasStatus = ({ deliveredStatus, faults }: RequestRecord, status: string): boolean =>
+  status === "" || (status === "none"
+    ? deliveredStatus === null
+    : status === "fault"
+    ? faults.length > 0
+    : deliveredStatus !== null && String(deliveredStatus).startsWith(status))
+
+export const matches = ({ account, status, text }: RequestFilter): (record: RequestRecord) => boolean => {
+  const wanted = text.toLowerCase()
+  return (record) =>
+    hasStatus(record, status) && (account === "" || record.accountId === account) &&
+    (wanted === "" ||
+      [`${record.method} ${record.path}?${record.query}`, record.id, record.operation, record.rule, record.reason, record.deliveredStatus]
+        .some((part) => String(part ?? "").toLowerCase().includes(wanted)))
+}
+
+/** The maximum number of requests on the page. */
+export const shown = 100
+
+/** The names of accounts and keys by their ids. */
+export interface Names {
+  readonly accounts: ReadonlyMap<string, string>
+  readonly keys: ReadonlyMap<string, string>
+}
+
+/** The data on the page. */
+interface RequestsData {
+  /** Newest first. */
+  readonly requests: ReadonlyArray<RequestRecord>
+  /** The number of requests that match the filter. */
+  readonly matching: number
+  /** The number of requests in the log. */
+  readonly total: number
+  readonly names: Names
+  readonly filter: RequestFilter
+}
+
+export const sentences = { reset: "Sandbox reset." }
+
+/** A duration on one line. */
+export const took = (millis: number | null): string =>
+  millis === null ? "waiting" : millis < 1 ? "< 1 ms" : millis < 10_000 ? `${Math.round(millis)} ms` : `${(millis / 1_000).toFixed(1)} s`
+
+const notes: Readonly<Record<RequestRecord["delivered"], string>> = {
+  waiting: "waiting",
+  complete: "",
+  replaced: "replaced",
+  cut: "cut",
+  dropped: "dropped",
+  abandoned: "closed by the caller"
+}
+
+/** The status that the caller received, and how the response differed from the service's own. */
+export const delivery = ({ delivered, deliveredStatus }: RequestRecord): Html =>
+  html`${Layout.status(deliveredStatus)}${notes[delivered] !== "" && html` <span class="badge note">${notes[delivered]}</span>`}`
+
+const row = (record: RequestRecord, names: Names): Html => {
+  const { accountId, at, durationMillis, faults, id, keyId, method, path, query, reason, rule } = record
+  const iso = DateTime.formatIso(at)
+  return html`<tr>
+<td class="nowrap mono soft"><time datetime="${iso}" title="${iso}">${iso.slice(11, 23)}</time></td>
+<th scope="row" class="path"><a href="${Layout.paths.request}?id=${id}"><span class="method">${method}</span> <code>${path}${
+    query !== "" && `?${query}`
+  }</code></a></th>
+<td class="nowrap">${delivery(record)}</td>
+<td><code>${rule ?? "undecided"}</code>${faults.length > 0 && html` <span class="badge note">${faults.join(", ")}</span>`}${
+    reason !== null && reason !== "accepted" && html`<br><span class="soft small">${reason}</span>`
+  }</td>
+<td class="number" data-label="Took">${took(durationMillis)}</td>
+<td class="nowrap" data-label="Key">${keyId === null ? html`<span class="soft">none</span>` : names.keys.get(keyId) ?? keyId}</td>
+<td class="nowrap" data-label="Account">${
+    accountId === null ? html`<span class="soft">none</span>` : names.accounts.get(accountId) ?? accountId
+  }</td>
+</tr>`
+}
+
+const select = (name: string, label: string, value: string, options: ReadonlyArray<readonly [string, string]>): Html =>
+  html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}" data-submit>${
+    options.map(([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`)
+  }</select></div>`
+
+const filterForm = ({ filter, names }: RequestsData): Html =>
+  html`<form method="get" action="${Layout.paths.console}" class="filters" role="search" aria-label="Filter requests">
+<div class="field wide"><label for="text">Text</label><input id="text" name="text" type="search" value="${filter.text}" placeholder="path, rule, reason, id"></div>
+${select("status", "Response", filter.status, statuses)}
+${
+    select("account", "Account", filter.account, [
+      ["", "any"],
+      ...[...names.accounts].toSorted(([, one], [, other]) => one < other ? -1 : 1)
+    ])
+  }
+<div class="actions"><button type="submit" class="quiet">Filter</button>
+${format(filter) !== "" && html`<a href="${Layout.paths.console}">Clear</a>`}
+<button type="button" class="quiet" data-follow="live-requests live-count" data-status="follow-status" aria-pressed="false" hidden>Live</button></div>
+</form>`
+
+const emptyText = ({ total }: RequestsData): Html =>
+  total === 0
+    ? html`No requests yet. <a href="${Layout.paths.home}">Send the first one from the home page</a>, or call the interface with curl.`
+    : html`No request matches the filter. <a href="${Layout.paths.console}">Show all requests</a>`
+
+export const page = (data: RequestsData, message: Html | undefined): HttpServerResponse =>
+  Layout.page({
+    path: Layout.paths.console,
+    title: "Console",
+    message,
+    body: html`${filterForm(data)}
+<p class="soft small"><span id="live-count">${
+      data.matching > shown
+        ? `The newest ${shown} of ${data.matching} requests`
+        : `${data.matching} ${data.matching === 1 ? "request" : "requests"}`
+    }${data.matching < data.total && `, ${data.total} in all`}</span>. <a href="${Layout.paths.console}${
+      format(data.filter)
+    }">Refresh</a> · <a href="${Layout.paths.har}${
+      format(data.filter)
+    }" download>Export as HAR</a> <span id="follow-status" role="status"></span></p>
+<section>
+${
+      Layout.table(
+        "Requests",
+        ["Time (UTC)", "Request", "Response", "Deciding rule", "Took", "Key", "Account"],
+        data.requests.map((record) => row(record, data.names)),
+        { id: "live-requests", empty: emptyText(data), kind: "log stack" }
+      )
+    }
+</section>`
+  })
