@@ -30,7 +30,22 @@ const isAllowedInDomain = within("effect", "@effect/platform")
 
 const nodeModules = /^packages\/client\/src\/(?:(?:node|sqlite)\.ts$|internal\/transport\/node\/)/
 
+/** The folders of the sandbox, each of which may import those before it. */
+const sandboxFolders = ["storage", "latitude", "access", "areas", "http", "seeding", "control", "web"]
+
 const rules: ReadonlyArray<Rule> = [
+  ...sandboxFolders.map((folder, index): Rule => ({
+    files: new RegExp(`^next/sandbox/src/${folder}/`),
+    forbids: (specifier) =>
+      sandboxFolders.slice(index + 1).some((later) => specifier.startsWith("../") && specifier.includes(`/${later}/`)),
+    rule: `folders of the sandbox import each other in one direction: ${sandboxFolders.join(", ")}`
+  })),
+  {
+    files: /^next\/sandbox\/src\//,
+    except: /\/http\/NodeServer\.ts$/,
+    forbids: within("@effect/platform-node/NodeHttpServer", "node:net"),
+    rule: "only src/http/NodeServer.ts of sandbox loads the server"
+  },
   { files: /^(?:packages|apps)\//, forbids: within("@plaza-next"), rule: "packages and apps do not import next" },
   {
     files: /^next\/domain\/src\//,

@@ -58,6 +58,21 @@ describe("the import rules", () => {
     ["packages/client/src/deep/A.ts", `import "../node/X.ts"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/client/src/A.ts", `export * from "./node.ts"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not import client"],
+    [
+      "next/sandbox/src/storage/A.ts",
+      `import type { B } from "../areas/posts/B.ts"`,
+      "folders of the sandbox import each other in one direction: storage, latitude, access, areas, http, seeding, control, web"
+    ],
+    [
+      "next/sandbox/src/areas/posts/A.ts",
+      `import { B } from "../../http/B.ts"`,
+      "folders of the sandbox import each other in one direction: storage, latitude, access, areas, http, seeding, control, web"
+    ],
+    [
+      "next/sandbox/src/Sandbox.ts",
+      `import * as S from "@effect/platform-node/NodeHttpServer"`,
+      "only src/http/NodeServer.ts of sandbox loads the server"
+    ],
     ["packages/client/src/A.ts", `import "@plaza/cli-kit/Text"`, "domain, client and sandbox do not import cli-kit"],
     ["packages/sandbox/test/A.test.ts", `import "@plaza/cli-kit"`, "domain, client and sandbox do not import cli-kit"],
     ["packages/cli-kit/src/A.ts", `import "@plaza/sandbox"`, "cli-kit does not import sandbox"],
