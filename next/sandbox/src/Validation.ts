@@ -152,21 +152,31 @@ const undecided = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): 
   }]
 }
 
+const typeNames: Readonly<Record<string, string>> = {
+  String: "string",
+  Number: "number",
+  Boolean: "boolean",
+  Objects: "object",
+  Arrays: "array"
+}
+
+/** The JSON types of a schema, apart from those of an absent value; undefined for literals. */
+const typesOf = (ast: SchemaAST.AST): ReadonlyArray<string | undefined> =>
+  ast._tag === "Union"
+    ? ast.types.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null").flatMap(typesOf)
+    : [typeNames[ast._tag]]
+
 /** What is expected by its JSON type alone: the name of a schema says less to a caller. */
-const plain: Readonly<Record<string, SchemaAST.AST>> = {
-  String: Schema.String.ast,
-  Number: Schema.Number.ast,
-  Boolean: Schema.Boolean.ast
+const mistyped = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Issue> => {
+  const types = typesOf(issue.ast)
+  const options = { reportInput: "input" in issue }
+  return leaf(
+    types.length === 0 || types.includes(undefined)
+      ? new SchemaIssue.InvalidType(issue.ast, issue.input, options)
+      : new SchemaIssue.InvalidValue({ expected: [...new Set(types)].join(" or ") }, issue.input, options),
+    path
+  )
 }
-
-/** The type that a value should have, apart from those of an absent one. */
-const expected = (ast: SchemaAST.AST): SchemaAST.AST => {
-  const [only, ...more] = ast._tag === "Union" ? ast.types.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null") : [ast]
-  return only === undefined || more.length > 0 ? ast : only._tag === "Union" ? expected(only) : plain[only._tag] ?? only
-}
-
-const mistyped = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Issue> =>
-  leaf(new SchemaIssue.InvalidType(expected(issue.ast), issue.input, { reportInput: "input" in issue }), path)
 
 const leaf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Issue> =>
   format(issue).issues.map((found) => ({

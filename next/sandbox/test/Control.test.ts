@@ -6,7 +6,7 @@ import { ControlApi, Sandbox } from "@plaza-next/sandbox"
 import { Effect } from "effect"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import { request } from "node:http"
-import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 layer(layerInProcess())("the control API", (it) => {
   it.effect("is a contract from which a client can be derived", () =>
@@ -31,6 +31,26 @@ layer(layerInProcess())("the control API", (it) => {
       assert.strictEqual(refusal(yield* control("PUT", "/state")), "404 NOT_FOUND")
       assert.strictEqual(refusal(yield* control("GET", "/%zz")), "400 VALIDATION_ERROR path")
       assert.strictEqual(refusal(yield* control("POST", "/faults", { text: "{" })), "400 INVALID_JSON")
+    }))
+
+  it.effect("says in plain words what a value must be", () =>
+    Effect.gen(function*() {
+      const wholeNumber = `"limit" must be a whole number from 1 to 1000`
+      const problems: ReadonlyArray<readonly [ReturnType<typeof control>, string]> = [
+        [control("GET", "/requests?limit=x"), wholeNumber],
+        [control("GET", "/requests?limit="), wholeNumber],
+        [control("GET", "/commits?limit=1.5"), wholeNumber],
+        [control("GET", "/commits?limit=1001"), wholeNumber],
+        [control("POST", "/faults", { json: [] }), `"body" is invalid: Expected object, got []`],
+        [
+          control("POST", "/faults", { json: { kind: "delay", when: "before", millis: "1" } }),
+          `"millis" is invalid: Expected number or object, got "1"`
+        ],
+        [control("POST", "/posts", { json: { text: 1 } }), `"text" is invalid: Expected string, got 1`]
+      ]
+      for (const [request, problem] of problems) {
+        assert.strictEqual(messageOf(yield* request), problem)
+      }
     }))
 
   it.effect("a reset restores the seeded data and clears faults and log", () =>

@@ -1,5 +1,6 @@
 /** A page of a numbered in-memory log: the newest entries, or those after a given one, limited in number and in bytes. */
 import * as Schema from "effect/Schema"
+import { described } from "../Validation.ts"
 
 /** The maximum and default number of entries of a page. */
 export const maxItems = 1_000
@@ -8,7 +9,10 @@ export const maxItems = 1_000
 export const maxBytes = 4 * 1024 * 1024
 
 /** The `limit` of a page in a query. */
-export const Limit = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: maxItems }))
+export const Limit = described(
+  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: maxItems })),
+  `a whole number from 1 to ${maxItems}`
+)
 
 export interface PageQuery {
   /** Returns the entries after this number (default: the newest entries). */
