@@ -189,8 +189,12 @@ const isWellFormed = (path: string): boolean => {
 
 const isRouteNotFound = (error: unknown): boolean => HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** The URL of a path and a query for the router, which also starts a query at `;` and `#`. */
-export const urlOf = (path: string, query: string): string => `${path.replace(/[;#]/g, encodeURIComponent)}?${query}`
+/** A request for the router, which also starts a query at `;` and `#`. It shares the body with the original. */
+export const routable = (request: HttpServerRequest, path: string, query: string): HttpServerRequest => {
+  const encoded = /[;#]/.test(path) ? path.replace(/[;#]/g, encodeURIComponent) : path
+  const url = query === "" ? encoded : `${encoded}?${query}`
+  return url === request.url ? request : request.modify({ url })
+}
 
 /** Why no route can match; undefined if one may. The router handles HEAD as GET, and matches an empty segment with a parameter. */
 const obstacleOf = (method: string, path: string, isKnown: boolean): "malformed" | "unknown" | undefined =>
@@ -215,7 +219,7 @@ export const route = (
     readonly unknown: () => NotFound
   }
 ): Effect.Effect<Response, unknown, HttpServerRequest | Scope.Scope> => {
-  const routed = request.modify({ url: urlOf(path, query) })
+  const routed = routable(request, path, query)
   return Effect.suspend(() => {
     switch (obstacleOf(request.method, path, isKnown)) {
       case "malformed":

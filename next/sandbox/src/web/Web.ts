@@ -15,7 +15,7 @@ import * as Control from "../control/Control.ts"
 import * as Envelope from "../http/Envelope.ts"
 import * as Failures from "../http/Failures.ts"
 import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.ts"
-import { type App, urlOf } from "../http/Interface.ts"
+import { type App, routable } from "../http/Interface.ts"
 import * as InterfaceApi from "../InterfaceApi.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
@@ -115,7 +115,7 @@ export class Web extends Context.Service<Web, {
       }
       const allowed = Layout.acceptsForms(path) ? ["GET", "POST"] : ["GET"]
       return yield* allowed.includes(method === "HEAD" ? "GET" : method)
-        ? Effect.provideService(app, HttpServerRequest, request.modify({ url: urlOf(path, query) })).pipe(
+        ? Effect.provideService(app, HttpServerRequest, routable(request, path, query)).pipe(
           Effect.catch((error) => HttpServerError.isHttpServerError(error) ? Effect.fail(error) : Effect.die(error))
         )
         : Effect.succeed(Envelope.withHeader(
