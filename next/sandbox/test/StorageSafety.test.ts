@@ -130,6 +130,18 @@ describe("a foreign SQLite file", () => {
       })))
   }
 
+  for (const table of ["meta", "posts", "arrivals"]) {
+    it.effect(`that is a data file without its table ${table} is refused`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const data = join(yield* folder, "data.db")
+        yield* Effect.scoped(Layer.build(Sandbox.layerHttpClient({ data })))
+        const other = new DatabaseSync(data)
+        other.exec(`DROP TABLE ${table}`)
+        other.close()
+        assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
+      })))
+  }
+
   it.effect("that a running program has open is refused, and its write-ahead log stays unchanged", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder

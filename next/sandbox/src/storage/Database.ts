@@ -263,7 +263,8 @@ const prepare = (database: NodeSqlite.DatabaseSync, file: string): SandboxError 
     database.exec("PRAGMA journal_mode = WAL")
     // Another program may have changed the file since `identify`.
     const { id, version } = headerOf(database)
-    if (id !== applicationId || version !== schemaVersion) {
+    const found = new Set(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
+    if (id !== applicationId || version !== schemaVersion || tableNames.some((name) => !found.has(name))) {
       return foreign(file)
     }
     // Writes once, to take the lock and to report a read-only file.
