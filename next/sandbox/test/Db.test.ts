@@ -4,7 +4,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { arrayOf, between, oneOf, unicode } from "@plaza-next/testing/Generators"
 import { Arbitrary, Cause, Context, Deferred, Effect, Exit, Layer, Schema } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import { Db, insert, literal } from "../src/storage/Db.ts"
+import { collect } from "./collected.ts"
 
 type Database = Db["Service"]
 
@@ -18,6 +20,30 @@ const open = Effect.map(Layer.build(Layer.fresh(Db.layer(":memory:"))), (context
 const ids = (db: Database) => db.all(Schema.Struct({ id: Schema.String }))`SELECT id FROM things ORDER BY id`.map(({ id }) => id).join("")
 const add = (db: Database, id: string) => db.run`INSERT INTO things ${insert({ id, n: 1, other: null })}`
 const adding = (db: Database, id: string) => Effect.sync(() => add(db, id))
+
+describe("statements", () => {
+  it.effect("with a text of their own are not kept, however many there are", () =>
+    Effect.gen(function*() {
+      const db = yield* open
+      const statements: Array<WeakRef<object>> = []
+      const prepare: unknown = Reflect.get(DatabaseSync.prototype, "prepare")
+      assert(typeof prepare === "function")
+      Reflect.set(DatabaseSync.prototype, "prepare", function(this: unknown, ...parts: ReadonlyArray<unknown>): unknown {
+        const statement: unknown = Reflect.apply(prepare, this, parts)
+        if (typeof statement === "object" && statement !== null) statements.push(new WeakRef(statement))
+        return statement
+      })
+      for (let number = 0; number < 100; number++) {
+        db.run`CREATE TABLE ${literal(`things_${number}`)} (id TEXT)`
+        db.run`DROP TABLE ${literal(`things_${number}`)}`
+        ids(db)
+      }
+      Reflect.set(DatabaseSync.prototype, "prepare", prepare)
+      yield* collect
+      assert.isAbove(statements.length, 200)
+      assert.isBelow(statements.filter((statement) => statement.deref() !== undefined).length, 10)
+    }))
+})
 
 describe("the number of writes", () => {
   it.effect("grows with each statement that writes to the tables, and with each rollback", () =>

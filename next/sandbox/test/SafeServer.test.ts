@@ -7,8 +7,10 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza-next/sandbox"
 import { Duration, Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
 import * as FileSystem from "effect/FileSystem"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { connect } from "node:net"
 import { networkInterfaces } from "node:os"
+import { collect } from "./collected.ts"
 import * as Sockets from "./sockets.ts"
 import { call, layerInProcess, layerLogs, layerSocket, type LogEvent, refusal } from "./support.ts"
 
@@ -157,6 +159,23 @@ describe("a key", () => {
 })
 
 describe("a stop", () => {
+  it.live("leaves nothing of the server in memory", () =>
+    Effect.gen(function*() {
+      let server: WeakRef<object> | undefined
+      const note = (message: unknown) => {
+        server = typeof message === "object" && message !== null && "server" in message && typeof message.server === "object" &&
+            message.server !== null
+          ? new WeakRef(message.server)
+          : undefined
+      }
+      subscribe("http.server.request.start", note)
+      yield* Effect.provide(call("GET", "/me"), layerSocket())
+      unsubscribe("http.server.request.start", note)
+      assert.isDefined(server)
+      yield* collect
+      assert.isUndefined(server?.deref())
+    }))
+
   it.live("closes waiting connections, and leaves no port, no lock and no file of its own", () =>
     withFile((data) =>
       Effect.gen(function*() {

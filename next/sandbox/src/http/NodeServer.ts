@@ -208,7 +208,12 @@ const stop = (server: Http.Server, open: Open, atMost: number): Effect.Effect<vo
       ([target, fiber]) => target.headersSent ? closed(target) : Fiber.interrupt(fiber),
       { concurrency: "unbounded", discard: true }
     )
-    return Effect.andThen(Effect.raceFirst(ends, wait(atMost)), Effect.sync(() => server.closeAllConnections()))
+    const close = Effect.sync(() => {
+      server.closeAllConnections()
+      // The interval that checks the timeouts would keep the server in memory. An error says that it no longer listens.
+      server.close(() => {})
+    })
+    return Effect.andThen(Effect.raceFirst(ends, wait(atMost)), close)
   })
 
 /**

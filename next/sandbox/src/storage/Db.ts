@@ -89,26 +89,26 @@ const suspendedOf = (exit: Exit.Exit<unknown, unknown>): Fiber.Fiber<unknown, un
     )[0]
 
 const make = (database: DatabaseSync) => {
-  const byText = new Map<string, Prepared>()
   // A template without fragments always has the same text.
   const byTemplate = new WeakMap<TemplateStringsArray, Prepared>()
   const written = new Map<string, number>()
   let rollbacks = 0
   let depth = 0
 
-  const prepare = (text: string): Prepared => {
-    const existing = byText.get(text)
-    if (existing !== undefined) {
-      return existing
-    }
-    const prepared = { statement: database.prepare(text), target: targetOf(text) }
-    byText.set(text, prepared)
-    return prepared
+  const prepare = (text: string): Prepared => ({ statement: database.prepare(text), target: targetOf(text) })
+
+  /** The statements of transactions, prepared once: a compilation costs as much as the statement. */
+  const controls = new Map<string, StatementSync>()
+  const execute = (text: string): void => {
+    const statement = controls.get(text) ?? database.prepare(text)
+    controls.set(text, statement)
+    statement.run()
   }
 
   const toStatement = (text: TemplateStringsArray, parts: ReadonlyArray<Value | Fragment>): readonly [Prepared, ReadonlyArray<Value>] => {
     if (!isValues(parts)) {
       const { text: compiled, values } = compile(text, parts)
+      // Not kept, because the texts have no end: the tables of a snapshot have its number in their names.
       return [prepare(compiled), values]
     }
     const prepared = byTemplate.get(text) ?? prepare(text.join("?"))
@@ -134,8 +134,6 @@ const make = (database: DatabaseSync) => {
       const [begin, commit, rollback] = depth === 0
         ? ["BEGIN", "COMMIT", "ROLLBACK"]
         : [`SAVEPOINT s${depth}`, `RELEASE s${depth}`, `ROLLBACK TO s${depth}; RELEASE s${depth}`]
-      // Prepared once: a compilation costs as much as the statement.
-      const execute = (text: string) => prepare(text).statement.run()
       // SQLite itself rolls back after some failures, such as a full disk.
       const undo = () => {
         rollbacks++
