@@ -40,6 +40,10 @@ layer(layerInProcess())("the control API", (it) => {
         [control("GET", "/requests?limit=x"), wholeNumber],
         [control("GET", "/requests?limit="), wholeNumber],
         [control("GET", "/commits?limit=1.5"), wholeNumber],
+        [control("GET", "/requests?count=x"), `"count" must be true or empty`],
+        [control("POST", "/accounts/nobody/keys", { json: {} }), `there is no account "nobody"`],
+        [control("POST", "/keys/k99/revoke"), `there is no key "k99"`],
+        [control("POST", "/fixtures", { json: { products: [{ id: "a" }, { id: "" }] } }), `"products.1.id" must not be empty`],
         [control("GET", "/commits?limit=1001"), wholeNumber],
         [control("POST", "/faults", { json: [] }), `"body" is invalid: Expected object, got []`],
         [

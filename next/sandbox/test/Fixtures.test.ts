@@ -4,7 +4,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox, type StateSnapshot } from "@plaza-next/sandbox"
 import { Effect, Layer, Random } from "effect"
-import { call, control, layerInProcess, pageOf, refusal } from "./support.ts"
+import { call, control, layerInProcess, messageOf, pageOf, refusal } from "./support.ts"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const quantities = { people: 40, follows: 300, posts: 500, products: 60, orders: 80, conversations: 25 }
@@ -116,6 +116,20 @@ describe("generated fixtures", () => {
           ({ status }) => status)
       assert.deepStrictEqual([yield* send(0), yield* send(4)], [200, 403])
     }).pipe(Effect.provide(layerInProcess({ fixtures: { generate: { people: 10, posts: 2_000, conversations: 5 } } }))))
+
+  it.effect("are refused, and change nothing, if one of their ids or usernames is in use", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.createAccount({ id: "x", username: "person-1014" })
+      yield* sandbox.setProduct({ id: "GEN-0000116" })
+      const before = yield* state
+      for (const generate of [{ people: 5 }, { posts: 3, products: 9 }]) {
+        const reply = yield* control("POST", "/fixtures", { json: { generate } })
+        assert.strictEqual(refusal(reply), "409 CONFLICT generate", JSON.stringify(generate))
+        assert.match(messageOf(reply), /is in use: reset the sandbox/)
+      }
+      assert.deepStrictEqual(yield* state, before)
+    }).pipe(Effect.provide(layerInProcess())))
 
   it.effect("can be added again, with accounts of unused numbers", () =>
     Effect.gen(function*() {

@@ -121,6 +121,15 @@ describe("a key of the sandbox", () => {
       const reply = yield* control("POST", "/accounts/1001/keys", { json: {} })
       assert.match(String(field(reply, "apiKey")), /^sk-live\.[A-Za-z0-9]{40}$/)
     }).pipe(Effect.provide(layerInProcess({ latitude: { keyPrefix: "sk-live." } }))))
+
+  it.effect("is masked in a refusal of the operation that creates keys", () =>
+    Effect.gen(function*() {
+      const { apiKey } = yield* Sandbox.Sandbox
+      const key = Redacted.value(apiKey)
+      const reply = yield* control("POST", `/accounts/${key}/keys`, { json: {} })
+      assert.strictEqual(reply.status, 404)
+      assert.notInclude(reply.text, key.slice(-40))
+    }).pipe(Effect.provide(layerInProcess())))
 })
 
 describe("a mask", () => {

@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import { Db } from "../storage/Db.ts"
-import { checkText, invalidField, notFound, unknown } from "../Validation.ts"
+import { checkText, invalidField, unknown } from "../Validation.ts"
 import { AccessRequestRow, AccessRequestsRepo } from "./AccessRequestsRepo.ts"
 import type { Account } from "./AccountsRepo.ts"
 import { AccountsRepo } from "./AccountsRepo.ts"
@@ -69,7 +69,7 @@ export class AccessRequests extends Context.Service<AccessRequests>()("@plaza/sa
 
     const getAccount = (id: string): Effect.Effect<Account, NotFound> => {
       const account = accounts.find(id)
-      return account === undefined ? Effect.fail(notFound("account", id)) : Effect.succeed(account)
+      return account === undefined ? Effect.fail(unknown("account", id)) : Effect.succeed(account)
     }
 
     const transition = Effect.fnUntraced(function*(accountId: string, wanted: AccessTransition) {

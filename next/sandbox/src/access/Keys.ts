@@ -16,7 +16,7 @@ import { hash, randomInt } from "node:crypto"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
 import { Db } from "../storage/Db.ts"
-import { checkText, invalidField, notFound } from "../Validation.ts"
+import { checkText, invalidField, unknown } from "../Validation.ts"
 import type { Account } from "./AccountsRepo.ts"
 import { AccountsRepo } from "./AccountsRepo.ts"
 import type { Key } from "./KeysRepo.ts"
@@ -133,7 +133,7 @@ const make = (seed: number | undefined) =>
       } = {}) {
         const account = accounts.find(accountId)
         if (account === undefined) {
-          return yield* notFound("account", accountId)
+          return yield* unknown("account", accountId)
         }
         if (account.access !== "granted") {
           return yield* new Conflict({ message: "keys can be created only while developer access is granted" })
@@ -164,7 +164,7 @@ const make = (seed: number | undefined) =>
       revoke: Effect.fnUntraced(function*(keyId: string) {
         const key = repo.find(keyId)
         if (key === undefined) {
-          return yield* notFound("key", keyId)
+          return yield* unknown("key", keyId)
         }
         repo.setState(keyId, ApiKey.revoke(key.state))
       }, db.transaction)

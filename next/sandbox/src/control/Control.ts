@@ -64,7 +64,7 @@ export const layerMiddleware = Layer.effect(
       Effect.flatMap(HttpServerRequest, (request) => Effect.andThen(readBody(request, payload.size > 0), handler)).pipe(
         Effect.map(Envelope.encoded),
         Effect.catchCause((cause) => failed(cause, identifier)),
-        Effect.map((response) => identifier === creatingKeys ? response : withoutKeys(response)),
+        Effect.map((response) => identifier === creatingKeys && response.status === 200 ? response : withoutKeys(response)),
         Effect.uninterruptible
       )
   })

@@ -15,7 +15,8 @@ import { described, nonNegativeInt, oneOf, optional } from "../Validation.ts"
  */
 export const Method = Schema.String.check(Schema.isPattern(/^[^a-z]*$/u, { message: "must be in capitals, such as POST" }))
 
-const methods = ["*", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"] as const
+/** The methods of a call that a fault may name; `*` is any. */
+export const methods = ["*", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"] as const
 
 /** A parameter as routers and documents write it, also percent-encoded: `:id`, `{id}`, `<id>`. */
 const isParameter = (segment: string): boolean => /^(:\w+|\{.*\}|%7B.*%7D|<.*>|%3C.*%3E)$/i.test(segment)

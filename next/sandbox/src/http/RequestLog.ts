@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
-import { nonNegativeInt, oneOf, optional } from "../Validation.ts"
+import { described, nonNegativeInt, optional } from "../Validation.ts"
 import { FaultId, Method, Path } from "./Fault.ts"
 import * as Glob from "./Glob.ts"
 import * as KeyMask from "./KeyMask.ts"
@@ -139,7 +139,7 @@ export const RequestQuery = Schema.Struct({
   /** Maximum number of requests (default: 1,000). A page holds fewer if they are large. */
   limit: optional(Page.Limit),
   /** Returns the number of matching requests instead of a page. `after` and `limit` have no effect on it. */
-  count: optional(oneOf(["", "true"]))
+  count: optional(described(Schema.Literals(["", "true"]), "true or empty"))
   // Without an identifier: OpenAPI would have no parameters.
 })
 /** @since 0.1.0 @category models */

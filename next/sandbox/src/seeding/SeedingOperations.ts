@@ -18,8 +18,9 @@ import { StoreRepo } from "../areas/store/StoreRepo.ts"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
 import * as Stored from "../latitude/Stored.ts"
+import { isConflict } from "../storage/Database.ts"
 import { Db } from "../storage/Db.ts"
-import { checkStock, checkText, notFound } from "../Validation.ts"
+import { checkStock, checkText, unknown } from "../Validation.ts"
 import type { Fixtures } from "./Fixtures.ts"
 import * as Generate from "./GenerateFixtures.ts"
 import * as SeedData from "./SeedData.ts"
@@ -34,8 +35,9 @@ export type SeedingError = NotFound | Conflict | ValidationError
 /** Prefixes the field of an error with the path of its item in the fixtures. */
 const withPath = (path: string) => (error: SeedingError): SeedingError => {
   const { details, message } = error
-  const field = details["field"]
-  const fields = { message, details: { ...details, field: typeof field === "string" ? `${path}.${field}` : path } }
+  const field = typeof details["field"] === "string" ? `${path}.${details["field"]}` : path
+  // The message of an invalid field begins with its name.
+  const fields = { message: message.replace(`"${String(details["field"])}"`, `"${field}"`), details: { ...details, field } }
   switch (error._tag) {
     case "NotFound":
       return new NotFound(fields)
@@ -63,7 +65,7 @@ const makeItems = Effect.gen(function*() {
 
   const getAccount = (accountId: string): Effect.Effect<Account, NotFound> => {
     const account = accounts.find(accountId)
-    return account === undefined ? Effect.fail(notFound("account", accountId)) : Effect.succeed(account)
+    return account === undefined ? Effect.fail(unknown("account", accountId)) : Effect.succeed(account)
   }
 
   const usernameOf = (id: string) => `user-${id}`
@@ -176,7 +178,15 @@ const makeItems = Effect.gen(function*() {
     items,
     /** Inserts fixtures, generated items first: all of them or none. */
     insertFixtures: Effect.fnUntraced(function*(fixtures: Fixtures, seed: number): Effect.fn.Return<void, SeedingError> {
-      yield* generate(fixtures.generate ?? {}, seed)
+      yield* Effect.catchDefect(generate(fixtures.generate ?? {}, seed), (defect) =>
+        isConflict(defect)
+          ? Effect.fail(
+            new Conflict({
+              message: "an id or a username that the fixtures generate is in use: reset the sandbox, or create such items after them",
+              details: { field: "generate" }
+            })
+          )
+          : Effect.die(defect))
       yield* each("accounts", fixtures.accounts, items.createAccount)
       yield* each("relations", fixtures.relations, ({ from, to, ...relation }) => items.setRelation(from, to, relation))
       yield* each("posts", fixtures.posts, items.createPost)

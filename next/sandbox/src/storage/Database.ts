@@ -152,6 +152,9 @@ export const unusable = (file: string, cause: unknown): SandboxError =>
     cause
   })
 
+/** Whether an error says that a row would break a unique column. */
+export const isConflict = (error: unknown): boolean => error instanceof Error && resultCode(error) === "SQLITE_CONSTRAINT"
+
 /** Whether an error says that a data file is damaged, which SQLite may find out with any statement. */
 export const isDamage = (error: unknown): boolean =>
   error instanceof Error && ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(resultCode(error) ?? "")
@@ -306,8 +309,15 @@ const openMemory = Effect.sync(() => {
   return database
 })
 
+/** SQLite's own `lower` knows ASCII only. */
+const addFunctions = (database: NodeSqlite.DatabaseSync): void =>
+  database.function("folded", { deterministic: true }, (text) => String(text).toLowerCase())
+
 /** Opens a data file, or `:memory:`, until the scope closes. Fails when the file can't be written, is no data file or is in use. */
 export const open = (file: string): Effect.Effect<NodeSqlite.DatabaseSync, SandboxError, Scope.Scope> =>
-  file === ":memory:"
-    ? Effect.acquireRelease(openMemory, (database) => Effect.sync(() => database.close()))
-    : Effect.acquireRelease(openFile(file), releaseFile)
+  Effect.tap(
+    file === ":memory:"
+      ? Effect.acquireRelease(openMemory, (database) => Effect.sync(() => database.close()))
+      : Effect.acquireRelease(openFile(file), releaseFile),
+    (database) => Effect.sync(() => addFunctions(database))
+  )

@@ -167,7 +167,12 @@ ${FaultForm.view(kind, submission, id)}
     const id = action === "replace" ? form.get("id") ?? "" : undefined
     return Result.match(FaultForm.read(form), {
       onFailure: (error) => show({ kind: FaultForm.isKind(kind) ? kind : "status", submission: { values: form, error }, id }),
-      onSuccess: (fault) => Effect.as(run(fault, form), Layout.seeOther(path, action))
+      onSuccess: (fault) =>
+        Effect.catchTag(
+          Effect.as(run(fault, form), Layout.seeOther(path, action)),
+          "ValidationError",
+          (error) => show({ kind: fault.kind, submission: { values: form, error }, id })
+        )
     })
   }
 

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { type Account, Availability } from "../access/AccountsRepo.ts"
 import * as Chat from "../areas/chat/ChatRepo.ts"
 import { Seeding } from "../seeding/Seeding.ts"
-import { notFound } from "../Validation.ts"
+import { unknown } from "../Validation.ts"
 import type { Html, Piece } from "./Html.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
@@ -234,7 +234,7 @@ ${
       const id = idOf(form)
       const found = queries.product(id)
       if (found === undefined) {
-        return yield* notFound("product", id)
+        return yield* unknown("product", id)
       }
       const { accountId, name } = found
       const stock = form.get("stock") ?? ""
@@ -247,7 +247,7 @@ ${
         const id = idOf(form)
         const accountId = queries.order(id)
         if (accountId === undefined) {
-          return yield* notFound("order", id)
+          return yield* unknown("order", id)
         }
         const shipment = shipmentOf(form)
         return yield* operations.setOrder({ id, accountId, ...(shipment === undefined ? {} : { shipment }) })

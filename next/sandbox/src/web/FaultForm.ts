@@ -3,7 +3,7 @@ import type { ValidationError } from "@plaza-next/domain/Errors"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import { Fault, type Latency } from "../http/Fault.ts"
+import { Fault, type Latency, methods } from "../http/Fault.ts"
 import { invalidField, issuesOf } from "../Validation.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
@@ -31,7 +31,7 @@ export const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind)
 
 /** Which calls a fault hits: the same for every kind. */
 const targetFields: ReadonlyArray<Form.Field> = [
-  { name: "method", label: "Method", options: [["", "any"], ...options("GET", "POST", "PATCH", "DELETE")] },
+  { name: "method", label: "Method", options: [["", "any"], ...options(...methods.filter((method) => method !== "*"))] },
   { name: "path", label: "Path", hint: "Such as /posts/*/like (default: any).", code: true },
   { name: "account", label: "Account", hint: "Its id or username (default: any)." },
   { name: "key", label: "Key", hint: "The id of a key, such as k1 (default: any).", code: true },
@@ -59,6 +59,7 @@ const outcomeFields: ReadonlyArray<Form.Field> = [
   { name: "code", label: "Code", hint: "Of the error envelope (default: the documented code of the status).", code: true },
   { name: "message", label: "Message", hint: "Of the error envelope." },
   { name: "body", label: "Body", hint: "The whole body, instead of the error envelope.", code: true },
+  { name: "emptyBody", label: "Empty body", options: [["", "no"], ["yes", "yes, instead of the error envelope"]] },
   { name: "contentType", label: "Content type", hint: "Of the body.", code: true },
   { name: "location", label: "Location", hint: "The target of a redirect.", code: true },
   {
@@ -78,7 +79,7 @@ const latencyFields = new Set(["distribution", "spread"])
 const fieldsOf = (kind: Kind): ReadonlyArray<Form.Field> => {
   const known = memberOf(kind)?.fields ?? {}
   return outcomeFields
-    .filter(({ name }) => name in known || (kind === "delay" && latencyFields.has(name)))
+    .filter(({ name }) => name in known || (kind === "delay" && latencyFields.has(name)) || (name === "emptyBody" && "body" in known))
     .map((field) => {
       const schema: unknown = Object.entries(known).find(([name]) => name === field.name)?.[1]
       return { ...field, required: Schema.isSchema(schema) && !AST.isOptional(schema.ast) }
@@ -127,7 +128,8 @@ export const read = (form: URLSearchParams): Result.Result<Fault, ValidationErro
   const decode: (input: unknown) => Result.Result<Fault, Schema.SchemaError> = Schema.decodeUnknownResult(member, {
     onExcessProperty: "error"
   })
-  return Result.mapError(decode({ kind, ...Object.fromEntries(inputs) }), (error) => {
+  const body = "body" in member.fields && form.get("emptyBody") === "yes" ? { body: "" } : {}
+  return Result.mapError(decode({ kind, ...body, ...Object.fromEntries(inputs) }), (error) => {
     const [issue] = issuesOf(error)
     const [name = "kind", inner] = issue?.path ?? []
     return name === "millis" && inner !== undefined
@@ -158,6 +160,7 @@ export const inputsOf = (fault: Fault): URLSearchParams =>
       ...fault,
       ...(fault.kind === "delay" ? latencyInputs(fault.millis) : {}),
       ...(fault.kind === "sequence" ? { outcomes: JSON.stringify(fault.outcomes, null, 2) } : {}),
+      ...("body" in fault && fault.body === "" ? { emptyBody: "yes" } : {}),
       ...(fault.method === "*" ? { method: "" } : {})
     }).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]])
   )

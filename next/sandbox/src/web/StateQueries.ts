@@ -86,17 +86,17 @@ export const make = Effect.map(Db, (db) => {
     accounts: (text: string, offset: number) =>
       db.all(
         Account
-      )`SELECT * FROM accounts WHERE instr(lower(id || ' ' || username || ' ' || name), ${text}) ORDER BY seq ${page} ${offset}`,
+      )`SELECT * FROM accounts WHERE instr(folded(id || ' ' || username || ' ' || name), ${text}) ORDER BY seq ${page} ${offset}`,
     posts: (text: string, offset: number) =>
       db.all(Post)`SELECT posts.id, username AS account, text, media_ids AS mediaIds, created_at AS createdAt,
             (SELECT count(*) FROM comments WHERE post_id = posts.id) AS comments,
             (SELECT count(*) FROM likes WHERE post_id = posts.id) AS likes
           FROM posts JOIN accounts ON accounts.id = account_id
-          WHERE instr(lower(posts.id || ' ' || username || ' ' || text), ${text}) ORDER BY posts.seq DESC ${page} ${offset}`,
+          WHERE instr(folded(posts.id || ' ' || username || ' ' || text), ${text}) ORDER BY posts.seq DESC ${page} ${offset}`,
     products: (text: string, offset: number) =>
       db.all(Product)`SELECT products.id, account_id AS accountId, username AS account, products.name, stock
           FROM products JOIN accounts ON accounts.id = account_id
-          WHERE instr(lower(products.id || ' ' || username || ' ' || products.name), ${text}) ORDER BY products.seq ${page} ${offset}`,
+          WHERE instr(folded(products.id || ' ' || username || ' ' || products.name), ${text}) ORDER BY products.seq ${page} ${offset}`,
     product: (id: string) =>
       db.first(Product)`SELECT products.id, account_id AS accountId, username AS account, products.name, stock
           FROM products JOIN accounts ON accounts.id = account_id WHERE products.id = ${id}`,
@@ -104,7 +104,7 @@ export const make = Effect.map(Db, (db) => {
       db.all(Order)`SELECT orders.id, account_id AS accountId, username AS account, carrier, tracking_number AS trackingNumber,
             shipped_at AS shippedAt
           FROM orders JOIN accounts ON accounts.id = account_id
-          WHERE instr(lower(orders.id || ' ' || username || ' ' || coalesce(tracking_number, '')), ${text})
+          WHERE instr(folded(orders.id || ' ' || username || ' ' || coalesce(tracking_number, '')), ${text})
           ORDER BY orders.seq ${page} ${offset}`,
     /** The owner of an order. */
     order: (id: string) => db.first(Owner)`SELECT account_id AS accountId FROM orders WHERE id = ${id}`?.accountId,
@@ -113,7 +113,7 @@ export const make = Effect.map(Db, (db) => {
         Conversation
       )`SELECT conversations.id, account_id AS accountId, own.username AS account, peer_id AS peerId, peers.username AS peer
           FROM conversations JOIN accounts own ON own.id = account_id JOIN accounts peers ON peers.id = peer_id
-          WHERE instr(lower(conversations.id || ' ' || own.username || ' ' || peers.username), ${text})
+          WHERE instr(folded(conversations.id || ' ' || own.username || ' ' || peers.username), ${text})
           ORDER BY conversations.seq ${page} ${offset}`,
     /** The newest messages of two accounts; see `ChatRepo.pairOf`. */
     messages: (pair: string) =>
@@ -121,10 +121,10 @@ export const make = Effect.map(Db, (db) => {
           WHERE pair = ${pair} ORDER BY messages.seq DESC LIMIT ${pageSize}`,
     keys: (text: string, offset: number) =>
       db.all(Key)`SELECT keys.id, username AS account, access, keys.name, scopes, state FROM keys JOIN accounts ON accounts.id = account_id
-          WHERE instr(lower(keys.id || ' ' || username || ' ' || keys.name), ${text}) ORDER BY keys.seq ${page} ${offset}`,
+          WHERE instr(folded(keys.id || ' ' || username || ' ' || keys.name), ${text}) ORDER BY keys.seq ${page} ${offset}`,
     media: (text: string, offset: number) =>
       db.all(Media)`SELECT media.id, username AS account, media.name, content_type AS contentType, size
           FROM media JOIN accounts ON accounts.id = account_id
-          WHERE instr(lower(media.id || ' ' || username || ' ' || media.name), ${text}) ORDER BY media.seq ${page} ${offset}`
+          WHERE instr(folded(media.id || ' ' || username || ' ' || media.name), ${text}) ORDER BY media.seq ${page} ${offset}`
   }
 })
