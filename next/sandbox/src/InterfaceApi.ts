@@ -43,7 +43,7 @@ export class RequestBody extends Context.Service<
   | { readonly kind: "file"; readonly file: UploadedFile }
 >()("@plaza/sandbox/RequestBody") {}
 
-/** Checks a request before its handler, and gives every response the form of the document. `http/Admission` implements it. */
+/** Checks a request before its handler, and gives every response the form of the document. `http/Interface` implements it. */
 export class AdmissionMiddleware extends HttpApiMiddleware.Service<AdmissionMiddleware, {
   provides: CurrentCaller | RequestBody
 }>()("@plaza/sandbox/AdmissionMiddleware") {}

@@ -159,7 +159,7 @@ const make = Effect.gen(function*() {
     { headers, method }: HttpServerRequest,
     admit: Effect.Effect<Admitted, Refusal>
   ): Effect.fn.Return<Admitted, Refusal> {
-    const { entry, hit: { delay, ids, outcome: fault } } = state
+    const { entry, hit: { delay, outcome: fault, outcomeId } } = state
     const { countRefused, lateCommitMillis } = latitude.value
     const skipsHandler = fault !== undefined && isBeforeHandler(fault)
     const mayBeLate = lateCommitMillis > 0 && method !== "GET" &&
@@ -183,7 +183,7 @@ const make = Effect.gen(function*() {
     } else if (!isUncounted) {
       yield* count(state, headers)
     }
-    log.noteDecision(entry, ids.length > 0 || fault.kind !== "status" ? Rule.ofFaults(ids) : Rule.ofGateway(fault.status))
+    log.noteDecision(entry, outcomeId === undefined ? Rule.ofGateway(latitude.value) : Rule.ofFault(outcomeId))
     return yield* new NotHandled()
   })
 

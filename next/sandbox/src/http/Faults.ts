@@ -1,4 +1,4 @@
-/** The active faults, and which of them hit a call. `FaultyAdmission` and `FaultyResponse` apply them. */
+/** The active faults, and which of them hit a call. `Admission` and `FaultyResponse` apply them. */
 import { NotFound, type ValidationError } from "@plaza-next/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -26,6 +26,8 @@ export interface Call {
 export interface Hit {
   readonly delay: Pause | undefined
   readonly outcome: ResponseFault | undefined
+  /** The fault of the outcome; undefined if it is that of a gateway. */
+  readonly outcomeId?: FaultId | undefined
   /** The ids of these faults, in the order they were added. */
   readonly ids: ReadonlyArray<FaultId>
 }
@@ -203,6 +205,7 @@ const make = Effect.fnUntraced(function*(seed: number) {
       }
       let delay: Pause | undefined
       let response: ResponseFault | undefined
+      let outcomeId: FaultId | undefined
       const ids: Array<FaultId> = []
       expireAt(now)
       for (const matcher of matchers) {
@@ -218,6 +221,7 @@ const make = Effect.fnUntraced(function*(seed: number) {
           delay = { when: outcome.when, millis: drawMillis(outcome.millis, matcher.random) }
         } else if (outcome.kind !== "pass") {
           response = outcome
+          outcomeId = matcher.id
         }
         matcher.hits++
         matcher.remaining--
@@ -226,7 +230,7 @@ const make = Effect.fnUntraced(function*(seed: number) {
         }
       }
       matchers = matchers.filter(({ remaining }) => remaining > 0)
-      return { delay, outcome: response, ids }
+      return { delay, outcome: response, outcomeId, ids }
     }
   }
 })

@@ -3,6 +3,7 @@
  * code.
  */
 import type { DocumentedError, ErrorCode } from "@plaza-next/domain/Errors"
+import type { Latitude } from "../Latitude.ts"
 
 export interface Decision {
   readonly rule: string
@@ -64,16 +65,16 @@ export const done = ({ area, name }: Named): Decision => ({
   reason: "accepted"
 })
 
-/** A request that faults stopped before the service. */
-export const ofFaults = (ids: ReadonlyArray<string>): Decision => ({
+/** A request that a fault stopped before the service. */
+export const ofFault = (id: string): Decision => ({
   rule: "fault",
-  reason: `stopped before the service by ${ids.join(" and ")}`
+  reason: `stopped before the service by ${id}`
 })
 
 /** A request that a gateway stopped before the service; see `gatewayStatus` of the latitude. */
-export const ofGateway = (status: number): Decision => ({
+export const ofGateway = ({ gatewayStatus }: Pick<Latitude, "gatewayStatus">): Decision => ({
   rule: "gateway",
-  reason: `stopped before the service by gatewayStatus ${status} of the latitude`
+  reason: `stopped before the service by gatewayStatus ${gatewayStatus} of the latitude`
 })
 
 /** A bug or a storage failure of the sandbox. */
