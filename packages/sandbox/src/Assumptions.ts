@@ -280,7 +280,7 @@ export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
   [
     "text.least",
     "Resources and their fields",
-    "Texts, carriers, tracking numbers and names have at least one character. They are well-formed Unicode without U+0000, measured in code points and stored unchanged."
+    "Texts, carriers, tracking numbers and names have at least one character, except the text of a post with media. They are well-formed Unicode without U+0000, measured in code points and stored unchanged."
   ],
   [
     "success.status",
@@ -358,7 +358,7 @@ export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
   [
     "posts.fields",
     "Resources and their fields",
-    "`text` of a post is required and `mediaIds` is not; the same media may occur more than once and in any order. In addition to the known fields a post has `authorId`, a comment `id`, `postId`, `authorId` and `createdAt`."
+    "A post needs a `text`, `mediaIds` or both; the same media may occur more than once and in any order. In addition to the known fields a post has `authorId`, a comment `id`, `postId`, `authorId` and `createdAt`."
   ],
   [
     "posts.edit",
