@@ -50,8 +50,6 @@ const arriving = (request: HttpClientRequest.HttpClientRequest, url: URL): HttpS
   return HttpServerRequest.fromClientRequest(sent).modify({ url: url.pathname + url.search })
 }
 
-const bodiless = new Set([204, 205, 304])
-
 /** A client that sends its requests to a service in process. */
 export const makeClient = (
   app: Effect.Effect<
@@ -71,7 +69,7 @@ export const makeClient = (
         ),
         Effect.map((response) =>
           HttpServerResponse.toClientResponse(
-            request.method === "HEAD" || bodiless.has(response.status) ? Envelope.withoutBody(response) : response,
+            HttpServerResponse.omitsBody(response, request.method === "HEAD") ? Envelope.withoutBody(response) : response,
             { request }
           )
         )

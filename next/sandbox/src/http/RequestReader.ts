@@ -12,13 +12,6 @@ import { type HttpServerError, isHttpServerError } from "effect/http/HttpServerE
 import { type HttpServerRequest, MaxBodySize } from "effect/http/HttpServerRequest"
 import { invalidField } from "../Validation.ts"
 
-/** Limits of a JSON body. */
-export interface JsonLimits {
-  readonly maxBytes: number
-  /** Maximum nesting of arrays and objects. */
-  readonly maxDepth: number
-}
-
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** Whether the headers announce a body, which may be empty. */

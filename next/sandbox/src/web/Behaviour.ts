@@ -92,9 +92,6 @@ ${LatitudeForm.view(current, change)}
 </section>`
 }
 
-const withCode = (text: string): ReadonlyArray<Piece> =>
-  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
-
 const written = (value: Assumptions[keyof Assumptions]): Piece =>
   Duration.isDuration(value)
     ? Duration.format(value)
@@ -119,7 +116,7 @@ ${
       names.map((name) =>
         html`<tr><th scope="row"><code>${name}</code></th><td class="long">${written(assumed[name])}${
           !isDefault(name, assumed[name]) && html` <span class="badge note">changed</span>`
-        }</td><td class="long">${withCode(meanings[name])}</td></tr>`
+        }</td><td class="long">${Layout.withCode(meanings[name])}</td></tr>`
       ),
       { kind: "stack" }
     )
@@ -130,7 +127,7 @@ ${
       "Built-in assumptions",
       ["Id", "Section", "Assumption"],
       fixedAssumptions.map(({ assumption, id, section }) =>
-        html`<tr><th scope="row"><code>${id}</code></th><td>${section}</td><td class="long">${withCode(assumption)}</td></tr>`
+        html`<tr><th scope="row"><code>${id}</code></th><td>${section}</td><td class="long">${Layout.withCode(assumption)}</td></tr>`
       ),
       { kind: "stack" }
     )

@@ -30,9 +30,9 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
     }
   }
 
-  const list: Layout.Route["handle"] = (request) =>
+  const list: Layout.Route["handle"] = ({ query }) =>
     Effect.sync(() => {
-      const filter = List.readFilter(request.query)
+      const filter = List.readFilter(query)
       const all = log.all()
       const matching = all.filter(List.matches(filter))
       const requests = matching.slice(-List.shown).reverse()
@@ -42,7 +42,7 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
         total: all.length,
         names: namesOf(all),
         filter
-      }, Layout.done(request, List.sentences))
+      })
     })
 
   const detail: Layout.Route["handle"] = (request) =>

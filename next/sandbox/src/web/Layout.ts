@@ -159,6 +159,10 @@ export const doneFromCookie = (header: string | undefined): string =>
 export const forgetDone = (response: HttpServerResponse): HttpServerResponse =>
   Envelope.withHeader(response, "set-cookie", `${doneCookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`)
 
+/** Renders backticks as code. Texts use no other Markdown. */
+export const withCode = (text: string): ReadonlyArray<Piece> =>
+  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
+
 export const success = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message good" role="status"><p>${pieces}</p></div>`
 
 export const problem = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message bad" role="alert"><p>${pieces}</p></div>`

@@ -99,10 +99,6 @@ ${exampleOf(method.toUpperCase(), operationId)}
 </section>`
 }
 
-/** Renders backticks as code. Descriptions use no other Markdown. */
-const withCode = (text: string): ReadonlyArray<Piece> =>
-  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
-
 /** Renders an OpenAPI document. */
 export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): HttpServerResponse => {
   const operations = operationsOf(document)
@@ -121,7 +117,7 @@ export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): HttpServerR
       )
     }<li><a class="area" href="#schemas">Schemas</a></li></ul></nav>
 <div>
-${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${withCode(paragraph)}</p>`)}
+${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${Layout.withCode(paragraph)}</p>`)}
 <p>What the document leaves open and the sandbox decided is marked as${assumedBadge}: names of scopes, statuses of successes, and whole operations. <a href="${Layout.paths.behaviour}#assumptions">All assumptions</a></p>
 <p>The examples read <code>PLAZA_BASE_URL</code> and <code>PLAZA_API_KEY</code>; <a href="${Layout.paths.home}">the home page</a> has both. Those in TypeScript use the services of <code>@plaza/client</code>. <a href="${Layout.paths.openApi}">openapi.json</a> is this reference as an OpenAPI document.</p>
 ${

@@ -74,8 +74,6 @@ interface RequestsData {
   readonly filter: RequestFilter
 }
 
-export const sentences = { reset: "Sandbox reset." }
-
 /** A duration on one line. */
 export const took = (millis: number | null): string =>
   millis === null ? "waiting" : millis < 1 ? "< 1 ms" : millis < 10_000 ? `${Math.round(millis)} ms` : `${(millis / 1_000).toFixed(1)} s`
@@ -138,11 +136,10 @@ const emptyText = ({ total }: RequestsData): Html =>
     ? html`No requests yet. <a href="${Layout.paths.home}">Send the first one from the home page</a>, or call the interface with curl.`
     : html`No request matches the filter. <a href="${Layout.paths.console}">Show all requests</a>`
 
-export const page = (data: RequestsData, message: Html | undefined): HttpServerResponse =>
+export const page = (data: RequestsData): HttpServerResponse =>
   Layout.page({
     path: Layout.paths.console,
     title: "Console",
-    message,
     body: html`${filterForm(data)}
 <p class="soft small"><span id="live-count">${
       data.matching > shown
