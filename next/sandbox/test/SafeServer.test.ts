@@ -105,6 +105,35 @@ layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it
       assert.lengthOf((yield* state).posts.filter(({ text }) => text === "before garbage"), 1)
     }))
 
+  it.effect("gets its own response before a CONNECT or garbage behind it is refused, also while it waits", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const get = Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", yield* Sockets.bearer, "", "")
+      for (
+        const [requests, last, statuses] of [[1, "CONNECT x:1 HTTP/1.1\r\n\r\n", ["200", "404"]], [2, "garbage\r\n\r\n", [
+          "200",
+          "200",
+          "400"
+        ]]] as const
+      ) {
+        yield* sandbox.addFault({ kind: "delay", when: "after", millis: 20, method: "GET" })
+        const { closed, socket } = yield* Sockets.open
+        socket.write(get.repeat(requests) + last)
+        assert.deepStrictEqual<unknown>((yield* closed).match(/(?<=HTTP\/1\.1 )\d+/g), statuses, last)
+      }
+    }))
+
+  it.effect("that is a CONNECT may be given up by its caller", () =>
+    Effect.gen(function*() {
+      for (let number = 0; number < 50; number++) {
+        const { closed, socket } = yield* Sockets.open
+        socket.write("CONNECT x:1 HTTP/1.1\r\n\r\n")
+        socket.resetAndDestroy()
+        yield* closed
+      }
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }))
+
   it.effect("may be pipelined: responses have the order of the requests", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open

@@ -99,29 +99,32 @@ const makeServer = (timeouts: ServerTimeouts, refuse: Refuse): Http.Server => {
       }
     })
   })
-  const isResponding = (socket: Duplex): boolean => {
-    const response = latest.get(socket)
-    return response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete)
-  }
-  // The document has no other status for malformed HTTP than 400.
-  server.on("clientError", (error, socket) => {
-    const refusal = () => writeAndClose(socket, refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } })))
+  /** Refuses what a caller sent, after the responses to what it sent before: it would take the refusal for one of them. */
+  const refuseNext = (socket: Duplex, error: DocumentedError): void => {
+    const refusal = () => socket.writable ? writeAndClose(socket, refuse(error)) : socket.destroy()
     const earlier = latest.get(socket)
-    if (!socket.writable || isResponding(socket)) {
-      socket.destroy()
-    } else if (earlier !== undefined && earlier.req.complete && !earlier.writableFinished) {
-      // Or the caller would take the refusal of what follows a request for its response.
+    if (earlier === undefined || earlier.writableFinished) {
+      refusal()
+    } else if (earlier.req.complete) {
       earlier.once("finish", refusal)
+    } else if (earlier.headersSent) {
+      socket.destroy()
     } else {
       refusal()
     }
+  }
+  // The document has no other status for malformed HTTP than 400.
+  server.on("clientError", (error, socket) => {
+    refuseNext(socket, new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
   })
   // By default Node responds to an unknown `Expect` header with an empty 417.
   server.on("checkExpectation", (request, response) => {
     server.emit("request", request, response)
   })
   server.on("connect", (request, socket) => {
-    writeAndClose(socket, refuse(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` })))
+    // Node has taken its own listener away: without one, a caller that resets the connection would end the process.
+    socket.on("error", () => socket.destroy())
+    refuseNext(socket, new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
   })
   return server
 }
@@ -184,7 +187,12 @@ const onSocket = (app: App, open: Open) =>
           ))
           : response
       }),
-      Effect.catchTag("ConnectionReset", (error) => Effect.succeed(HttpServerResponse.stream(Stream.fail(error)))),
+      Effect.catchTag("ConnectionReset", (error) =>
+        Effect.sync(() => {
+          // The body of a response to HEAD is never run.
+          if (target.req.method === "HEAD") target.destroy()
+          return HttpServerResponse.stream(Stream.fail(error))
+        })),
       // Or the platform responds to a request that a stop interrupts, with a status that the document doesn't have.
       Effect.onInterrupt(() => Effect.sync(() => target.destroy()))
     )
