@@ -116,6 +116,20 @@ describe("a key of the sandbox", () => {
       }).pipe(Effect.provide(layerInProcess({ data })))
     })))
 
+  it.effect("of the default prefix stays valid when its data file is opened again with another one", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "plaza-mask-"))),
+        (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
+      )
+      const data = join(folder, "shop.db")
+      const key = Redacted.value((yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))).apiKey)
+      const reply = yield* Effect.provide(call("GET", "/me", { key }), layerInProcess({ data, latitude: { keyPrefix: "abc_" } }))
+      assert.strictEqual(reply.status, 200)
+      const fresh = yield* Effect.provide(call("GET", "/me", { key }), layerInProcess({ latitude: { keyPrefix: "abc_" } }))
+      assert.strictEqual(fresh.status, 401)
+    })))
+
   it.effect("is shown once, in the response that creates it", () =>
     Effect.gen(function*() {
       const reply = yield* control("POST", "/accounts/1001/keys", { json: {} })

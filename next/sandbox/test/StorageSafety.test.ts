@@ -130,7 +130,7 @@ describe("a foreign SQLite file", () => {
       })))
   }
 
-  for (const table of ["meta", "posts", "arrivals"]) {
+  for (const table of ["meta", "posts", "arrivals", "media_folder", "snapshot_files"]) {
     it.effect(`that is a data file without its table ${table} is refused`, () =>
       Effect.scoped(Effect.gen(function*() {
         const data = join(yield* folder, "data.db")

@@ -35,10 +35,14 @@ const isDocumented = (error: unknown): error is DocumentedError =>
 const isInvalidInput = (error: unknown): error is HttpApiSchemaError =>
   HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
 
-/** Errors of SQLite and of the file system have a code. */
+/** Errors of SQLite and of the file system have a code, or their cause has. */
 const codeOf = (defect: unknown): string | undefined =>
-  typeof defect === "object" && defect !== null && "code" in defect && typeof defect.code === "string"
+  typeof defect !== "object" || defect === null
+    ? undefined
+    : "code" in defect && typeof defect.code === "string"
     ? resultCode(defect) ?? defect.code
+    : "cause" in defect
+    ? codeOf(defect.cause)
     : undefined
 
 /** Logs a failure with the operation as a field. */

@@ -15,7 +15,8 @@ const encodePrefixes = Schema.encodeSync(Prefixes)
 
 const make = (initial: Latitude.Latitude, meta: MetaRepo["Service"]) => {
   const stored = meta.find(key)
-  const keyPrefixes = new Set(stored === undefined ? [] : decodePrefixes(stored))
+  // A data file without stored prefixes has keys with the default, and a new one has no keys yet.
+  const keyPrefixes = new Set(stored !== undefined ? decodePrefixes(stored) : meta.isEmpty() ? [] : [Latitude.defaults.keyPrefix])
   let current = initial
   let isDefault = false
   let requests = 0

@@ -109,6 +109,9 @@ const tables = [
   `CREATE TABLE snapshot_files (snapshot_seq INTEGER NOT NULL, file TEXT NOT NULL)`
 ]
 
+/** The names of all tables that a data file has. */
+const created = tables.flatMap((statement) => /^CREATE TABLE (\w+)/.exec(statement)?.[1] ?? [])
+
 /**
  * Every table with state, in an order in which they can be emptied and filled. The last one is SQLite's own: the counters of
  * AUTOINCREMENT. Snapshots are not part of the state: a reset keeps them.
@@ -267,7 +270,7 @@ const prepare = (database: NodeSqlite.DatabaseSync, file: string): SandboxError 
     // Another program may have changed the file since `identify`.
     const { id, version } = headerOf(database)
     const found = new Set(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
-    if (id !== applicationId || version !== schemaVersion || tableNames.some((name) => !found.has(name))) {
+    if (id !== applicationId || version !== schemaVersion || created.some((name) => !found.has(name))) {
       return foreign(file)
     }
     // Writes once, to take the lock and to report a read-only file.

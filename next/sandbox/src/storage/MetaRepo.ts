@@ -9,6 +9,7 @@ const Value = Schema.Struct({ value: Schema.String })
 
 export class MetaRepo extends Context.Service<MetaRepo>()("@plaza/sandbox/MetaRepo", {
   make: Effect.map(Db, (db) => ({
+    isEmpty: () => !db.exists`SELECT 1 FROM meta`,
     find: (key: string) => db.first(Value)`SELECT value FROM meta WHERE key = ${key}`?.value,
     set: (key: string, value: string) =>
       db.run`INSERT INTO meta (key, value) VALUES (${key}, ${value}) ON CONFLICT (key) DO UPDATE SET value = excluded.value`
