@@ -253,6 +253,18 @@ describe("faults", () => {
       }
     }).pipe(Effect.provide(layerInProcess())))
 
+  it.effect("do not change the rate: calls that the service would not count are not counted", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.setAccess("1001", "suspend")
+      yield* add({ kind: "status", when: "before", status: 503, times: 4 })
+      yield* Effect.replicateEffect(call("GET", "/me"), 4)
+      yield* sandbox.setAccess("1001", "restore")
+      yield* add({ kind: "status", when: "before", status: 503, times: 4 })
+      yield* Effect.replicateEffect(call("GET", "/nowhere"), 4)
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
+
   it.effect("do not change the rate: the calls they hit are counted", () =>
     Effect.gen(function*() {
       yield* add({ kind: "status", when: "before", status: 500, times: 2 })
@@ -397,6 +409,21 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.strictEqual(yield* count("a"), 1)
         assert.deepInclude(yield* last, { status: 200, delivered: "dropped", deliveredStatus: null })
       })))
+
+    it.effect("of a cut body keeps its status and its headers, also if it has none to cut", () =>
+      Effect.gen(function*() {
+        for (const [status, shown] of [[503, 503], [204, 200]] as const) {
+          yield* add({ kind: "cut", when: "after", status, body: "", retryAfter: "7" })
+          yield* Effect.exit(call("GET", "/me"))
+          assert.deepInclude(yield* last, { delivered: "cut", deliveredStatus: shown })
+        }
+      }))
+
+    it.effect("of a HEAD request closes its connection", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "drop", when: "before", method: "HEAD" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(call("HEAD", "/me"))))
+      }))
 
     it.effect("of a cut body: the head arrives, the body fails, and the write is done", () =>
       afresh(Effect.gen(function*() {

@@ -147,7 +147,8 @@ const make = Effect.gen(function*() {
     Effect.catchCause(
       Effect.map(Clock.currentTimeMillis, (now) => {
         const caller = identify(state, headers)
-        if (caller !== undefined) {
+        // As the service would count it: not an unknown route, and no account without access.
+        if (caller?.account.access === "granted" && state.operation !== undefined) {
           window.take(caller.keyId, caller.accountId, state.operation, now)
         }
       }),

@@ -59,8 +59,14 @@ const keepsResponse = ({ body, status }: BodyFault): boolean => status === undef
 const chosen = (fault: BodyFault, own: Response, finish: Finish): Response =>
   keepsResponse(fault) ? own : replacement(fault.status ?? 200, fault, finish)
 
-/** Adds a body to a response without one: a cut of an empty body would have no effect. */
-const withBody = (response: Response): Response => Envelope.bytesOf(response).length > 0 ? response : Envelope.json(200, {})
+/** Adds a body to a response without one, of a status that has one: a cut of an empty body would have no effect. */
+const withBody = (response: Response): Response =>
+  Envelope.bytesOf(response).length > 0
+    ? response
+    : HttpServerResponse.setBody(
+      HttpServerResponse.omitsBody(response) ? HttpServerResponse.setStatus(response, 200) : response,
+      Envelope.json(200, {}).body
+    )
 
 /** The same head, `content-length` included, with a stream as the body. */
 const streamed = (response: Response, body: Stream.Stream<Uint8Array, ConnectionReset>): Response =>

@@ -90,8 +90,13 @@ export const layer = HttpApiBuilder.group(InterfaceApi, "posts", (handlers) =>
         if (text === undefined && mediaIds === undefined) {
           return yield* invalidField("body", "must have text, mediaIds or both")
         }
-        yield* checkFields({ text, mediaIds }, accountId)
+        yield* checkFields({ text: text === "" ? undefined : text, mediaIds }, accountId)
         const post = yield* findOwn(params.id, accountId)
+        if ((text ?? post.text) === "" && (mediaIds ?? post.mediaIds).length === 0) {
+          return yield* text === ""
+            ? invalidField("text", "must not be empty: a post without mediaIds requires it")
+            : invalidField("mediaIds", "must not be empty: a post without text requires them")
+        }
         const edited: Post = {
           ...post,
           text: text === undefined ? post.text : Stored.text(latitude.value, text),
