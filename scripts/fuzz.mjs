@@ -1,6 +1,6 @@
 /**
- * Runs fuzz targets for a time with new seeds: `npm run fuzz -- TARGET [SECONDS]`. A target is a file of a folder `test/fuzz`, such as
- * `feeds`; `all` runs one after the other. Without a target it prints their names.
+ * Runs fuzz targets for a time with new seeds: `npm run fuzz -- TARGET [SECONDS]`. A target is the files of this name in the folders
+ * `test/fuzz`, such as `feeds`; `all` runs one after the other. Without a target it prints their names.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
@@ -8,12 +8,14 @@ import { basename, join } from "node:path"
 
 /** @param {string} folder */
 const filesIn = (folder) => existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
-const targets = new Map(
-  [...filesIn("packages"), ...filesIn("apps")].flatMap((folder) => filesIn(join(folder, "test/fuzz")))
-    .map((file) => [basename(file, ".test.ts"), file])
-)
+/** @type {Map<string, Array<string>>} */
+const targets = new Map()
+for (const file of ["packages", "next", "apps"].flatMap(filesIn).flatMap((folder) => filesIn(join(folder, "test/fuzz")))) {
+  const target = basename(file, ".test.ts")
+  targets.set(target, [...targets.get(target) ?? [], file])
+}
 const [name = "", seconds = "60"] = process.argv.slice(2)
-const files = name === "all" ? [...targets.values()] : [targets.get(name)].filter((file) => file !== undefined)
+const files = name === "all" ? [...targets.values()].flat() : targets.get(name) ?? []
 
 if (files.length === 0 || !/^\d+$/.test(seconds)) {
   process.stderr.write(`npm run fuzz -- TARGET [SECONDS], with all or one of: ${[...targets.keys()].join(", ")}\n`)
