@@ -1,0 +1,218 @@
+/**
+ * Uploads of files.
+ *
+ * @since 0.1.0
+ */
+import type { Media as MediaResource } from "@plaza-next/domain/Resources"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Mime from "effect/http/Mime"
+import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { PlatformError } from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import { ConnectionLost, InvalidInput } from "./ClientError.ts"
+import type { CallFailure } from "./ClientError.ts"
+import type { FailureOf } from "./internal/contract/Contract.ts"
+import { layerOf, Operations } from "./internal/contract/Operations.ts"
+import * as FileContent from "./internal/upload/FileContent.ts"
+import * as Multipart from "./internal/upload/Multipart.ts"
+import * as Source from "./internal/upload/Source.ts"
+
+/**
+ * Options of an upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadOptions {
+  /** The media type (default: derived from the extension of the file name, or `application/octet-stream`). */
+  readonly contentType?: string | undefined
+  /** Receives the number of content bytes sent so far. Each attempt starts at zero. */
+  readonly onProgress?: ((bytesSent: number) => Effect.Effect<void>) | undefined
+}
+
+/**
+ * A file to upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Upload<E = never> extends UploadOptions {
+  /**
+   * Bytes, or a stream that emits the same bytes in each run; see {@link Upload.rerunnable}. Bytes without `onProgress` are copied before
+   * the first attempt and sent in one piece, so the timeout of an attempt applies to all of them. For a stream, and with `onProgress`,
+   * it applies to the time without progress.
+   */
+  readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
+  /**
+   * Whether the stream can run again for a retry (default: true). Set it to false for a source that can be read only once, such as
+   * a `ReadableStream` or an `AsyncIterable`. The client then doesn't retry after it has read any content, not even after a 429.
+   * Another `upload` of such a source would send only its remaining bytes.
+   */
+  readonly rerunnable?: boolean | undefined
+  /** The length of a stream in bytes, if it is known. Some servers reject uploads of unknown length. */
+  readonly size?: number | undefined
+  /** The name of the file; not empty. */
+  readonly fileName: string
+}
+
+/**
+ * Uploads files for posts.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class Media extends Context.Service<Media, {
+  /**
+   * Uploads a file. Repeatable: the client sends the file again after an ambiguous failure, and runs a stream again. The service may
+   * then store a second file that no post uses. If the stream fails, the upload fails with the same error. If the length of the
+   * stream isn't `size`, or if the content of a retry has other bytes, the upload fails with `InvalidInput`; earlier attempts may have
+   * stored the file, which `FailureScope.mayHaveHappened` reports. Fails with `PayloadTooLarge` for a file beyond the service's limit.
+   * Source: interface v1, "Endpoints", POST /media.
+   *
+   * @example
+   * import { Media } from "@plaza-next/client"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Media, ({ upload }) =>
+   *   upload({ fileName: "a.png", content: new Uint8Array([1, 2, 3]) }))
+   */
+  readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, Media.UploadFailure | E>
+  /**
+   * Streams a file from the file system. Repeatable, as `upload`. If the length or the bytes of the file change during the upload, the
+   * upload fails with `InvalidInput` for `path`. `@plaza/client/node` reuses each buffer after it is sent, so an HTTP client that keeps
+   * bytes of request bodies must copy them.
+   * Source: interface v1, "Endpoints", POST /media.
+   */
+  readonly uploadFile: (
+    path: string,
+    options?: UploadOptions
+  ) => Effect.Effect<MediaResource, Media.UploadFileFailure, FileSystem.FileSystem>
+}>()("@plaza/client/Media") {}
+
+/**
+ * The failures of each operation.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export declare namespace Media {
+  /** The failures of `upload`, without those of a stream. */
+  export type UploadFailure = FailureOf<"uploadMedia"> | CallFailure
+  /** The failures of `uploadFile`. */
+  export type UploadFileFailure = FailureOf<"uploadMedia"> | CallFailure | PlatformError
+}
+
+const unknownType = "application/octet-stream"
+
+const invalid = (field: string, message: string) => new InvalidInput({ field, message: `${field} ${message}` })
+
+const wrongSize = (size: number) => invalid("size", `must be the length of the content, and that is not ${size} bytes`)
+
+const problemOf = ({ content, fileName, size }: Upload<unknown>, contentType: string): InvalidInput | undefined =>
+  fileName === ""
+    ? invalid("fileName", "must not be empty")
+    : !/^[!-~]+\/[ -~]+$/.test(contentType)
+    ? invalid("contentType", "must be a media type such as image/png")
+    : size !== undefined && (!Number.isSafeInteger(size) || size < 0)
+    ? invalid("size", "must be a whole number of bytes, 0 or more")
+    : content instanceof Uint8Array && size !== undefined && size !== content.length
+    ? wrongSize(size)
+    : undefined
+
+const ofStream: Source.Problems = {
+  length: wrongSize,
+  bytes: () =>
+    invalid(
+      "content",
+      "emitted other bytes in a retry of the upload; pass bytes, a path or a Stream that emits the same bytes in each run, " +
+        "or set rerunnable: false"
+    ),
+  rerun: () => invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
+}
+
+const ofBytes: Source.Problems = {
+  ...ofStream,
+  bytes: () => invalid("content", "must not change during the upload, but a retry has other bytes")
+}
+
+const ofFile = (path: string): Source.Problems => {
+  const changed = (what: string) => () =>
+    invalid("path", `must be a file that doesn't change during the upload; the ${what} of ${path} changed`)
+  return { ...ofStream, length: changed("length"), bytes: changed("content") }
+}
+
+// Small enough for visible progress, large enough for a low cost.
+const pieceLength = 64 * 1024
+
+/** Splits bytes for `onProgress`. */
+const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
+  Stream.unfold(0, (start) =>
+    Effect.succeed(
+      start < bytes.length ? [bytes.subarray(start, start + pieceLength), start + pieceLength] as const : undefined
+    ))
+
+/** Adds a likely cause to a lost connection: some HTTP clients don't read a response while they write. */
+const withSizeHint = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
+  failure instanceof ConnectionLost
+    ? new ConnectionLost({
+      attempts: failure.attempts,
+      reason: failure.reason,
+      ...(failure.cause === undefined ? {} : { cause: failure.cause }),
+      message: `${failure.message} while the client sent the file; the file may be too large for the service`
+    })
+    : failure
+
+/** Creates the service of {@link Media} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Media["Service"], never, Operations> = Effect.map(Operations, ({ send }) => {
+  const uploadPart = <E>(file: Upload<E>, problems: Source.Problems): Effect.Effect<MediaResource, Media.UploadFailure | E> =>
+    Effect.gen(function*() {
+      const { content, fileName, onProgress } = file
+      const contentType = file.contentType ?? Option.getOrElse(Mime.getType(fileName), () => unknownType)
+      const problem = problemOf(file, contentType)
+      if (problem !== undefined) {
+        return yield* problem
+      }
+      const isBytes = content instanceof Uint8Array
+      // In one piece, because fetch sends a stream without its length, and some browsers send none.
+      if (isBytes && onProgress === undefined) {
+        const body = yield* Multipart.body({ fileName, contentType, content })
+        return yield* Effect.mapError(send("uploadMedia", {}, { body }), withSizeHint)
+      }
+      const rerunnable = isBytes || file.rerunnable !== false
+      const size = isBytes ? content.length : file.size
+      const source = yield* Source.make({ content: isBytes ? inPieces(content) : content, size, rerunnable, onProgress, problems })
+      const body = yield* Multipart.body({ fileName, contentType, content: source.content, size })
+      const sent = Effect.mapError(
+        send("uploadMedia", {}, { body, canRepeat: rerunnable ? undefined : () => !source.isStarted() }),
+        (failure) => source.isUnfinished() ? withSizeHint(failure) : failure
+      )
+      return yield* Effect.raceFirst(sent, source.failure)
+    })
+
+  const uploadFile = (path: string, options: UploadOptions = {}) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { size, type } = yield* fs.stat(path)
+      if (type !== "File") {
+        return yield* invalid("path", `must be the path of a file; ${path} is not a file`)
+      }
+      const fileName = path.split(/[\\/]/).at(-1) ?? path
+      return yield* uploadPart({ ...options, fileName, size: Number(size), content: FileContent.make(fs, path) }, ofFile(path))
+    })
+
+  return {
+    upload: (file) => uploadPart(file, file.content instanceof Uint8Array ? ofBytes : ofStream),
+    uploadFile
+  }
+})
+
+/**
+ * The service {@link Media} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Media, never, Operations> = /*#__PURE__*/ layerOf(Media, make)

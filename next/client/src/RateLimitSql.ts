@@ -1,0 +1,76 @@
+/**
+ * A key's allowance that several processes share through a database. It has its own entry point, because it needs `effect/sql`.
+ *
+ * Source: interface v1, "Limits".
+ *
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { InvalidSettings } from "./ClientError.ts"
+import * as SqlRateLimit from "./internal/rate-limit/SqlRateLimit.ts"
+import type { Allowance } from "./RateLimit.ts"
+import { RateLimit } from "./RateLimit.ts"
+
+/**
+ * A key's allowance. Every process must use the same limit and window.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SharedAllowance =
+  & Allowance
+  & {
+    /**
+     * How long the slot of a request stays in use if its process dies before the response. It must cover the timeout of an
+     * attempt, within which the service may still count the request, and a window (default: 30 seconds plus a window). Set a
+     * longer lease if attempts may take longer than 30 seconds.
+     */
+    readonly lease?: Duration.Input
+  }
+  & (
+    | {
+      /** The key of the allowance. The database holds a hash of it, not the key. */
+      readonly apiKey: Redacted.Redacted
+      readonly name?: undefined
+    }
+    | {
+      /** A name for the allowance instead of the key, the same in every process. */
+      readonly name: string
+      readonly apiKey?: undefined
+    }
+  )
+
+/**
+ * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres across
+ * machines. It doesn't count callers of the key that don't use the database.
+ *
+ * The layer fails if it can't create its tables. While the database is unavailable, the client sends no request. A call then fails
+ * with `RateLimitWaitExceeded` at the end of its maximum wait, and the message gives the reason.
+ *
+ * The statements run outside the caller's transactions. A call inside a transaction that has written to the same SQLite file
+ * would wait for its own lock: use a separate file for the allowance.
+ *
+ * @example
+ * import { Plaza } from "@plaza-next/client"
+ * import * as NodeClient from "@plaza-next/client/node"
+ * import * as RateLimitSql from "@plaza-next/client/RateLimitSql"
+ * import * as Sqlite from "@plaza-next/client/sqlite"
+ * import { Layer } from "effect"
+ *
+ * const live = (options: Plaza.Options) =>
+ *   Plaza.layerWithoutRateLimit(options).pipe(
+ *     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
+ *     Layer.provide(Sqlite.layer({ filename: "allowance.sqlite" })),
+ *     Layer.provide(NodeClient.layer)
+ *   )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  allowance: SharedAllowance
+): Layer.Layer<RateLimit, SqlError | InvalidSettings, SqlClient> => Layer.effect(RateLimit, SqlRateLimit.make(allowance))

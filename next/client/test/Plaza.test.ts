@@ -1,0 +1,114 @@
+/** Layers of several clients in one program. */
+import { describe, expect, it } from "@effect/vitest"
+import { Plaza, Profiles, RateLimit } from "@plaza-next/client"
+import * as Chat from "@plaza-next/client/Chat"
+import * as Media from "@plaza-next/client/Media"
+import * as Posts from "@plaza-next/client/Posts"
+import * as ProfilesArea from "@plaza-next/client/Profiles"
+import * as Store from "@plaza-next/client/Store"
+import * as Stories from "@plaza-next/client/Stories"
+import { PostId, ProductId } from "@plaza-next/domain"
+import { Context, Effect, Layer, Redacted } from "effect"
+import * as Fake from "./support/FakeService.ts"
+
+/** The key that each client sends, for clients in one layer graph. */
+class Accounts extends Context.Service<Accounts, Profiles["Service"]>()("test/Accounts") {}
+class Others extends Context.Service<Others, Profiles["Service"]>()("test/Others") {}
+
+const keys = ["a", "b"].map((letter) => `key_${letter.repeat(40)}`)
+const optionsOf = (key: string | undefined): Plaza.Options => ({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key ?? "") })
+
+/** A service that responds with the key of the request. */
+const echoing = (seen: Array<string | undefined>) =>
+  Fake.layerHttpClient(({ headers }) =>
+    Effect.sync(() => {
+      seen.push(headers["authorization"])
+      return Fake.json({ id: "1" })
+    })
+  )
+
+const callBoth = Effect.gen(function*() {
+  yield* (yield* Accounts).me
+  yield* (yield* Others).me
+  yield* (yield* Accounts).me
+})
+
+describe("two clients in one layer graph", () => {
+  const expected = [keys[0], keys[1], keys[0]].map((key) => `Bearer ${key}`)
+
+  it.effect("each send their own key", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(Accounts, Profiles), Plaza.layer(optionsOf(keys[0]))),
+        Layer.provide(Layer.effect(Others, Profiles), Plaza.layer(optionsOf(keys[1])))
+      )
+      yield* Effect.provide(callBoth, Layer.provide(both, echoing(seen)))
+      expect(seen).toEqual(expected)
+    }))
+
+  it.effect("each send their own key, with a shared rate limit", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(Accounts, Profiles), Plaza.layerWithoutRateLimit(optionsOf(keys[0]))),
+        Layer.provide(Layer.effect(Others, Profiles), Plaza.layerWithoutRateLimit(optionsOf(keys[1])))
+      )
+      yield* Effect.provide(callBoth, Layer.provide(both, [echoing(seen), RateLimit.layerMemory()]))
+      expect(seen).toEqual(expected)
+    }))
+
+  it.effect("each send their own key, if a single service is provided within one of the other", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const [one, other] = [keys[0], keys[1]].map((key) => Layer.provide(ProfilesArea.layer, Plaza.layerOperations(optionsOf(key))))
+      const me = Effect.flatMap(Profiles, ({ me }) => me)
+      const inner = Effect.provide(me, other ?? Layer.empty)
+      yield* me.pipe(Effect.andThen(inner), Effect.andThen(me), Effect.provide(one ?? Layer.empty), Effect.provide(echoing(seen)))
+      expect(seen).toEqual(expected)
+    }))
+
+  it.effect("each send their own key, if one is provided within the other", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const me = Effect.flatMap(Profiles, ({ me }) => me)
+      const inner = Effect.provide(me, Plaza.layer(optionsOf(keys[1])))
+      yield* me.pipe(
+        Effect.andThen(inner),
+        Effect.andThen(me),
+        Effect.provide(Layer.provideMerge(Plaza.layer(optionsOf(keys[0])), echoing(seen)))
+      )
+      expect(seen).toEqual(expected)
+    }))
+})
+
+describe("one layer in several parts of a program", () => {
+  it.effect("is one client, with one rate limit", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const client = Plaza.layer({ ...optionsOf(keys[0]), rateLimit: 2, maxWait: 0 })
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(Accounts, Profiles), client),
+        Layer.provide(Layer.effect(Others, Profiles), client)
+      )
+      const failure = yield* Effect.provide(Effect.flip(callBoth), Layer.provide(both, echoing(seen)))
+      expect(failure).toMatchObject({ _tag: "RateLimitWaitExceeded" })
+      expect(seen).toHaveLength(2)
+    }))
+})
+
+describe("layers of single services", () => {
+  it.effect("send each call with the same key, and share one rate limit", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const services = Layer.mergeAll(ProfilesArea.layer, Chat.layer, Media.layer, Posts.layer, Store.layer, Stories.layer)
+      const client = Plaza.layerOperations({ ...optionsOf(keys[0]), rateLimit: 2, maxWait: "1 second" })
+      const failure = yield* Effect.gen(function*() {
+        yield* (yield* Profiles).me
+        yield* (yield* Store.Store).setStock(ProductId.make("1"), 2)
+        return yield* Effect.flip((yield* Posts.Posts).like(PostId.make("1")))
+      }).pipe(Effect.provide(Layer.provide(services, Layer.provide(client, echoing(seen)))))
+      expect(seen).toEqual([`Bearer ${keys[0]}`, `Bearer ${keys[0]}`])
+      expect(failure).toMatchObject({ _tag: "RateLimitWaitExceeded" })
+    }))
+})

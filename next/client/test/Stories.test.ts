@@ -1,0 +1,39 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Stories } from "@plaza-next/client"
+import { jsonFields } from "@plaza-next/testing/Generators"
+import { Effect, Schema } from "effect"
+import * as Fake from "./support/FakeService.ts"
+
+const create = (story: Parameters<typeof Stories.Service.create>[0]) => Effect.flatMap(Stories, (stories) => stories.create(story))
+
+const json = jsonFields(Schema.Union([Schema.String, Schema.Literals(["__proto__", "constructor", "toString", "0"])]))
+
+describe("a story", () => {
+  it.effect.prop("is sent unchanged, with any property names", [json], ([story]) =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([Fake.json({})])
+      yield* Effect.provide(create(story), layer)
+      expect(calls[0]?.body).toBe(JSON.stringify(story))
+    }))
+
+  it.effect("keeps a property named __proto__", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([Fake.json({})])
+      const body = `{"text":"a","__proto__":{"polluted":true},"inner":{"__proto__":1}}`
+      // True because the text is an object.
+      yield* Effect.provide(create(JSON.parse(body) as Record<string, unknown>), layer)
+      expect(calls[0]?.body).toBe(body)
+    }))
+
+  it.effect("that is not an object, or can't be encoded as JSON, fails without a request", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([Fake.json({})])
+      const cycle: Record<string, unknown> = {}
+      cycle["self"] = cycle
+      // The test passes what a program without types can pass.
+      for (const story of [null, "text", [1], cycle] as ReadonlyArray<unknown> as ReadonlyArray<Record<string, unknown>>) {
+        expect(yield* Effect.flip(Effect.provide(create(story), layer))).toMatchObject({ _tag: "InvalidInput" })
+      }
+      expect(calls).toHaveLength(0)
+    }))
+})

@@ -1,0 +1,21 @@
+/** A self-signed certificate for tests of untrusted certificates, for `localhost`, 127.0.0.1 and `service.test`. Its private key was made for this file. */
+export const selfSigned = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgk7OS640EUBDHU1nx
+nokl7Rt3XUBENNcoKcb/PJosAOGhRANCAARBhIbXZs2wKA+gWQiSVIx29+Z4YAuz
+mmJx/XhF07IB5cTyhEi3VZDeR/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3w
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBqTCCAU+gAwIBAgIUQo4Dbgfkltq58+kWl1wt7sTLLYMwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNjA3MTIwOFoYDzIxMjYxMTAy
+MDcxMjA4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARBhIbXZs2wKA+gWQiSVIx29+Z4YAuzmmJx/XhF07IB5cTyhEi3VZDe
+R/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3wo30wezAdBgNVHQ4EFgQUAYdxCj1nqPIs
+zmW7Xxu+OVOEcCIwHwYDVR0jBBgwFoAUAYdxCj1nqPIszmW7Xxu+OVOEcCIwDwYD
+VR0TAQH/BAUwAwEB/zAoBgNVHREEITAfgglsb2NhbGhvc3SCDHNlcnZpY2UudGVz
+dIcEfwAAATAKBggqhkjOPQQDAgNIADBFAiEArY2+GODRmI5c3jKCSThcKhnNHFjy
+DMMpDBRbvg32GwICIEmKhfiZ2kGFuG61Cd9iZhbCzOmCkY4FGIm5exEuEzP2
+-----END CERTIFICATE-----
+`
+}

@@ -1,0 +1,18 @@
+/** Runs programs with a tracer that records their spans. */
+import { Effect, Tracer } from "effect"
+
+/** Runs a program with a tracer that keeps every span. Returns the program's exit and the spans. */
+export const run = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const spans: Array<Tracer.Span> = []
+    const native = yield* Effect.tracer
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = native.span(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const exit = yield* Effect.exit(Effect.withTracer(program, tracer))
+    return { exit, spans }
+  })
