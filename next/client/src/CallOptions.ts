@@ -33,14 +33,16 @@ export interface Attempt {
   /** The failure of the attempt; undefined if it succeeded. */
   readonly failure: AttemptFailure | undefined
   /**
-   * The wait before the next attempt, without the wait for a slot; undefined if no attempt follows. For a post it includes neither the
-   * time nor the attempts of the search in the account's posts.
+   * The wait before the next attempt, without the wait for a slot; undefined if no attempt follows. After a 429 it is the `Retry-After`, or
+   * zero without one. For a post it doesn't include the search in the account's posts.
    */
   readonly delay: Duration.Duration | undefined
 }
 
 /**
- * Observes the attempts of calls. It runs before the next attempt and before the call ends, so it should be quick.
+ * Observes the attempts of calls. It runs before the next attempt and before the call ends, so it should be quick. It must not call the
+ * client, because it would observe that call as well. If it fails or dies, the client logs `on_attempt.failed` and continues. An
+ * interrupted attempt is not reported. The search for a post is reported as attempts of `listPosts`.
  *
  * @since 0.1.0
  * @category models

@@ -373,11 +373,12 @@ export const catchCategory: {
   handler: (failure: OfCategory<E, C>) => Effect.Effect<A2, E2, R2>
 ): Effect.Effect<A | A2, E2 | Exclude<E, DocumentedOf<E, C>>, R | R2> => {
   const categories: ReadonlyArray<Category> = typeof category === "string" ? [category] : category
-  return Effect.catch(self,
+  return self.pipe(Effect.catch(
     (failure): Effect.Effect<A2, E2 | Exclude<E, DocumentedOf<E, C>>, R2> =>
       isServiceError(failure) && categories.includes(failure.category)
         // True because a service error with this category is a documented error of the category or an UnrecognizedError.
         ? handler(failure as OfCategory<E, C>)
         // True because the type excludes only documented errors of the category, and those are handled above.
-        : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
+        : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>)
+  ))
 })

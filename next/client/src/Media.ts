@@ -6,6 +6,7 @@
 import type { Media as MediaResource } from "@plaza-next/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as FileSystem from "effect/FileSystem"
 import * as Mime from "effect/http/Mime"
 import type * as Layer from "effect/Layer"
@@ -81,9 +82,10 @@ export class Media extends Context.Service<Media, {
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, Media.UploadFailure | E>
   /**
-   * Streams a file from the file system. Repeatable, as `upload`. If the length or the bytes of the file change during the upload, the
-   * upload fails with `InvalidInput` for `path`. `@plaza/client/node` reuses each buffer after it is sent, so an HTTP client that keeps
-   * bytes of request bodies must copy them.
+   * Streams a file from the file system. Repeatable, as `upload`. If the file is modified or replaced during the upload, the upload fails
+   * with `InvalidInput` for `path`. The client recognises that by the length, the modification time and the identity (device and inode)
+   * of the file, and up to 16 MiB also by the bytes of a retry. `@plaza/client/node` reuses each buffer after it is sent, so an HTTP
+   * client that keeps bytes of request bodies must copy them.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly uploadFile: (
@@ -122,7 +124,7 @@ const problemOf = ({ content, fileName, size }: Upload<unknown>, contentType: st
     ? wrongSize(size)
     : undefined
 
-const ofStream: Source.Problems = {
+const streamProblems: Source.Problems = {
   length: wrongSize,
   bytes: () =>
     invalid(
@@ -133,16 +135,22 @@ const ofStream: Source.Problems = {
   rerun: () => invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
 }
 
-const ofBytes: Source.Problems = {
-  ...ofStream,
+const bytesProblems: Source.Problems = {
+  ...streamProblems,
   bytes: () => invalid("content", "must not change during the upload, but a retry has other bytes")
 }
 
-const ofFile = (path: string): Source.Problems => {
-  const changed = (what: string) => () =>
-    invalid("path", `must be a file that doesn't change during the upload; the ${what} of ${path} changed`)
-  return { ...ofStream, length: changed("length"), bytes: changed("content") }
+const fileProblems = (path: string): Source.Problems => {
+  const changed = (how: string) => () => invalid("path", `must be a file that doesn't change during the upload; ${how}`)
+  return { ...streamProblems, length: changed(`the length of ${path} changed`), bytes: changed(`${path} was modified`) }
 }
+
+// The modification time is too coarse for a short file that changes shortly after it was written. For a long file, a comparison of bytes
+// would take a third of the time of the upload.
+const maxComparedSize = 16 * 1024 * 1024
+
+/** What changes when a file is modified or replaced. */
+const versionOf = ({ dev, ino, mtime, size }: FileSystem.File.Info) => [size, mtime, dev, ino]
 
 // Small enough for visible progress, large enough for a low cost.
 const pieceLength = 64 * 1024
@@ -167,7 +175,11 @@ const withSizeHint = <F extends { readonly _tag: string }>(failure: F | Connecti
 
 /** Creates the service of {@link Media} for `Plaza.layer`. @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Media["Service"], never, Operations> = Effect.map(Operations, ({ send }) => {
-  const uploadPart = <E>(file: Upload<E>, problems: Source.Problems): Effect.Effect<MediaResource, Media.UploadFailure | E> =>
+  const uploadPart = <E>(
+    file: Upload<E>,
+    problems: Source.Problems,
+    compared = true
+  ): Effect.Effect<MediaResource, Media.UploadFailure | E> =>
     Effect.gen(function*() {
       const { content, fileName, onProgress } = file
       const contentType = file.contentType ?? Option.getOrElse(Mime.getType(fileName), () => unknownType)
@@ -183,7 +195,14 @@ export const make: Effect.Effect<Media["Service"], never, Operations> = Effect.m
       }
       const rerunnable = isBytes || file.rerunnable !== false
       const size = isBytes ? content.length : file.size
-      const source = yield* Source.make({ content: isBytes ? inPieces(content) : content, size, rerunnable, onProgress, problems })
+      const source = yield* Source.make({
+        content: isBytes ? inPieces(content) : content,
+        size,
+        rerunnable,
+        compared,
+        onProgress,
+        problems
+      })
       const body = yield* Multipart.body({ fileName, contentType, content: source.content, size })
       const sent = Effect.mapError(
         send("uploadMedia", {}, { body, canRepeat: rerunnable ? undefined : () => !source.isStarted() }),
@@ -195,16 +214,29 @@ export const make: Effect.Effect<Media["Service"], never, Operations> = Effect.m
   const uploadFile = (path: string, options: UploadOptions = {}) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
-      const { size, type } = yield* fs.stat(path)
-      if (type !== "File") {
+      const info = yield* fs.stat(path)
+      if (info.type !== "File") {
         return yield* invalid("path", `must be the path of a file; ${path} is not a file`)
       }
+      const size = Number(info.size)
+      const problems = fileProblems(path)
+      let first: ReturnType<typeof versionOf> | undefined
+      const verify = (info: FileSystem.File.Info): Effect.Effect<void, InvalidInput> => {
+        const version = versionOf(info)
+        first ??= version
+        return Number(info.size) !== size
+          ? Effect.fail(problems.length(size))
+          : Equal.equals(first, version)
+          ? Effect.void
+          : Effect.fail(problems.bytes())
+      }
       const fileName = path.split(/[\\/]/).at(-1) ?? path
-      return yield* uploadPart({ ...options, fileName, size: Number(size), content: FileContent.make(fs, path) }, ofFile(path))
+      const content = FileContent.make(fs, path, verify)
+      return yield* uploadPart({ ...options, fileName, size, content }, problems, size <= maxComparedSize)
     })
 
   return {
-    upload: (file) => uploadPart(file, file.content instanceof Uint8Array ? ofBytes : ofStream),
+    upload: (file) => uploadPart(file, file.content instanceof Uint8Array ? bytesProblems : streamProblems),
     uploadFile
   }
 })

@@ -121,8 +121,8 @@ export interface Status {
  */
 export interface Slot {
   /**
-   * Runs the request. The slot is in use until one window after the end of the request. Dies on a second request, and on a
-   * request after the scope of the slot has closed.
+   * Runs the request. The slot is in use until one window after the end of the request. Fails with `ClientClosed` after the release of
+   * the layer. Dies on a second request, and on a request after the scope of the slot has closed.
    */
   readonly use: <A, E, R>(
     request: Effect.Effect<A, E, R>,

@@ -344,7 +344,8 @@ describe("an observer", () => {
           const expected = yield* outcome(operation, script, {})
           expect(yield* outcome(operation, script, { onAttempt })).toEqual(expected)
           expect(yield* outcome(Plaza.onAttempt(onAttempt)(operation), script, {})).toEqual(expected)
-        })
+        }),
+      { arbitrary: { runs: 40 } }
     )
 
     it.effect(`${name} doesn't keep the attempts from the observer of the layer`, () =>

@@ -61,10 +61,14 @@ describe("two clients in one layer graph", () => {
   it.effect("each send their own key, if a single service is provided within one of the other", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
-      const [one, other] = [keys[0], keys[1]].map((key) => Layer.provide(ProfilesArea.layer, Plaza.layerOperations(optionsOf(key))))
+      const layerFor = (key: string | undefined) => Layer.provide(ProfilesArea.layer, Plaza.layerOperations(optionsOf(key)))
       const me = Effect.flatMap(Profiles, ({ me }) => me)
-      const inner = Effect.provide(me, other ?? Layer.empty)
-      yield* me.pipe(Effect.andThen(inner), Effect.andThen(me), Effect.provide(one ?? Layer.empty), Effect.provide(echoing(seen)))
+      const inner = Effect.provide(me, layerFor(keys[1]))
+      yield* me.pipe(
+        Effect.andThen(inner),
+        Effect.andThen(me),
+        Effect.provide(Layer.provideMerge(layerFor(keys[0]), echoing(seen)))
+      )
       expect(seen).toEqual(expected)
     }))
 

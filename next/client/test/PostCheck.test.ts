@@ -301,14 +301,16 @@ describe("an equal post of another client", () => {
 
   for (const age of [3_500, 9_000]) {
     for (const body of [0, 5_000, 10_000]) {
-      it.effect(`of ${age} ms before the call is not returned, if the list takes ${body} ms`, () =>
-        Effect.map(
-          trials({}, (service) => {
-            service.onList(...Array.from({ length: 4 }, () => ({ ...prompt, body })))
-            return behind(age)(service)
-          }),
-          (results) => expect(results).toEqual({ "OutcomeUnknown, 0 created": 20 })
-        ))
+      for (const [failure, handling] of [["a 503", nothing], ["a lost connection", fault("drop", "never")]] as const) {
+        it.effect(`of ${age} ms before the call is not returned after ${failure}, if the list takes ${body} ms`, () =>
+          Effect.map(
+            trials({}, (service) => {
+              service.onList(...Array.from({ length: 4 }, () => ({ ...prompt, body })))
+              return behind(age, handling)(service)
+            }),
+            (results) => expect(results).toEqual({ "OutcomeUnknown, 0 created": 20 })
+          ))
+      }
     }
   }
 

@@ -92,7 +92,7 @@ describe("requests of the key that another process sent", () => {
 })
 
 /** A clock that counts the sleeping fibers. */
-const countingClock = Effect.map(Clock.Clock, (inner) => {
+const countingClock = Effect.map(TestClock.testClockWith(Effect.succeed), (inner) => {
   let sleeping = 0
   let most = 0
   const clock: Clock.Clock = {

@@ -1,4 +1,4 @@
-/** How the allowance fits the ways in which a service may count 120 requests per minute. */
+/** The allowance of 120 requests per minute, and services that count requests differently. */
 import { describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza-next/client"
 import { Clock, Duration, Effect, Fiber } from "effect"

@@ -79,9 +79,9 @@ for (const scheme of ["http", "https"] as const) {
           const uploads = Effect.all([upload, upload], { concurrency: 2, discard: true })
           yield* Effect.provide(uploads, RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.recurs(1) }))
           expect(digests).toEqual([whole, whole, whole])
-          // Each file has 36 chunks.
+          // Each upload has 20 chunks or more.
           if (client === "undici") {
-            expect(buffers.size).toBeLessThan(3 * 18)
+            expect(buffers.size).toBeLessThan(3 * 16)
           }
         }))
     }

@@ -1,6 +1,6 @@
 /** Tests that every rate limit layer must pass. */
 import { expect, it, type Vitest } from "@effect/vitest"
-import { type ClientError, RateLimit, TestTime } from "@plaza-next/client"
+import { type ClientError, Metrics, RateLimit, TestTime } from "@plaza-next/client"
 import * as Generate from "@plaza-next/testing/Generators"
 import {
   Arbitrary,
@@ -15,6 +15,7 @@ import {
   Fiber,
   Layer,
   Logger,
+  Metric,
   References,
   Result,
   Scheduler,
@@ -353,26 +354,26 @@ const escapedRules = (layerOf: LayerOf): void => {
 const closingRules = (layerOf: LayerOf): void => {
   it.effect("pauses every waiting request after a 429 of another caller, until its Retry-After has passed", () =>
     Effect.gen(function*() {
-      const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      const { pauseFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* withSlot(longMaxWait, Effect.void)
       const waiting = yield* Effect.forkChild(Effect.all(
         [withSlot(longMaxWait, Clock.currentTimeMillis), withSlot(longMaxWait, Clock.currentTimeMillis)],
         { concurrency: "unbounded" }
       ))
       yield* TestClock.adjust("5 seconds")
-      yield* closeFor(Duration.seconds(30))
-      yield* closeFor(Duration.seconds(1))
+      yield* pauseFor(Duration.seconds(30))
+      yield* pauseFor(Duration.seconds(1))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(waiting)).toEqual([35_000, 45_001])
     }))
 
   it.effect("fails waiters at once that can't wait for the end of a pause, with the time of a useful retry", () =>
     Effect.gen(function*() {
-      const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      const { pauseFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* withSlot(longMaxWait, Effect.void)
       const waiting = yield* Effect.forkChild(Effect.result(withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("1 second")
-      yield* closeFor(Duration.hours(2))
+      yield* pauseFor(Duration.hours(2))
       const late = yield* Effect.result(withSlot(Duration.minutes(5), Effect.void))
       for (const result of [yield* Fiber.join(waiting), late]) {
         expect(Result.getFailure(result)).toMatchObject({
@@ -386,7 +387,7 @@ const closingRules = (layerOf: LayerOf): void => {
 const operationRules = (layerOf: LayerOf): void => {
   it.effect("pauses only the operation with an exhausted quota, including its waiters", () =>
     Effect.gen(function*() {
-      const { pauseFor: closeFor, status, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      const { pauseFor, status, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* withSlot(longMaxWait, Effect.void)
       const call = (operation: string, maxWait: Duration.Input) =>
         Effect.forkChild(Effect.result(withSlot(Duration.fromInputUnsafe(maxWait), Clock.currentTimeMillis, { operation })))
@@ -394,7 +395,7 @@ const operationRules = (layerOf: LayerOf): void => {
       const long = yield* call("comment", "3 hours")
       const other = yield* call("like", "1 minute")
       yield* TestClock.adjust("1 second")
-      yield* closeFor(Duration.hours(2), "comment")
+      yield* pauseFor(Duration.hours(2), "comment")
       const late = yield* call("comment", "1 minute")
       yield* TestClock.adjust("1 second")
 
@@ -436,19 +437,22 @@ const operationRules = (layerOf: LayerOf): void => {
 
   it.effect("reports each pause once, and a long wait once for all waiters", () =>
     Effect.gen(function*() {
+      const counted = (scope: string) =>
+        Effect.map(Metric.value(Metric.withAttributes(Metrics.pauses, { scope })), ({ count }) => Number(count))
+      const [keys, operations] = [yield* counted("key"), yield* counted("operation")]
       const events: Array<string> = []
       const logger = Logger.make(({ fiber, logLevel, message }) => {
         const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations)).toSorted(([a], [b]) => a.localeCompare(b))
         events.push(`${logLevel} ${String(message)} ${JSON.stringify(Object.fromEntries(annotations))}`)
       })
       yield* Effect.gen(function*() {
-        const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
+        const { pauseFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
         yield* withSlot(longMaxWait, Effect.void)
         yield* TestClock.adjust("1 second")
-        yield* closeFor(Duration.seconds(20))
-        yield* closeFor(Duration.seconds(25))
-        yield* closeFor(Duration.hours(10), "comment")
-        yield* closeFor(Duration.hours(10), "comment")
+        yield* pauseFor(Duration.seconds(20))
+        yield* pauseFor(Duration.seconds(25))
+        yield* pauseFor(Duration.hours(10), "comment")
+        yield* pauseFor(Duration.hours(10), "comment")
         yield* forkAll(Array.from({ length: 20 }, () => withSlot(longMaxWait, Effect.void)))
         yield* TestClock.adjust("10 seconds")
       }).pipe(Effect.provide(Logger.layer([logger])))
@@ -458,6 +462,7 @@ const operationRules = (layerOf: LayerOf): void => {
       ])
       expect(events.slice(2)).toHaveLength(1)
       expect(events[2]).toMatch(/^Info rate_limit.waiting/)
+      expect([(yield* counted("key")) - keys, (yield* counted("operation")) - operations]).toEqual([1, 1])
     }))
 }
 

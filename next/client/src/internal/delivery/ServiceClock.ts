@@ -76,7 +76,8 @@ export interface Stamp {
   readonly latest: number
 }
 
-const units = [86_400_000, 3_600_000, 60_000, 1_000]
+const dayMillis = 86_400_000
+const units = [dayMillis, 3_600_000, 60_000, 1_000]
 
 /**
  * The stamp of a `createdAt`; undefined without one.
@@ -198,6 +199,9 @@ const isWithin = (
   tolerance: number
 ): boolean => to >= since + least - tolerance && from <= until + most + tolerance
 
+// Services use the epoch as a placeholder, or the first day of the first year.
+const isPlaceholder = ({ from }: Stamp): boolean => from <= 0 && from % dayMillis === 0
+
 /**
  * When a listed post was created.
  *
@@ -205,8 +209,7 @@ const isWithin = (
  * @category classification
  */
 export const ageOf = (stamp: Stamp | undefined, { now, offset, olderThan, since }: Interval): Age =>
-  // Services use the epoch as a placeholder.
-  stamp !== undefined && stamp.from > 0 && stamp.latest < olderThan
+  stamp !== undefined && stamp.latest < olderThan && !isPlaceholder(stamp)
     ? "older"
     : stamp !== undefined && offset !== undefined && isWithin(stamp, offset, since, now, matchMillis)
     ? "duringCall"

@@ -15,8 +15,8 @@ import * as Stream from "effect/Stream"
 import { monotonicWith } from "../Time.ts"
 
 const minLength = 64 * 1024
-// Each chunk takes the same CPU, whatever its length. Longer ones take more memory.
-const maxLength = 1024 * 1024
+// Each chunk takes the same CPU, whatever its length. Longer ones take more memory, and more time if the connection becomes slow.
+const maxLength = 2 * 1024 * 1024
 
 // The time for one chunk on a slow connection, and so the time between two reports of progress.
 const chunkMillis = 100
@@ -47,13 +47,18 @@ export const release = ({ buffer, byteLength, byteOffset }: Uint8Array): void =>
 }
 
 /**
- * A stream that opens and reads the file in each run. A chunk may be overwritten after its {@link release}.
+ * A stream that opens and reads the file in each run, and verifies it before the first and after the last chunk. A chunk may be
+ * overwritten after its {@link release}.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (fs: FileSystem.FileSystem, path: string): Stream.Stream<Uint8Array, PlatformError> =>
-  Stream.unwrap(Effect.map(fs.open(path, { flag: "r" }), (file) => {
+export const make = <E>(
+  fs: FileSystem.FileSystem,
+  path: string,
+  verify: (info: FileSystem.File.Info) => Effect.Effect<void, E>
+): Stream.Stream<Uint8Array, E | PlatformError> =>
+  Stream.unwrap(Effect.flatMap(fs.open(path, { flag: "r" }), (file) => {
     // Of this run alone, so that no run overwrites the bytes of another one.
     const spare: Array<ArrayBufferLike> = []
     let length = minLength
@@ -62,7 +67,7 @@ export const make = (fs: FileSystem.FileSystem, path: string): Stream.Stream<Uin
       const buffer = spare.pop()
       return buffer !== undefined && buffer.byteLength >= length ? new Uint8Array(buffer, 0, length) : new Uint8Array(length)
     }
-    return Stream.fromEffectRepeat(monotonicWith((now) => {
+    const chunks = Stream.fromEffectRepeat(monotonicWith((now) => {
       length = now - readAt < chunkMillis ? Math.min(length * 2, maxLength) : Math.max(length / 2, minLength)
       readAt = now
       const buffer = acquire()
@@ -74,4 +79,6 @@ export const make = (fs: FileSystem.FileSystem, path: string): Stream.Stream<Uin
         return Effect.succeed(buffer.subarray(0, end))
       })
     }))
+    const verified = Effect.flatMap(file.stat, verify)
+    return Effect.as(verified, Stream.concat(chunks, Stream.fromEffectDrain(verified)))
   }))

@@ -135,6 +135,8 @@ export interface Options<E> {
   readonly size: number | undefined
   /** Whether the content can run again. */
   readonly rerunnable: boolean
+  /** Whether to compare the bytes of a later run with those of the earlier ones. */
+  readonly compared: boolean
   readonly onProgress: ((bytesSent: number) => Effect.Effect<void>) | undefined
   readonly problems: Problems
 }
@@ -152,7 +154,7 @@ export interface Source<E> {
 }
 
 /** @since 0.1.0 @category constructors */
-export const make = <E>({ content, onProgress, problems, rerunnable, size }: Options<E>): Effect.Effect<Source<E>> =>
+export const make = <E>({ compared, content, onProgress, problems, rerunnable, size }: Options<E>): Effect.Effect<Source<E>> =>
   Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     const begin = comparison()
     let runs = 0
@@ -170,7 +172,7 @@ export const make = <E>({ content, onProgress, problems, rerunnable, size }: Opt
         sent += chunk.length
         return size !== undefined && sent > size
           ? Effect.fail(problems.length(size))
-          : add(chunk)
+          : !compared || add(chunk)
           ? onProgress?.(sent) ?? Effect.void
           : Effect.fail(problems.bytes())
       }
@@ -178,7 +180,7 @@ export const make = <E>({ content, onProgress, problems, rerunnable, size }: Opt
         isUnfinished = false
         return size !== undefined && sent < size
           ? Effect.fail(problems.length(size))
-          : end()
+          : !compared || end()
           ? Effect.void
           : Effect.fail(problems.bytes())
       })
