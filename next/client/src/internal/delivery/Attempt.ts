@@ -455,7 +455,7 @@ const urlOf = (address: string, query: ApiRequest["query"]): string => {
   return parameters.size === 0 ? address : `${address}?${parameters}`
 }
 
-/** The body, which records the time of each chunk that is sent. By chunk, because `Multipart` depends on its chunk boundaries. */
+/** The body, which records the time of each chunk that is sent. */
 const reportingProgress = (body: HttpBody.HttpBody, progress: Progress, clock: Clock.Clock): HttpBody.HttpBody =>
   body._tag === "Stream"
     ? HttpBody.stream(

@@ -1,11 +1,12 @@
 /**
- * Changes undici's sockets where undici has no option: to read a response that the service sends before it closes the connection, and to
- * skip informational responses.
+ * Changes undici's sockets where undici has no option: to read a response that the service sends before it closes the connection, to skip
+ * informational responses, and to report written chunks of files.
  *
  * @since 0.1.0
  */
 import { Buffer } from "node:buffer"
 import type { Socket } from "node:net"
+import * as FileContent from "../../upload/FileContent.ts"
 
 type Done = (error?: Error | null) => void
 
@@ -13,9 +14,17 @@ type Done = (error?: Error | null) => void
  * A service may refuse an upload and close the connection while the client still sends. The next write then fails before the client has
  * read the refusal, and Node would destroy the socket. Such a write stays pending instead: the socket continues to read, and the end or
  * the error of reading ends the request.
+ *
+ * Only the callback of a write reports that its bytes are written; the end of a request or undici's `drain` doesn't. After a failed write
+ * the socket may still use the bytes.
  */
-const unlessClosed = (done: Done) => (error?: NodeJS.ErrnoException | null): void => {
-  if (error?.code !== "EPIPE" && error?.code !== "ECONNRESET") {
+const after = (done: Done, chunks: ReadonlyArray<unknown>) => (error?: NodeJS.ErrnoException | null): void => {
+  if (error === undefined || error === null) {
+    for (const chunk of chunks) {
+      if (chunk instanceof Uint8Array) FileContent.release(chunk)
+    }
+    done()
+  } else if (error.code !== "EPIPE" && error.code !== "ECONNRESET") {
     done(error)
   }
 }
@@ -50,13 +59,13 @@ export const prepare = (socket: Socket): Socket => {
   const write = socket._write.bind(socket)
   socket._write = (chunk, encoding, done) => {
     if (isRequest(chunk)) before = nothing
-    write(chunk, encoding, unlessClosed(done))
+    write(chunk, encoding, after(done, [chunk]))
   }
   const writev = socket._writev?.bind(socket)
   if (writev !== undefined) {
     socket._writev = (chunks, done) => {
       if (chunks.some(({ chunk }) => isRequest(chunk))) before = nothing
-      writev(chunks, unlessClosed(done))
+      writev(chunks, after(done, chunks.map(({ chunk }): unknown => chunk)))
     }
   }
   const push = socket.push.bind(socket)
