@@ -177,7 +177,7 @@ describe("a proxy", () => {
 })
 
 describe("Bun, which has a stand-in for undici", () => {
-  it.effect("is told which HTTP client to use", () =>
+  it.effect("gets a message that names the HTTP client to use", () =>
     Effect.gen(function*() {
       vi.stubGlobal("process", Object.create(process, { versions: { value: { ...process.versions, bun: "1.4.5" } } }))
       yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))

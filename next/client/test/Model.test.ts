@@ -18,7 +18,9 @@ const settings = Config.all({
 const check = <P>(
   program: Arbitrary.Arbitrary<P>,
   usualRuns: number,
-  run: (program: P) => Effect.Effect<{ readonly ends: ReadonlyArray<string>; readonly violations: ReadonlyArray<string> }, ReadonlyArray<string>>
+  run: (
+    program: P
+  ) => Effect.Effect<{ readonly ends: ReadonlyArray<string>; readonly violations: ReadonlyArray<string> }, ReadonlyArray<string>>
 ) =>
   Effect.gen(function*() {
     const { runs, seed } = yield* settings
@@ -52,13 +54,14 @@ describe("under every sequence of faults", () => {
       expectEnds(counts, ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "RateLimitWaitExceeded", "Conflict"])
     }), 3_600_000)
 
-  it.live("a new post exists once, or its outcome is unknown, with any clocks, lists and texts of the service", () =>
-    Effect.gen(function*() {
-      const counts = yield* check(PostModel.program, 2_000, (program) =>
-        Effect.map(PostModel.run(program), (observation) => ({
-          ends: observation.calls.map(PostModel.tagOf),
-          violations: PostModel.violations(observation)
-        })))
-      expectEnds(counts, ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "Forbidden"])
-    }), 3_600_000)
+  it.live("a new post exists once, or its outcome is unknown, with any clocks, lists and texts of the service",
+    () =>
+      Effect.gen(function*() {
+        const counts = yield* check(PostModel.program, 2_000, (program) =>
+          Effect.map(PostModel.run(program), (observation) => ({
+            ends: observation.calls.map(PostModel.tagOf),
+            violations: PostModel.violations(observation)
+          })))
+        expectEnds(counts, ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "Forbidden"])
+      }), 3_600_000)
 })

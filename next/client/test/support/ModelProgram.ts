@@ -146,17 +146,23 @@ const retries: ReadonlyArray<{ readonly retryAfter?: string; readonly retryAtSec
 
 // What a client is tempted to repeat comes most often.
 const effect = weighted<Effect>(
-  [4, Arbitrary.all({
-    kind: Arbitrary.Constant("status"),
-    when,
-    status: elementOf([500, 502, 503, 504, 520, 500, 502, 503, 504, 520, 301, 303, 307, 408])
-  })],
+  [
+    4,
+    Arbitrary.all({
+      kind: Arbitrary.Constant("status"),
+      when,
+      status: elementOf([500, 502, 503, 504, 520, 500, 502, 503, 504, 520, 301, 303, 307, 408])
+    })
+  ],
   [4, Arbitrary.all({ kind: Arbitrary.Constant("drop"), when })],
-  [4, Arbitrary.all({
-    kind: Arbitrary.Constant("delay"),
-    when,
-    millis: elementOf([20, 400, timeoutMillis - 1, timeoutMillis + 1, 4 * timeoutMillis])
-  })],
+  [
+    4,
+    Arbitrary.all({
+      kind: Arbitrary.Constant("delay"),
+      when,
+      millis: elementOf([20, 400, timeoutMillis - 1, timeoutMillis + 1, 4 * timeoutMillis])
+    })
+  ],
   [2, Arbitrary.map(elementOf(retries), (retry): Effect => ({ kind: "status", when: "before", status: 429, ...retry }))],
   [2, Arbitrary.map(elementOf([403, 404]), (status): Effect => ({ kind: "status", when: "before", status }))],
   [2, Arbitrary.all({ kind: Arbitrary.Constant("garbage"), body: elementOf(["", "<html>", "{", "null", "{}"]) })],

@@ -3,9 +3,9 @@
  * sandbox's state.
  */
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza-next/client"
+import * as TestTime from "@plaza-next/client/TestTime"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza-next/domain"
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type StateSnapshot } from "@plaza-next/sandbox"
-import * as TestTime from "@plaza-next/client/TestTime"
 import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Random, type Redacted, References, Schedule } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
