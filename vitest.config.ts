@@ -10,75 +10,89 @@ const conditions = ["@plaza/source", "node", "development|production"]
 
 // Absolute, because Vitest finds a relative one in an outer clone first.
 const setup = (file: string) => [fileURLToPath(new URL(file, import.meta.url))]
-const setupFiles = setup("scripts/TestSetup.ts")
 
-/** Tests of what a process counts about itself. All others share processes, because to load the modules for each file would take minutes. */
-const alone = [
-  "apps/stock-sync/test/Documentation.test.ts",
-  "apps/stock-sync/test/Prometheus.test.ts",
-  "apps/stock-sync/test/fleet/Metrics.test.ts",
-  "packages/client/test/Telemetry.test.ts",
-  "packages/client/test/TransportParity.test.ts"
-]
+/** Tests of what runs on one version of Effect. */
+interface Tests {
+  readonly name: string
+  readonly setupFiles: Array<string>
+  readonly include: ReadonlyArray<string>
+  /** Tests of what a process counts about itself. All others share processes, because to load the modules for each file would take minutes. */
+  readonly alone: ReadonlyArray<string>
+  /**
+   * Tests that wait for real time most of the while: for timeouts, leases, databases and programs. They run side by side, after the others,
+   * which need the whole machine.
+   */
+  readonly waiting: ReadonlyArray<string>
+}
 
-/**
- * Tests that wait for real time most of the while: for timeouts, leases, databases and programs. They run side by side, after the others,
- * which need the whole machine.
- */
-const waiting = [
-  "apps/cli/test/Endings.test.ts",
-  "apps/cli/test/ImportKilled.test.ts",
-  "apps/cli/test/Verify.test.ts",
-  "apps/cli/test/VerifyContradictions.test.ts",
-  "apps/stock-sync/test/Crash.test.ts",
-  "apps/stock-sync/test/File.test.ts",
-  "apps/stock-sync/test/ObservedProgram.test.ts",
-  "apps/stock-sync/test/ProgramFailures.test.ts",
-  "apps/stock-sync/test/Run.test.ts",
-  "apps/stock-sync/test/SilentLedger.test.ts",
-  "apps/stock-sync/test/SourceQueries.test.ts",
-  "apps/stock-sync/test/fleet/Failover.test.ts",
-  "apps/stock-sync/test/fleet/FirstStart.test.ts",
-  "apps/stock-sync/test/fleet/Ownership.test.ts",
-  "apps/stock-sync/test/fleet/Rights.test.ts",
-  "apps/stock-sync/test/fleet/RunnerPostgres.test.ts",
-  "packages/client/test/ConnectionRelease.test.ts",
-  "packages/client/test/ResponseSize.test.ts"
-]
+/** On Effect 4. */
+export const libraries: Tests = {
+  name: "libraries",
+  setupFiles: setup("packages/domain/test/TestSetup.ts"),
+  include: [
+    "packages/{domain,client,sandbox}/test/**/*.test.ts",
+    "examples/{src,test}/**/*.test.ts",
+    "benchmarks/test/**/*.test.ts",
+    "site/test/**/*.test.ts"
+  ],
+  alone: ["packages/client/test/ContentEncoding.test.ts"],
+  waiting: ["packages/client/test/ConnectionRelease.test.ts", "packages/client/test/ResponseSize.test.ts"]
+}
+
+/** On Effect 3. */
+export const programs: Tests = {
+  name: "programs",
+  setupFiles: setup("scripts/TestSetup.ts"),
+  include: [
+    "{legacy,apps}/*/test/**/*.test.ts",
+    "packages/{cli-kit,tabular}/test/**/*.test.ts",
+    "deploy/test/**/*.test.ts",
+    "scripts/test/**/*.test.ts"
+  ],
+  alone: [
+    "apps/stock-sync/test/Documentation.test.ts",
+    "apps/stock-sync/test/Prometheus.test.ts",
+    "apps/stock-sync/test/fleet/Metrics.test.ts",
+    "legacy/client/test/Telemetry.test.ts",
+    "legacy/client/test/TransportParity.test.ts"
+  ],
+  waiting: [
+    "apps/cli/test/Endings.test.ts",
+    "apps/cli/test/ImportKilled.test.ts",
+    "apps/cli/test/Verify.test.ts",
+    "apps/cli/test/VerifyContradictions.test.ts",
+    "apps/stock-sync/test/Crash.test.ts",
+    "apps/stock-sync/test/File.test.ts",
+    "apps/stock-sync/test/ObservedProgram.test.ts",
+    "apps/stock-sync/test/ProgramFailures.test.ts",
+    "apps/stock-sync/test/Run.test.ts",
+    "apps/stock-sync/test/SilentLedger.test.ts",
+    "apps/stock-sync/test/SourceQueries.test.ts",
+    "apps/stock-sync/test/fleet/Failover.test.ts",
+    "apps/stock-sync/test/fleet/FirstStart.test.ts",
+    "apps/stock-sync/test/fleet/Ownership.test.ts",
+    "apps/stock-sync/test/fleet/Rights.test.ts",
+    "apps/stock-sync/test/fleet/RunnerPostgres.test.ts",
+    "legacy/client/test/ConnectionRelease.test.ts",
+    "legacy/client/test/ResponseSize.test.ts"
+  ]
+}
+
+// Vitest starts new processes for each project.
+const projectsOf = ({ alone, include, name, setupFiles, waiting }: Tests) => {
+  const project = (test: object) => ({ extends: true as const, test: { setupFiles, ...test } })
+  return [
+    project({ name, include, exclude: ["**/node_modules/**", ...alone, ...waiting] }),
+    project({ name: `${name}, waiting`, include: waiting, maxWorkers: 4, sequence: { groupOrder: 1 } }),
+    ...alone.map((file) => project({ name: file, include: [file] }))
+  ]
+}
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "shared",
-          setupFiles,
-          include: [
-            "{packages,apps}/*/test/**/*.test.ts",
-            "examples/{src,test}/**/*.test.ts",
-            "benchmarks/test/**/*.test.ts",
-            "scripts/test/**/*.test.ts",
-            "deploy/test/**/*.test.ts",
-            "site/test/**/*.test.ts"
-          ],
-          exclude: ["**/node_modules/**", ...alone, ...waiting]
-        }
-      },
-      {
-        extends: true,
-        test: {
-          name: "next",
-          include: ["next/*/test/**/*.test.ts"],
-          setupFiles: setup("next/domain/test/TestSetup.ts")
-        }
-      },
-      { extends: true, test: { name: "waiting", include: waiting, setupFiles, maxWorkers: 4, sequence: { groupOrder: 1 } } },
-      // Vitest starts new processes for each project.
-      ...alone.map((file) => ({ extends: true as const, test: { name: file, include: [file], setupFiles } }))
-    ],
+    projects: [libraries, programs].flatMap(projectsOf),
     pool: "forks",
     isolate: false,
     maxWorkers: 2,

@@ -3,20 +3,27 @@
  * with all other tests.
  */
 import { defineConfig, mergeConfig } from "vitest/config"
-import config from "./vitest.config.ts"
+import config, { libraries, programs } from "./vitest.config.ts"
 
 export default mergeConfig(
   { ...config, test: { ...config.test, projects: undefined } },
   defineConfig({
     test: {
-      name: "nightly",
-      include: [
-        "apps/stock-sync/test/fleet/Failover.test.ts",
-        "benchmarks/test/Short.test.ts",
-        "scripts/test/Packages.test.ts"
-      ],
-      setupFiles: ["scripts/TestSetup.ts"],
-      env: { PLAZA_NIGHTLY: "1" }
+      env: { PLAZA_NIGHTLY: "1" },
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "nightly, programs",
+            include: ["apps/stock-sync/test/fleet/Failover.test.ts", "scripts/test/Packages.test.ts"],
+            setupFiles: programs.setupFiles
+          }
+        },
+        {
+          extends: true,
+          test: { name: "nightly, libraries", include: ["benchmarks/test/Short.test.ts"], setupFiles: libraries.setupFiles }
+        }
+      ]
     }
   })
 )

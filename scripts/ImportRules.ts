@@ -26,77 +26,86 @@ interface Rule {
 const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
   names.some((name) => specifier === name || specifier.startsWith(`${name}/`))
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
-const isAllowedInDomain = within("effect", "@effect/platform")
 
-const nodeModules = /^packages\/client\/src\/(?:(?:node|sqlite)\.ts$|internal\/transport\/node\/)/
+/** The modules of the client that may import Node. */
+const nodeModules = String.raw`src/(?:(?:node|sqlite)\.ts$|internal/transport/node/)`
+
+/** The libraries in a folder and the scope of their names. Those on Effect 4 are in `packages`, those for the programs in `legacy`. */
+const libraries = (folder: string, scope: string, ofDomain: ReadonlyArray<string>): ReadonlyArray<Rule> => {
+  const filesOf = (path: string) => new RegExp(`^${folder}/${path}`)
+  return [
+    {
+      files: filesOf("domain/src/"),
+      forbids: (specifier) => !isRelative(specifier) && !within(...ofDomain)(specifier),
+      rule: `domain imports only ${ofDomain.join(" and ")}`
+    },
+    { files: filesOf("client/src/"), forbids: within(`${scope}/sandbox`), rule: "client does not import sandbox" },
+    {
+      files: filesOf("client/src/"),
+      except: filesOf(`client/${nodeModules}`),
+      forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
+      rule: "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+    },
+    {
+      files: filesOf("client/src/"),
+      except: filesOf(`client/${nodeModules}`),
+      forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
+      rule: "no other client module imports src/node.ts or src/internal/transport/node"
+    },
+    { files: filesOf("sandbox/src/"), forbids: within(`${scope}/client`), rule: "sandbox does not import client" },
+    {
+      files: filesOf("(?:domain|client|sandbox|testing)/"),
+      forbids: within("@plaza/cli-kit", "@plaza/tabular"),
+      rule: "libraries do not import cli-kit or tabular"
+    }
+  ]
+}
 
 /** The folders of the sandbox, each of which may import those before it. */
 const sandboxFolders = ["storage", "latitude", "access", "areas", "http", "seeding", "control", "web"]
 
 const rules: ReadonlyArray<Rule> = [
+  ...libraries("packages", "@plaza", ["effect"]),
+  ...libraries("legacy", "@plaza-legacy", ["effect", "@effect/platform"]),
   ...sandboxFolders.map((folder, index): Rule => ({
-    files: new RegExp(`^next/sandbox/src/${folder}/`),
+    files: new RegExp(`^packages/sandbox/src/${folder}/`),
     forbids: (specifier) =>
       sandboxFolders.slice(index + 1).some((later) => specifier.startsWith("../") && specifier.includes(`/${later}/`)),
     rule: `folders of the sandbox import each other in one direction: ${sandboxFolders.join(", ")}`
   })),
   {
-    files: /^next\/sandbox\/src\//,
+    files: /^packages\/sandbox\/src\//,
     except: /\/http\/NodeServer\.ts$/,
     forbids: within("@effect/platform-node/NodeHttpServer", "node:net"),
     rule: "only src/http/NodeServer.ts of sandbox loads the server"
   },
-  { files: /^(?:packages|apps)\//, forbids: within("@plaza-next"), rule: "packages and apps do not import next" },
   {
-    files: /^next\/domain\/src\//,
-    forbids: (specifier) => !isRelative(specifier) && !within("effect")(specifier),
-    rule: "domain imports only effect"
-  },
-  {
-    files: /^next\/domain\/src\//,
+    files: /^packages\/domain\/src\//,
     except: /\/(?:PlazaApi|index)\.ts$/,
     forbids: (specifier) => within("effect/http-api")(specifier) || specifier === "./PlazaApi.ts",
     rule: "only PlazaApi and the index of domain load HttpApi"
   },
   {
-    files: /^packages\/domain\/src\//,
-    forbids: (specifier) => !isRelative(specifier) && !isAllowedInDomain(specifier),
-    rule: "domain imports only effect and @effect/platform"
-  },
-  { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not import sandbox" },
-  {
-    files: /^packages\/client\/src\//,
-    except: nodeModules,
-    forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-    rule: "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+    files: /^(?:packages\/(?:domain|client|sandbox|testing)|examples|benchmarks|site)\//,
+    forbids: (specifier) => specifier.startsWith("@plaza-legacy/"),
+    rule: "what runs on Effect 4 does not import legacy"
   },
   {
-    files: /^packages\/client\/src\//,
-    except: nodeModules,
-    forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
-    rule: "no other client module imports src/node.ts or src/internal/transport/node"
-  },
-  { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not import client" },
-  {
-    files: /^packages\/(?:domain|client|sandbox)\//,
-    forbids: within("@plaza/cli-kit"),
-    rule: "domain, client and sandbox do not import cli-kit"
-  },
-  { files: /^packages\/cli-kit\/src\//, forbids: within("@plaza/sandbox"), rule: "cli-kit does not import sandbox" },
-  {
-    files: /^packages\/(?:domain|client|sandbox|cli-kit)\//,
-    forbids: within("@plaza/tabular"),
-    rule: "domain, client, sandbox and cli-kit do not import tabular"
+    files: /^(?:legacy|packages\/(?:cli-kit|tabular)|apps|deploy)\//,
+    forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/testing"),
+    rule: "what runs on Effect 3 imports the libraries in legacy"
   },
   {
-    files: /^packages\/tabular\//,
-    forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/cli-kit"),
-    rule: "tabular does not import client, sandbox or cli-kit"
-  },
-  {
-    files: /^packages\//,
+    files: /^(?:packages|legacy\/(?:domain|client|sandbox|testing))\//,
     forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks", "@plaza/deploy"),
     rule: "packages do not import apps, examples, benchmarks or deploy"
+  },
+  { files: /^packages\/cli-kit\/src\//, forbids: within("@plaza-legacy/sandbox"), rule: "cli-kit does not import sandbox" },
+  { files: /^packages\/cli-kit\//, forbids: within("@plaza/tabular"), rule: "cli-kit does not import tabular" },
+  {
+    files: /^packages\/tabular\//,
+    forbids: within("@plaza-legacy/client", "@plaza-legacy/sandbox", "@plaza/cli-kit"),
+    rule: "tabular does not import client, sandbox or cli-kit"
   },
   {
     files: /^apps\/cli\//,
@@ -110,12 +119,12 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     files: /^apps\/[^/]+\/src\//,
-    forbids: within("@plaza/testing", "@effect/vitest", "vitest"),
+    forbids: within("@plaza-legacy/testing", "@effect/vitest", "vitest"),
     rule: "sources of apps do not import what only tests use"
   },
   {
     files: /^apps\/stock-sync\/src\//,
-    forbids: within("@plaza/sandbox"),
+    forbids: within("@plaza-legacy/sandbox"),
     rule: "stock-sync does not import sandbox"
   }
 ]
@@ -178,7 +187,7 @@ const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier
 
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
-  const home = /^(?:(?:packages|apps|next)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
+  const home = /^(?:(?:packages|legacy|apps)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
   const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? dependenciesOf(root, home) : undefined
   return specifiersOf(file, text).flatMap((specifier) => {
     const broken = rules
@@ -205,6 +214,6 @@ const sourceFiles = (root: string, folder: string): ReadonlyArray<string> =>
 
 /** Checks every source and test file under a root. */
 export const check = (root: string): { readonly files: number; readonly violations: ReadonlyArray<Violation> } => {
-  const files = ["packages", "next", "apps", "examples", "benchmarks", "deploy"].flatMap((folder) => sourceFiles(root, folder))
+  const files = ["packages", "legacy", "apps", "examples", "benchmarks", "deploy", "site"].flatMap((folder) => sourceFiles(root, folder))
   return { files: files.length, violations: files.flatMap((file) => violationsOf(root, file, readFileSync(Path.join(root, file), "utf8"))) }
 }

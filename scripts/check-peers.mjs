@@ -16,17 +16,20 @@ const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["
 const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) =>
   !readManifest(folder).private
 )
-const peers = new Map(folders.flatMap((folder) => Object.entries(readManifest(folder).peerDependencies ?? {})))
+const own = new Set(folders.map((folder) => readManifest(folder).name))
+const peers = new Map(
+  folders.flatMap((folder) => Object.entries(readManifest(folder).peerDependencies ?? {})).filter(([name]) => !own.has(name))
+)
 
 /**
  * The oldest version of each range and, of the peers of these, the oldest that they allow. npm alone would select the newest, which require
- * newer versions of the others.
+ * newer versions of the others. Other packages than those of Effect have no such ties.
  * @param {Iterable<readonly [name: string, range: string]>} ranges
  * @param {Map<string, string>} found
  */
 const oldestOf = (ranges, found = new Map()) => {
   for (const [name, range] of ranges) {
-    if (found.has(name)) continue
+    if (found.has(name) || !/^(?:@effect\/|effect$)/.test(name)) continue
     const version = range.slice(1)
     found.set(name, version)
     // The cast is true: the registry requires this form of a manifest. Without peers, npm prints nothing.
@@ -57,7 +60,7 @@ try {
     try {
       const versions = [...which === "oldest" ? oldestOf(peers) : peers].map(([name, version]) => `${name}@${version}`)
       writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
-      const tools = ["typescript-5@npm:typescript@5.9", "typescript-7@npm:typescript@7.0", "@types/node@20"]
+      const tools = ["typescript-5@npm:typescript@5.9", "typescript-7@npm:typescript@7.0", "@types/node@22"]
       run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...tarballs, ...versions, ...tools], project)
       for (const { code, file } of programs) writeFileSync(join(project, file), code)
       const files = programs.map(({ file }) => file)

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { resolve } from "node:path"
-import { pack, publishedFolders } from "./manifest.mjs"
+import { pack, publishedFolders, readManifest } from "./manifest.mjs"
 
 const [target, ...others] = process.argv.slice(2).filter((word) => word !== "--build")
 if (target === undefined || target.startsWith("-") || others.length > 0) {
@@ -10,8 +10,8 @@ if (target === undefined || target.startsWith("-") || others.length > 0) {
   process.exit(2)
 }
 if (process.argv.includes("--build")) {
-  // The programs contain the libraries, so their builds build all.
-  execFileSync("npx", ["turbo", "run", "build", "--filter", "@plaza/cli", "--filter", "@plaza/stock-sync", "--output-logs=errors-only"], {
+  const filters = publishedFolders().flatMap((each) => ["--filter", readManifest(each).name])
+  execFileSync("npx", ["turbo", "run", "build", ...filters, "--output-logs=errors-only"], {
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1" },
     stdio: ["ignore", "inherit", "inherit"]
   })

@@ -3,7 +3,7 @@
  * window. It runs in virtual time and is deterministic by seed.
  */
 import { Limits } from "@plaza/domain"
-import { Cause, Duration, Effect, Exit, Logger, LogLevel, Random } from "effect"
+import { Duration, Effect, Random, References } from "effect"
 import { type Form, median, type Row, row, summary } from "./Harness.ts"
 import { limiters, type Make } from "./Limiters.ts"
 import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.ts"
@@ -29,29 +29,30 @@ export const measure = (
   seed: number
 ): Effect.Effect<SentCalls.Outcome> => {
   const program = Effect.gen(function*() {
-    const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextRange(0, window)))
+    const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextBetween(0, window)))
     const limiter = yield* make
     const call: Effect.Effect<void> = Effect.flatMap(limiter(send),
-      (wait) => wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
+      (wait) => wait === 0 ? Effect.void : Effect.andThen(Effect.sleep(Duration.seconds(wait)), call))
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
     return outcome(calls)
   })
-  const seeded = program.pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Logger.withMinimumLogLevel(LogLevel.None))
-  // The program has no typed failure, so this is a defect.
-  return Effect.map(Effect.promise(() => VirtualTime.run(() => seeded)), Exit.getOrElse((cause) => {
-    throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(cause)}`)
-  }))
+  return program.pipe(
+    Effect.scoped,
+    Random.withSeed(seed),
+    Effect.provideService(References.MinimumLogLevel, "None"),
+    VirtualTime.run
+  )
 }
 
 /** No limiter: each call sleeps until a fixed time, 120 at once. What a run with a limiter uses beyond this is the CPU of the limiter. */
 export const fixedTimes: { readonly make: Make } = {
   make: Effect.sync(() => {
     let queued = 0
-    return (call) => Effect.suspend(() => Effect.zipRight(Effect.sleep(Math.floor(queued++ / limit) * (window + longestLatency)), call))
+    return (call) => Effect.suspend(() => Effect.andThen(Effect.sleep(Math.floor(queued++ / limit) * (window + longestLatency)), call))
   })
 }
 
-const peers = ["@effect/experimental fixed-window", "@effect/experimental token-bucket"] as const
+const peers = ["effect RateLimiter fixed-window", "effect RateLimiter token-bucket"] as const
 
 /** Measures the client's limiter and its peers against every server. */
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>> =>

@@ -1,8 +1,7 @@
 /** Benchmark `failover`: the time from the kill of one of two runners until all accounts of the fleet are served again. */
-import type { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
 import type * as Postgres from "@plaza/testing/Postgres"
-import { Effect } from "effect"
+import { Effect, type FileSystem } from "effect"
+import type { PlatformError } from "effect/PlatformError"
 import * as FleetRunner from "./FleetRunner.ts"
 import { type BenchmarkFailed, type Form, type Row, row } from "./Harness.ts"
 import type { ProgramFailed } from "./Programs.ts"

@@ -1,10 +1,9 @@
 /** Benchmark `fleet`: what one runner of a fleet with many accounts costs. */
-import { Reactivity } from "@effect/experimental"
-import type { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
 import { PgClient } from "@effect/sql-pg"
 import type * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Redacted } from "effect"
+import { Effect, type FileSystem, Redacted } from "effect"
+import type { PlatformError } from "effect/PlatformError"
+import { Reactivity } from "effect/reactivity"
 import * as FleetRunner from "./FleetRunner.ts"
 import { type BenchmarkFailed, type Form, format, type Row, row } from "./Harness.ts"
 import { usageOf } from "./ProcessUsage.ts"
@@ -30,7 +29,7 @@ export const report = (
     )
     const title = `${accounts.toLocaleString("en")} accounts`
     // The first run loads all accounts; a restart is what operators see.
-    const loaded = yield* Effect.scoped(Effect.zipRight(fleet.runner, fleet.until(({ patches }) => patches >= products * accounts)))
+    const loaded = yield* Effect.scoped(Effect.andThen(fleet.runner, fleet.until(({ patches }) => patches >= products * accounts)))
     yield* fleet.give({ active: 0 })
     const { pid, ready } = yield* fleet.runner
     const read = yield* fleet.until(({ polled }) => polled === accounts)

@@ -1,8 +1,7 @@
 /** A fleet of `plaza-stock-sync` with its database, its accounts, and their stores and sources on loopback. */
-import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Clock, Effect, Schema, type Scope } from "effect"
+import { Clock, Effect, FileSystem, Schema, type Scope } from "effect"
+import type { PlatformError } from "effect/PlatformError"
 import { type ChildProcess, spawn } from "node:child_process"
 import { BenchmarkFailed } from "./Harness.ts"
 import { environment, run, stockSync } from "./Processes.ts"
@@ -18,7 +17,7 @@ const Counts = Schema.Struct({
   polled: Schema.Number
 })
 
-const Status = Schema.parseJson(Schema.Struct({
+const Status = Schema.fromJsonString(Schema.Struct({
   runners: Schema.Array(Schema.Struct({ alive: Schema.Boolean, accounts: Schema.Number }))
 }))
 
@@ -31,7 +30,7 @@ export interface Runner {
 }
 
 const ended = (child: ChildProcess, signal: NodeJS.Signals) =>
-  Effect.async<void>((resume) => {
+  Effect.callback<void>((resume) => {
     if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
     child.once("exit", () => resume(Effect.void))
     child.kill(signal)
@@ -119,7 +118,7 @@ export const make = (
       runner: startRunner(env),
       give,
       counts,
-      shares: Effect.flatMap(run([stockSync, "fleet", "status", "--json"], env), ({ output }) => Schema.decode(Status)(output)).pipe(
+      shares: Effect.flatMap(run([stockSync, "fleet", "status", "--json"], env), ({ output }) => Schema.decodeEffect(Status)(output)).pipe(
         Effect.mapError(({ message }) => new BenchmarkFailed({ message })),
         Effect.map(({ runners }) => runners.filter(({ alive }) => alive).map(({ accounts }) => accounts))
       ),

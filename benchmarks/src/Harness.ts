@@ -1,5 +1,5 @@
 /** Interleaved runs of contenders, medians with their spread, and the rows of the table of results. */
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 
 /**
  * The size of a run. The short form measures each row once and small. It only shows that the benchmarks run.
@@ -21,7 +21,7 @@ export interface Row {
 }
 
 /** The benchmark can't run as requested. */
-export class BenchmarkFailed extends Data.TaggedError("BenchmarkFailed")<{ readonly message: string }> {}
+export class BenchmarkFailed extends Schema.TaggedError<BenchmarkFailed>()("BenchmarkFailed", { message: Schema.String }) {}
 
 const quantile = (share: number) => (figures: ReadonlyArray<number>): number => {
   const sorted = figures.toSorted((a, b) => a - b)
@@ -83,9 +83,9 @@ export const interleave = <const Contenders extends Readonly<Record<string, Effe
   contenders: Contenders,
   rounds: number
 ): Effect.Effect<
-  { readonly [Name in keyof Contenders]: ReadonlyArray<Effect.Effect.Success<Contenders[Name]>> },
-  Effect.Effect.Error<Contenders[keyof Contenders]>,
-  Effect.Effect.Context<Contenders[keyof Contenders]>
+  { readonly [Name in keyof Contenders]: ReadonlyArray<Effect.Success<Contenders[Name]>> },
+  Effect.Error<Contenders[keyof Contenders]>,
+  Effect.Services<Contenders[keyof Contenders]>
 > => {
   const entries = Object.entries(contenders)
   const samples = Object.fromEntries(entries.map(([name]): [string, Array<unknown>] => [name, []]))

@@ -1,8 +1,8 @@
 /** The rate limiters that the benchmark `allowance` compares. Each allows 120 calls a minute and is configured as in its documentation. */
-import * as Experimental from "@effect/experimental/RateLimiter"
 import { RateLimit } from "@plaza/client"
 import { Limits } from "@plaza/domain"
 import { Duration, Effect, Layer, type Scope } from "effect"
+import { RateLimiter } from "effect/persistence"
 
 /** Sends a request. Returns 0 if the server accepts it, else the seconds of `Retry-After`. */
 export type Call = Effect.Effect<number>
@@ -22,14 +22,14 @@ const plaza: Make = Effect.map(Effect.orDie(RateLimit.makeMemory()), (limit) => 
     Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
   )))
 
-const experimental = (algorithm: "fixed-window" | "token-bucket"): Make =>
-  Effect.map(Experimental.makeWithRateLimiter, (withLimiter) => (call: Call) =>
+const platform = (algorithm: "fixed-window" | "token-bucket"): Make =>
+  Effect.map(RateLimiter.makeWithRateLimiter, (withLimiter) => (call: Call) =>
     Effect.orDie(withLimiter({ key: "one", limit, window, algorithm, onExceeded: "delay" })(call))).pipe(
-      Effect.provide(Layer.provide(Experimental.layer, Experimental.layerStoreMemory))
+      Effect.provide(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory))
     )
 
 export const limiters = {
   "Plaza RateLimit": { make: plaza },
-  "@effect/experimental fixed-window": { make: experimental("fixed-window") },
-  "@effect/experimental token-bucket": { make: experimental("token-bucket") }
+  "effect RateLimiter fixed-window": { make: platform("fixed-window") },
+  "effect RateLimiter token-bucket": { make: platform("token-bucket") }
 } as const

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { BenchmarkFailed } from "./Harness.ts"
 
-const Manifest = Schema.parseJson(Schema.Struct({ bin: Schema.Record({ key: Schema.String, value: Schema.String }) }))
+const Manifest = Schema.fromJsonString(Schema.Struct({ bin: Schema.Record(Schema.String, Schema.String) }))
 
 /** The path of a program, from the manifest of its app. */
 const built = (app: string, name: string): string => {
@@ -33,14 +33,14 @@ interface Ended {
 /** Runs Node with arguments to its end. It blocks, so that nothing else of this process runs at the same time. */
 export const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Effect.Effect<Ended, BenchmarkFailed> =>
   Effect.gen(function*() {
-    const before = yield* Clock.currentTimeNanos
+    const before = yield* Clock.monotonicTimeNanos
     const { status, stderr, stdout } = spawnSync(process.execPath, args, {
       env: { ...environment, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       encoding: "utf8",
       timeout: 300_000
     })
-    const after = yield* Clock.currentTimeNanos
+    const after = yield* Clock.monotonicTimeNanos
     return status === 0
       ? { millis: Number(after - before) / 1e6, output: stdout }
       : yield* new BenchmarkFailed({ message: `node ${args.join(" ")} failed\n${stderr}` })

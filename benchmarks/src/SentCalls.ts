@@ -38,7 +38,7 @@ export const make = (server: RateServer): SentCalls => {
   let lastAccepted = 0
   return {
     send: Effect.gen(function*() {
-      const latency = yield* Random.nextRange(20, 400)
+      const latency = yield* Random.nextBetween(20, 400)
       const before = latency * (yield* Random.next)
       yield* Effect.sleep(before)
       const at = yield* Clock.currentTimeMillis

@@ -2,13 +2,13 @@
  * Several processes that share an allowance through a real Postgres, in virtual time: the database reads the program's clock. Each
  * statement takes 0.3 to 3 ms of virtual time.
  */
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient, type SqlConnection } from "@effect/sql"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type ClientError, RateLimit } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Redacted, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Random, Redacted, Semaphore, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { RateServer } from "./RateServers.ts"
 import * as SentCalls from "./SentCalls.ts"
@@ -30,17 +30,17 @@ export const database = Effect.gen(function*() {
   return yield* connect(40)
 })
 
-type Database = Effect.Effect.Success<typeof database>
+type Database = Effect.Success<typeof database>
 
 /** The connection of a process. The clock stands still while Postgres runs a statement, and passes by its latency. */
-const inVirtualTime = (connection: SqlConnection.Connection, hold: VirtualTime.Hold): SqlConnection.Connection => {
+const inVirtualTime = (connection: SqlConnection.Connection): SqlConnection.Connection => {
   const delayed = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.gen(function*() {
-      const latency = yield* Random.nextRange(0.3, 3)
+      const latency = yield* Random.nextBetween(0.3, 3)
       yield* Effect.sleep(latency / 2)
       const now = yield* Clock.currentTimeMillis
       const setNow = Effect.orDie(connection.execute("SELECT set_config('simulated.now', $1, false)", [String(now)], undefined))
-      const result = yield* hold(Effect.zipRight(setNow, statement))
+      const result = yield* VirtualTime.hold(Effect.andThen(setNow, statement))
       yield* Effect.sleep(latency / 2)
       return result
     })
@@ -48,8 +48,9 @@ const inVirtualTime = (connection: SqlConnection.Connection, hold: VirtualTime.H
     execute: (...statement) => delayed(connection.execute(...statement)),
     executeRaw: (...statement) => delayed(connection.executeRaw(...statement)),
     executeValues: (...statement) => delayed(connection.executeValues(...statement)),
+    executeValuesUnprepared: (...statement) => delayed(connection.executeValuesUnprepared(...statement)),
     executeUnprepared: (...statement) => delayed(connection.executeUnprepared(...statement)),
-    executeStream: () => Stream.dieMessage("the rate limit reads no streams")
+    executeStream: () => Stream.die("the rate limit reads no streams")
   }
 }
 
@@ -66,34 +67,29 @@ export const measure = (
   serverAt: (offset: number) => RateServer,
   { calls, processes, seed }: Sharing
 ): Effect.Effect<SentCalls.Outcome> =>
-  Effect.promise(() =>
-    VirtualTime.run((hold) =>
-      Effect.gen(function*() {
-        const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextRange(0, 60_000)))
-        const name = randomUUID()
-        // Postgres would block a second process that prepares its tables, and the clock would stand still for both.
-        const preparing = yield* Effect.makeSemaphore(1)
-        const sql = yield* SqlClient.make({
-          acquirer: Effect.map(hold(database.reserve), (connection) => inVirtualTime(connection, hold)),
-          compiler: PgClient.makeCompiler(),
-          spanAttributes: []
-        })
-        const process = Effect.gen(function*() {
-          yield* Effect.sleep(yield* Random.nextRange(0, 500))
-          const { withSlot } = Context.get(
-            yield* preparing.withPermits(1)(Layer.build(Layer.fresh(RateLimitSql.layer({ name })))),
-            RateLimit.RateLimit
-          )
-          const call: Effect.Effect<void, ClientError.RateLimitWaitExceeded | ClientError.ClientClosed> = Effect.flatMap(
-            withSlot(Duration.days(1), send),
-            (wait) => wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call)
-          )
-          yield* Effect.replicateEffect(call, calls / processes, { concurrency: "unbounded", discard: true })
-        }).pipe(Effect.scoped, Effect.provideService(SqlClient.SqlClient, sql))
-        yield* Effect.replicateEffect(process, processes, { concurrency: "unbounded", discard: true })
-        return outcome(calls)
-      }).pipe(Effect.provide(Reactivity.layer), Effect.withRandom(Random.make(seed)), Effect.orDie)
-    )
-  ).pipe(Effect.map(Exit.getOrElse((cause) => {
-    throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(cause)}`)
-  })))
+  Effect.gen(function*() {
+    const { outcome, send } = SentCalls.make(serverAt(yield* Random.nextBetween(0, 60_000)))
+    const name = randomUUID()
+    // Postgres would block a second process that prepares its tables, and the clock would stand still for both.
+    const preparing = yield* Semaphore.make(1)
+    const sql = yield* SqlClient.make({
+      acquirer: Effect.map(VirtualTime.hold(database.reserve), inVirtualTime),
+      compiler: PgClient.makeCompiler(),
+      driver: "postgres in virtual time",
+      spanAttributes: []
+    })
+    const process = Effect.gen(function*() {
+      yield* Effect.sleep(yield* Random.nextBetween(0, 500))
+      const { withSlot } = Context.get(
+        yield* preparing.withPermits(1)(Layer.build(Layer.fresh(RateLimitSql.layer({ name })))),
+        RateLimit.RateLimit
+      )
+      const call: Effect.Effect<void, ClientError.RateLimitWaitExceeded | ClientError.ClientClosed> = Effect.flatMap(
+        withSlot(Duration.days(1), send),
+        (wait) => wait === 0 ? Effect.void : Effect.andThen(Effect.sleep(Duration.seconds(wait)), call)
+      )
+      yield* Effect.replicateEffect(call, calls / processes, { concurrency: "unbounded", discard: true })
+    }).pipe(Effect.scoped, Effect.provideService(SqlClient.SqlClient, sql))
+    yield* Effect.replicateEffect(process, processes, { concurrency: "unbounded", discard: true })
+    return outcome(calls)
+  }).pipe(Effect.provide(Reactivity.layer), Random.withSeed(seed), Effect.orDie, VirtualTime.run)

@@ -1,7 +1,6 @@
 /** Benchmark `start`: the time of the built programs from start to end, compared with `node -e 0`. */
-import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
-import { Effect, Schema } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
+import type { PlatformError } from "effect/PlatformError"
 import { firstResponse } from "./FirstResponse.ts"
 import { type BenchmarkFailed, type Form, format, interleave, median, ratios, type Row, row, summary } from "./Harness.ts"
 import { bare, plaza, run, stockSync, time } from "./Processes.ts"

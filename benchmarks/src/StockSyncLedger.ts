@@ -2,15 +2,14 @@
  * Benchmark `ledger`: time and memory of a snapshot of a million products: the first one of a ledger, and one that is compared with as many known
  * products, of which a thousand have changed. Rows are generated on demand and not sorted. The memory of the Postgres server is not included.
  */
-import { Reactivity } from "@effect/experimental"
-import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
 import { PgClient } from "@effect/sql-pg"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, FileSystem, Redacted, Schema } from "effect"
+import type { PlatformError } from "effect/PlatformError"
+import { Reactivity } from "effect/reactivity"
 import { type Form, format, type Row, row } from "./Harness.ts"
 import { bundle, type ProgramFailed, start } from "./Programs.ts"
-import type { Task } from "./programs/ledger/Receive.ts"
+import type { Task } from "./programs/ledger/Task.ts"
 
 const Received = Schema.Struct({ seconds: Schema.Number, peak: Schema.Number })
 
@@ -29,7 +28,7 @@ export const report = (
 ): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | PlatformError | Postgres.NoPostgres, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [products, changes, firstLoads, runs] = form === "full" ? [1_000_000, 1_000, 3, 5] : [2_000, 10, 1, 1]
-    const path = (yield* bundle(["ledger/Receive"]))("ledger/Receive")
+    const path = (yield* bundle(["ledger/Receive"], { workspace: "legacy" }))("ledger/Receive")
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped()
     const { url } = yield* Postgres.scoped

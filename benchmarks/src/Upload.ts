@@ -2,9 +2,8 @@
  * Benchmark `upload`: throughput and memory growth of an upload of a large file by the client, compared with curl and with a loop of Node
  * without an HTTP client. The server is on loopback and discards the file.
  */
-import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
-import { Effect, Schema } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
+import type { PlatformError } from "effect/PlatformError"
 import { execFile } from "node:child_process"
 import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.ts"
 import { bundle, ProgramFailed, service, start } from "./Programs.ts"
@@ -13,19 +12,21 @@ import { apiKey } from "./programs/ApiKey.ts"
 const Sent = Schema.Struct({
   bytes: Schema.Number,
   seconds: Schema.Number,
+  /** Seconds of CPU of the process, user and system. */
+  cpu: Schema.Number,
   /** Largest growth of the process in bytes. */
   growth: Schema.Number
 })
 
 const page = "docs/client.md#uploads"
 
-const hasCurl = Effect.async<boolean>((resume) => {
+const hasCurl = Effect.callback<boolean>((resume) => {
   execFile("curl", ["--version"], (error) => resume(Effect.succeed(error === null)))
 })
 
 /** Sends a file by curl and returns the seconds. */
 const byCurl = (address: string, path: string): Effect.Effect<number, ProgramFailed> =>
-  Effect.async<string, ProgramFailed>((resume) => {
+  Effect.callback<string, ProgramFailed>((resume) => {
     const args = [
       "-sS",
       "--fail",
@@ -70,7 +71,9 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     const first = samples.client.map(({ first }) => first)
     const further = samples.client.map(({ further }) => further)
     const seconds = (sent: ReadonlyArray<typeof Sent.Type>) => sent.map(({ seconds }) => seconds)
-    const loop = (runs: ReadonlyArray<typeof Sent.Type>) => summary("a loop of `fs.read` and `socket.write`", seconds(runs), "s")
+    const described = (name: string, runs: ReadonlyArray<typeof Sent.Type>) =>
+      `${summary(name, seconds(runs), "s")}, ${summary("CPU", runs.map(({ cpu }) => cpu), "s")}`
+    const loop = (runs: ReadonlyArray<typeof Sent.Type>) => described("a loop of `fs.read` and `socket.write`", runs)
     const curl = withCurl ? summary("`curl -F`", samples.curl, "s") : "curl is not installed"
     return [
       row({
@@ -86,7 +89,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         limit: { atLeast: 0.9 },
         samples: ratios(samples.curl, seconds(first)),
         unit: "x",
-        beside: `${summary("client", seconds(first), "s")}; ${loop(samples.node.map(({ first }) => first))}; ${curl}`
+        beside: `${described("client", first)}; ${loop(samples.node.map(({ first }) => first))}; ${curl}`
       }),
       row({
         claim: "the same for a second upload of the process",
@@ -94,7 +97,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         limit: { atLeast: 0.9 },
         samples: ratios(samples.curl, seconds(further)),
         unit: "x",
-        beside: `${summary("client", seconds(further), "s")}; ${loop(samples.node.map(({ further }) => further))}; ${curl}`
+        beside: `${described("client", further)}; ${loop(samples.node.map(({ further }) => further))}; ${curl}`
       })
     ]
   }).pipe(Effect.scoped)

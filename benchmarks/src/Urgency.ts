@@ -2,19 +2,18 @@
  * Benchmark `urgency`: how many requests `plaza-stock-sync` sends before a sold-out product while many others wait, compared with a FIFO queue. The
  * worker runs in simulated time.
  */
-import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
-import { Effect, Schema } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
+import type { PlatformError } from "effect/PlatformError"
 import { type Form, type Row, row, summary } from "./Harness.ts"
 import { bundle, type ProgramFailed, start } from "./Programs.ts"
-import type { Task } from "./programs/loop/Urgency.ts"
+import type { Task } from "./programs/loop/Task.ts"
 
 const Changes = Schema.Array(Schema.Struct({ slotsBefore: Schema.Number, seconds: Schema.Number }))
 
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [products, changes] = form === "full" ? [10_000, 40] : [200, 1]
-    const path = (yield* bundle(["loop/Urgency"]))("loop/Urgency")
+    const path = (yield* bundle(["loop/Urgency"], { workspace: "legacy" }))("loop/Urgency")
     const folder = yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped())
     const measure = (kind: Task["kind"]) =>
       Effect.scoped(

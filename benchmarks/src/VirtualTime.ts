@@ -1,84 +1,40 @@
 /**
- * Runs a program in virtual time: while no fiber can run, the clock advances to the next sleeper. It stands still while the program holds
- * an effect that waits for a socket. `TestClock` inspects every fiber at every step, which takes minutes with thousands of sleepers.
+ * Runs a program in virtual time, on the platform's `TestClock`: while all fibers wait, the clock advances to the next sleep. It stands
+ * still while the program holds an effect that waits for something real, such as a socket.
  */
-import { Clock, Duration, Effect, type Exit, type Scheduler } from "effect"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 
-interface Sleeper {
-  readonly at: number
-  readonly wake: () => void
-}
+/** The last instant of a `Date`. Sleeps without an end stay asleep. */
+const longest = 8.64e15
 
-/** Stops the clock while the effect runs. */
-export type Hold = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+/** The clock reports a held effect as a busy fiber after this time. */
+const warningDelay = "5 minutes"
 
 /**
- * Runs a program and returns its exit. Sleepers of the same time wake in the order in which they fell asleep, so that a run with a seed is
- * deterministic. Fails if the program waits for anything but sleepers, its own fibers and held effects.
+ * Runs an effect on the clock of the machine, and stops the virtual clock meanwhile: `TestClock` advances when no fiber that it woke runs,
+ * and this one runs until the effect ends.
  */
-export const run = async <A, E>(program: (hold: Hold) => Effect.Effect<A, E>): Promise<Exit.Exit<A, E>> => {
-  let now = 0
-  let held = 0
-  let tasks: Array<() => void> = []
-  let proceed = () => {}
-  const sleepers: Array<Sleeper> = []
-
-  const add = (sleeper: Sleeper) => {
-    let low = 0
-    let high = sleepers.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((sleepers[middle]?.at ?? Number.POSITIVE_INFINITY) <= sleeper.at) low = middle + 1
-      else high = middle
+export const hold = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(TestClock.withLive(effect))
+    while (fiber.pollUnsafe() === undefined) {
+      yield* Effect.yieldNow
     }
-    sleepers.splice(low, 0, sleeper)
-  }
+    return yield* Fiber.join(fiber)
+  })
 
-  const clock: Clock.Clock = {
-    [Clock.ClockTypeId]: Clock.ClockTypeId,
-    unsafeCurrentTimeMillis: () => now,
-    unsafeCurrentTimeNanos: () => BigInt(Math.round(now * 1e6)),
-    currentTimeMillis: Effect.sync(() => now),
-    currentTimeNanos: Effect.sync(() => BigInt(Math.round(now * 1e6))),
-    sleep: (duration) =>
-      Effect.async<void>((resume) => {
-        const sleeper = { at: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
-        add(sleeper)
-        return Effect.sync(() => {
-          const index = sleepers.indexOf(sleeper)
-          if (index >= 0) sleepers.splice(index, 1)
-        })
-      })
-  }
-
-  const scheduler: Scheduler.Scheduler = {
-    shouldYield: () => false,
-    scheduleTask: (task) => {
-      tasks.push(task)
-      proceed()
-    }
-  }
-
-  const hold: Hold = (effect) => Effect.acquireUseRelease(Effect.sync(() => held++), () => effect, () => Effect.sync(() => held--))
-
-  const fiber = Effect.runFork(Effect.withClock(program(hold), clock), { scheduler })
-  for (;;) {
-    while (tasks.length > 0) {
-      const due = tasks
-      tasks = []
-      due.forEach((task) => task())
-    }
-    const exit = fiber.unsafePoll()
-    if (exit !== null) return exit
-    if (held > 0) {
-      await new Promise<void>((resolve) => {
-        proceed = resolve
-      })
-      continue
-    }
-    const next = sleepers.shift()
-    if (next === undefined) throw new Error("the program waits for something outside of virtual time")
-    now = Math.max(now, next.at)
-    next.wake()
-  }
-}
+/**
+ * Runs a program from the first millisecond on. Sleeps with the same end wake in the order in which they began, so that a run with a seed
+ * is deterministic. Dies if the program waits for anything but sleeps, its own fibers and held effects.
+ */
+export const run = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    // The clock waits only for fibers that it woke, so it wakes the first one too.
+    const fiber = yield* Effect.forkChild(Effect.delay(program, "1 millis"))
+    yield* Effect.yieldNow
+    yield* TestClock.setTime(longest)
+    return fiber.pollUnsafe() === undefined
+      ? yield* Effect.die(new Error("the program waits for something outside of virtual time"))
+      : yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(TestClock.layer({ warningDelay })))

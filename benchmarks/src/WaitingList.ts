@@ -3,12 +3,12 @@
  * virtual time. The CPU includes the clock and the server of the simulation, whose share the calls without a limiter show.
  */
 import { Effect, Schema } from "effect"
-import { type Form, interleave, type Row, row, summary } from "./Harness.ts"
+import { type Form, interleave, ratios, type Row, row, summary } from "./Harness.ts"
 import { bundle, type ProgramFailed, start } from "./Programs.ts"
 import type { Task } from "./programs/limits/WaitingList.ts"
 
 const Used = Schema.Struct({ seconds: Schema.Number })
-const peer = "@effect/experimental fixed-window"
+const peer = "effect RateLimiter fixed-window"
 
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed> =>
   Effect.gen(function*() {
@@ -21,12 +21,16 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     const samples = yield* interleave({ plaza: cpu("Plaza RateLimit"), peer: cpu(peer), fixed: cpu("fixed times") }, rounds)
     return [
       row({
-        claim: `CPU of a waiting list of ${calls.toLocaleString("en")} calls until all were accepted`,
+        claim: `CPU of a waiting list of ${calls.toLocaleString("en")} calls until all were accepted, of calls that only sleep`,
         page: "docs/concepts/rate-limit.md#rate-limit",
         limit: { atMost: 1.5 },
-        samples: samples.plaza,
-        unit: "s",
-        beside: `${summary("calls that only sleep until fixed times", samples.fixed, "s")}; ${summary(`\`${peer}\``, samples.peer, "s")}`
+        samples: ratios(samples.plaza, samples.fixed),
+        unit: "x",
+        beside: [
+          summary("waiting list", samples.plaza, "s"),
+          summary("calls that sleep until fixed times", samples.fixed, "s"),
+          summary(`\`${peer}\``, samples.peer, "s")
+        ].join("; ")
       })
     ]
   })

@@ -2,9 +2,8 @@
  * Runs all benchmarks, or those named as arguments, and writes their rows to `benchmarks/RESULTS.md`. With `--short`, each runs once and small, and
  * the table is only printed. `--output FILE` writes it to another file.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Effect } from "effect"
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Result } from "effect"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as Allowance from "./Allowance.ts"
@@ -70,13 +69,13 @@ const main = Effect.gen(function*() {
   for (const [name, benchmark] of Object.entries(benchmarks)) {
     if (positionals.length > 0 && !positionals.includes(name)) continue
     const node = yield* Effect.replicateEffect(bare, form === "full" ? 5 : 1)
-    const rows = yield* Effect.either(benchmark(form))
-    if (rows._tag === "Left") {
+    const rows = yield* Effect.result(benchmark(form))
+    if (Result.isFailure(rows)) {
       failures.push(name)
-      yield* print(`${name} failed: ${rows.left.message}\n`)
+      yield* print(`${name} failed: ${rows.failure.message}\n`)
       continue
     }
-    const measured = rows.right.map((row) => {
+    const measured = rows.success.map((row) => {
       const beside = row.beside === "" ? summary("`node -e 0`", node, "ms") : row.beside
       return Results.cells(name, { ...row, beside }, form, run[0])
     })
@@ -88,4 +87,4 @@ const main = Effect.gen(function*() {
   if (failures.length > 0) return yield* new BenchmarkFailed({ message: `failed: ${failures.join(", ")}` })
 })
 
-NodeRuntime.runMain(Effect.provide(main, NodeContext.layer))
+NodeRuntime.runMain(Effect.provide(main, NodeServices.layer))

@@ -44,7 +44,7 @@ describe("a program", () => {
       const task = { address, calls: 3, concurrency: 2 }
       const plaza = yield* start(pathOf("calls/PlazaOnUndici"))
       const bare = yield* start(pathOf("calls/BareFetch"))
-      const cost = yield* plaza.ask(task, Schema.Struct({ cpu: Schema.Positive, perSecond: Schema.Positive }))
+      const cost = yield* plaza.ask(task, Schema.Struct({ cpu: Schema.Finite, perSecond: Schema.Finite }))
       const failure = yield* Effect.flip(bare.ask({ ...task, address: `${address}/elsewhere` }, Schema.Unknown))
       return { cost, failure }
     })

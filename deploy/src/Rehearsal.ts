@@ -2,7 +2,7 @@
  * Builds the image of `deploy/docker/Dockerfile` without a container engine and runs the worker of one store in it, against a sandbox:
  * start, readiness, health check, a change that reaches the store, SIGTERM.
  */
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 /** Rehearses the image and prints the figures: `pnpm --filter @plaza/deploy rehearse [NODE]`, as root on Linux. NODE is the base image's Node. */
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { missing, rehearse } from "./Rehearsal.ts"

@@ -79,7 +79,9 @@ describe("the build context", () => {
       "pnpm-workspace.yaml",
       ".pnpmfile.mjs",
       "scripts/bundle.mjs",
-      "apps/stock-sync/src/bin.ts"
+      "apps/stock-sync/src/bin.ts",
+      "legacy/client/src/index.ts",
+      "packages/cli-kit/src/errors/Report.ts"
     ]
     expect(needed.filter((path) => !isIncluded(path))).toEqual([])
     expect(BuildContext.files(repository)).toEqual(expect.arrayContaining(needed))

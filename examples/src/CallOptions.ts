@@ -7,14 +7,15 @@ import { Effect, Schedule, Stream } from "effect"
 
 /** One attempt, with a timeout of ten seconds. */
 export const once = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("MUG-BLUE-350"), 3)).pipe(
-  Plaza.withRetry(Schedule.stop),
+  Plaza.withRetry(Schedule.recurs(0)),
   Plaza.withTimeout("10 seconds")
 )
 
 /** Three retries, after a lost connection only. The schedule's input is the failure. */
 const afterLostConnections = Schedule.spaced("1 second").pipe(
-  Schedule.intersect(Schedule.recurs(3)),
-  Schedule.whileInput((failure: ClientError.AttemptFailure) => failure._tag === "ConnectionLost")
+  Schedule.upTo({ times: 3 }),
+  Schedule.setInputType<ClientError.AttemptFailure>(),
+  Schedule.while(({ input }) => input._tag === "ConnectionLost")
 )
 
 /** The options apply to every page of a list. */

@@ -5,10 +5,9 @@
 import { Media, Posts } from "@plaza/client"
 import { Effect } from "effect"
 
-export const firstPost = (text: string, picture: Uint8Array) =>
-  Effect.gen(function*() {
-    const media = yield* Media
-    const posts = yield* Posts
-    const { mediaId } = yield* media.upload({ content: picture, fileName: "picture.png", contentType: "image/png" })
-    return yield* posts.create({ text, mediaIds: [mediaId] })
-  })
+export const firstPost = Effect.fn("firstPost")(function*(text: string, picture: Uint8Array) {
+  const media = yield* Media
+  const posts = yield* Posts
+  const { mediaId } = yield* media.upload({ content: picture, fileName: "picture.png", contentType: "image/png" })
+  return yield* posts.create({ text, mediaIds: [mediaId] })
+})

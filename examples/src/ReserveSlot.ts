@@ -3,13 +3,15 @@
  */
 import { RateLimit, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain"
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 
-export const sendMostUrgent = <E, R>(mostUrgent: Effect.Effect<readonly [ProductId, number], E, R>) =>
-  Effect.scoped(Effect.gen(function*() {
-    const limit = yield* RateLimit.RateLimit
-    const store = yield* Store
-    const slot = yield* limit.reserve(Duration.minutes(5))
+export const sendMostUrgent = Effect.fn("sendMostUrgent")(
+  function*<E, R>(mostUrgent: Effect.Effect<readonly [ProductId, number], E, R>) {
+    const { reserve } = yield* RateLimit.RateLimit
+    const { setStock } = yield* Store
+    const slot = yield* reserve("5 minutes")
     const [product, stock] = yield* mostUrgent
-    return yield* RateLimit.inSlot(slot)(store.setStock(product, stock))
-  }))
+    return yield* RateLimit.inSlot(slot)(setStock(product, stock))
+  },
+  Effect.scoped
+)

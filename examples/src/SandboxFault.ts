@@ -1,9 +1,9 @@
 /**
  * A post that is created although the response is a failure.
  */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 
 export const failsAfterCommit = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
@@ -11,8 +11,8 @@ export const failsAfterCommit = Effect.gen(function*() {
   yield* sandbox.addFault({ kind: "status", when: "after", status: 500, path: "/posts" })
   const response = yield* client.execute(
     HttpClientRequest.post(`${sandbox.baseUrl}/posts`).pipe(
-      HttpClientRequest.bearerToken(Redacted.value(sandbox.apiKey)),
-      HttpClientRequest.bodyUnsafeJson({ text: "hello" })
+      HttpClientRequest.bearerToken(sandbox.apiKey),
+      HttpClientRequest.bodyJsonUnsafe({ text: "hello" })
     )
   )
   const { posts } = yield* sandbox.state

@@ -6,17 +6,16 @@ import { ClientError, FailureScope, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Effect } from "effect"
 
-export const setStock = (wanted: Readonly<Record<string, number>>) =>
-  Effect.gen(function*() {
-    const store = yield* Store
-    return yield* Effect.forEach(
-      Object.entries(wanted),
-      ([id, stock]) =>
-        store.setStock(ProductId.make(id), stock).pipe(
-          Effect.as({ id, outcome: "set" as const }),
-          Effect.catchIf(FailureScope.mayHaveHappened, () => Effect.succeed({ id, outcome: "may be set: repeat it" as const })),
-          ClientError.catchCategory("NotFound", () => Effect.succeed({ id, outcome: "unknown product" as const }))
-        ),
-      { concurrency: 4 }
-    )
-  })
+export const setStock = Effect.fn("setStock")(function*(wanted: Readonly<Record<string, number>>) {
+  const store = yield* Store
+  return yield* Effect.forEach(
+    Object.entries(wanted),
+    ([id, stock]) =>
+      store.setStock(ProductId.make(id), stock).pipe(
+        Effect.as({ id, outcome: "set" as const }),
+        Effect.catchIf(FailureScope.mayHaveHappened, () => Effect.succeed({ id, outcome: "may be set: repeat it" as const })),
+        ClientError.catchCategory("NotFound", () => Effect.succeed({ id, outcome: "unknown product" as const }))
+      ),
+    { concurrency: 4 }
+  )
+})

@@ -1,13 +1,14 @@
 /** The autoposter against the sandbox. */
-import { Command, FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Clock, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream, TestClock } from "effect"
+import { Clock, Effect, FileSystem, Layer, Option, Predicate, Schedule, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { TestClock } from "effect/testing"
 import { fileURLToPath } from "node:url"
 import { attention, Journal, pass } from "../src/autoposter/Autoposter.ts"
-import { commitsOf, journal, node, world } from "./support/World.ts"
+import { commitsOf, journal, world } from "./support/World.ts"
 
 /** A folder with files that did not change for an hour. */
 const folderWith = (...names: ReadonlyArray<string>) =>
@@ -25,21 +26,21 @@ const folderWith = (...names: ReadonlyArray<string>) =>
   })
 
 /** A journal as a new process opens it. */
-const restarted = (file: string) => Layer.fresh(Layer.provide(Journal.Default, journal(file)))
+const restarted = (file: string) => Layer.fresh(Layer.provide(Journal.layer, journal(file)))
 
 const textsSent = Effect.map(commitsOf("createPost"),
   (commits) => commits.map(({ payload }) => Predicate.hasProperty(payload, "text") ? payload.text : undefined))
 
-const statesOf = (entries: Effect.Effect.Success<Effect.Effect.Success<ReturnType<typeof folderWith>>["run"]>) =>
+const statesOf = (entries: Effect.Success<Effect.Success<ReturnType<typeof folderWith>>["run"]>) =>
   entries.map(({ file, state }) => [file, state])
 
 /** Files have times of today, so the virtual time begins there. */
-const startingToday = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.zipRight(TestClock.setTime(Date.now()), test)
+const startingToday = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.andThen(TestClock.setTime(Date.now()), test)
 
-const inProcess = Layer.merge(world(), node)
+const inProcess = Layer.merge(world(), NodeServices.layer)
 
 describe("the autoposter", () => {
-  it.scoped("posts each new media file once, across restarts, in the order of the names", () =>
+  it.effect("posts each new media file once, across restarts, in the order of the names", () =>
     Effect.gen(function*() {
       const { add, run } = yield* folderWith("tea-mint.jpg", "mug.png", ".hidden.jpg", "notes.txt")
       yield* run
@@ -50,7 +51,7 @@ describe("the autoposter", () => {
       expect(yield* textsSent).toEqual(["mug", "tea mint", "new cap"])
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
-  it.scoped("reports a post that may exist, and does not repeat it", () =>
+  it.effect("reports a post that may exist, and does not repeat it", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { run } = yield* folderWith("a.jpg", "b.jpg")
@@ -63,7 +64,7 @@ describe("the autoposter", () => {
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
   for (const [status, code] of [[400, "VALIDATION_ERROR"], [413, "PAYLOAD_TOO_LARGE"], [415, "NEW_CODE"], [422, "NEW_CODE"]] as const) {
-    it.scoped(`reports a file that the service refuses, and posts the others: ${status}`, () =>
+    it.effect(`reports a file that the service refuses, and posts the others: ${status}`, () =>
       Effect.gen(function*() {
         const { addFault, countRequests } = yield* Sandbox.Sandbox
         const { run } = yield* folderWith("a.jpg", "b.jpg")
@@ -74,7 +75,7 @@ describe("the autoposter", () => {
       }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
   }
 
-  it.scoped("leaves out what is not a readable file, and posts the others", () =>
+  it.effect("leaves out what is not a readable file, and posts the others", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { folder, run } = yield* folderWith("c.jpg")
@@ -84,7 +85,7 @@ describe("the autoposter", () => {
       expect(statesOf(yield* run)).toEqual([["c.jpg", "posted"]])
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
-  it.scoped("ends the pass at a redirect, because the base URL is wrong", () =>
+  it.effect("ends the pass at a redirect, because the base URL is wrong", () =>
     Effect.gen(function*() {
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
       const { run } = yield* folderWith("a.jpg", "b.jpg")
@@ -94,7 +95,7 @@ describe("the autoposter", () => {
       expect(statesOf(yield* run)).toEqual([["a.jpg", "posted"], ["b.jpg", "posted"]])
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
-  it.scoped("ends a pass that the account can't do, and continues with the next one", () =>
+  it.effect("ends a pass that the account can't do, and continues with the next one", () =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const { run } = yield* folderWith("a.jpg", "b.jpg")
@@ -104,7 +105,7 @@ describe("the autoposter", () => {
     }).pipe(startingToday, TestTime.advancing, Effect.provide(inProcess)))
 
   for (const latitude of [1, 2, 3, 4]) {
-    it.scoped(`posts no file twice while the service fails: latitude ${latitude}`, () =>
+    it.effect(`posts no file twice while the service fails: latitude ${latitude}`, () =>
       Effect.gen(function*() {
         const { addFault } = yield* Sandbox.Sandbox
         const names = Array.from({ length: 12 }, (_, number) => `file-${number}.jpg`)
@@ -112,7 +113,7 @@ describe("the autoposter", () => {
         yield* addFault({ kind: "drop", when: "after", path: "/posts", rate: 0.3 })
         yield* addFault({ kind: "status", when: "after", status: 503, path: "/posts", rate: 0.3 })
         yield* addFault({ kind: "status", when: "before", status: 500, rate: 0.1 })
-        const entries = yield* Effect.retry(run, Schedule.intersect(Schedule.spaced("1 hour"), Schedule.recurs(20)))
+        const entries = yield* Effect.retry(run, Schedule.spaced("1 hour").pipe(Schedule.upTo({ times: 20 })))
         const sent = yield* textsSent
         expect(entries).toHaveLength(names.length)
         expect(new Set(sent).size).toBe(sent.length)
@@ -120,36 +121,34 @@ describe("the autoposter", () => {
         for (const { file, state } of entries) {
           if (state === "posted") expect(sent).toContain(file.replace(".jpg", "").replace("-", " "))
         }
-      }).pipe(startingToday, TestTime.advancing, Effect.provide(Layer.merge(world({}, { latitude }), node))))
+      }).pipe(startingToday, TestTime.advancing, Effect.provide(Layer.merge(world({}, { latitude }), NodeServices.layer))))
   }
 
-  it.scopedLive("does not repeat a post that was being sent when the program was killed", () =>
+  it.live("does not repeat a post that was being sent when the program was killed", () =>
     Effect.gen(function*() {
       const { addFault, apiKey, baseUrl } = yield* Sandbox.Sandbox
       const { folder } = yield* folderWith("a.jpg", "b.jpg")
-      const start = Command.make(process.execPath, "--conditions=@plaza/source",
-        fileURLToPath(new URL("../src/autoposter/main.ts", import.meta.url))).pipe(
-          Command.env({
-            PLAZA_BASE_URL: baseUrl,
-            PLAZA_API_KEY: Redacted.value(apiKey),
-            MEDIA_FOLDER: folder,
-            JOURNAL: `${folder}/journal.sqlite`
-          }),
-          Command.start
-        )
+      const start = ChildProcess.make(
+        process.execPath,
+        ["--conditions=@plaza/source", fileURLToPath(new URL("../src/autoposter/main.ts", import.meta.url))],
+        {
+          env: { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: apiKey, MEDIA_FOLDER: folder, JOURNAL: `${folder}/journal.sqlite` },
+          extendEnv: true
+        }
+      )
       yield* addFault({ kind: "delay", when: "after", millis: 60_000, path: "/posts" })
       const first = yield* start
       // The post is stored, and its response is on the way.
       yield* textsSent.pipe(Effect.repeat({ schedule: Schedule.spaced("20 millis"), until: (sent) => sent.length > 0 }))
-      yield* first.kill("SIGKILL")
+      yield* first.kill({ killSignal: "SIGKILL" })
       const second = yield* start
       const log = yield* second.stdout.pipe(
         Stream.decodeText(),
-        Stream.scan("", (all, text) => all + text),
+        Stream.scan(() => "", (all, text) => all + text),
         Stream.takeUntil((all) => all.includes("autoposter.pass") && all.includes("}")),
         Stream.runLast
       )
       expect(Option.getOrThrow(log)).toContain("the program ended during the post")
       expect(yield* textsSent).toEqual(["a", "b"])
-    }).pipe(Effect.provide(Layer.merge(Sandbox.layerServer(), NodeContext.layer))))
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerServer(), NodeServices.layer))))
 })

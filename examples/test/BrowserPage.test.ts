@@ -1,25 +1,25 @@
 /** The page in a real Chromium, with a sandbox on a socket behind its server. */
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpServer } from "@effect/platform"
-import { NodeContext, NodeHttpServer } from "@effect/platform-node"
+import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import { createServer } from "node:http"
-import { serve } from "../src/browser-page/PageServer.ts"
+import * as PageServer from "../src/browser-page/PageServer.ts"
 import { commitsOf } from "./support/World.ts"
 
-const server = Layer.unwrapEffect(Effect.sync(() => NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })))
-const live = Layer.mergeAll(server, Sandbox.layerServer(), FetchHttpClient.layer, NodeContext.layer)
+const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
+const routes = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ baseUrl }) => PageServer.routes(baseUrl)))
+const live = HttpRouter.serve(routes, { disableListenLog: true, disableLogger: true }).pipe(
+  Layer.provideMerge(Layer.mergeAll(server, Sandbox.layerServer(), FetchHttpClient.layer))
+)
 
-/** Serves the page, and returns its address. */
-const address = Effect.gen(function*() {
-  yield* serve((yield* Sandbox.Sandbox).baseUrl)
-  return yield* HttpServer.addressFormattedWith(Effect.succeed)
-})
+/** The address of the page. */
+const address = HttpServer.addressFormattedWith(Effect.succeed)
 
 layer(live, { excludeTestServices: true })("the server of the page", (it) => {
-  it.scoped("forwards a request with its key, and adds none", () =>
+  it.effect("forwards a request with its key, and adds none", () =>
     Effect.gen(function*() {
       const url = yield* address
       const { apiKey } = yield* Sandbox.Sandbox
@@ -29,7 +29,7 @@ layer(live, { excludeTestServices: true })("the server of the page", (it) => {
       expect([withKey.status, without.status]).toEqual([200, 401])
     }))
 
-  it.scoped("is required, because the sandbox permits no page of another origin", () =>
+  it.effect("is required, because the sandbox permits no page of another origin", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl } = yield* Sandbox.Sandbox
       const request = HttpClientRequest.get(`${baseUrl}/me`).pipe(
@@ -47,7 +47,7 @@ layer(live, { excludeTestServices: true })("the server of the page", (it) => {
 
 describe.skipIf(Browser.missing !== undefined)("the page", () => {
   layer(Layer.merge(live, Browser.layer), { excludeTestServices: true })((it) => {
-    it.scoped("sets a stock with the key that the person typed, also after a 503", () =>
+    it.effect("sets a stock with the key that the person typed, also after a 503", () =>
       Effect.gen(function*() {
         const url = yield* address
         const { addFault, apiKey } = yield* Sandbox.Sandbox

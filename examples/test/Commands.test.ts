@@ -1,12 +1,12 @@
 /** The commands of README.md run as they are, against a sandbox on a socket, until the program prints its result. */
-import { Command, FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import { SqlClient } from "@effect/sql"
+import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { describe, expect, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Layer, Redacted, Stream } from "effect"
+import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { SqlClient } from "effect/sql"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
@@ -48,7 +48,7 @@ const database = Effect.gen(function*() {
   return url
 })
 
-const freePort = Effect.async<number>((resume) => {
+const freePort = Effect.callback<number>((resume) => {
   const probe = createServer()
   probe.listen(0, "127.0.0.1", () => {
     const address = probe.address()
@@ -79,22 +79,22 @@ const adapt = (command: string, folder: string) =>
       .replace(/\bnode /, "exec node ")
   })
 
-layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServices: true })("the command of", (it) => {
+layer(Layer.merge(Sandbox.layerServer(), NodeServices.layer), { excludeTestServices: true })("the command of", (it) => {
   for (const { command, name } of rows.filter((row) => row.name !== "restock-alerts")) {
-    it.scoped(name, () =>
+    it.effect(name, () =>
       Effect.gen(function*() {
         const { apiKey, baseUrl } = yield* Sandbox.Sandbox
         const folder = yield* home
-        const child = yield* Command.make("sh", "-c", yield* adapt(command, folder)).pipe(
-          Command.workingDirectory(root),
-          Command.env({ PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: Redacted.value(apiKey), JOURNAL: `${folder}/journal.sqlite` }),
-          Command.start
-        )
-        const output = yield* Stream.merge(child.stdout, child.stderr).pipe(
+        const child = yield* ChildProcess.make("sh", ["-c", yield* adapt(command, folder)], {
+          cwd: root,
+          env: { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: apiKey, JOURNAL: `${folder}/journal.sqlite` },
+          extendEnv: true
+        })
+        const output = yield* child.all.pipe(
           Stream.decodeText(),
-          Stream.scan("", (all, text) => all + text),
+          Stream.scan(() => "", (all, text) => all + text),
           Stream.takeUntil((all) => all.includes(results[name] ?? "\0")),
-          Stream.runFold("", (_, all) => all)
+          Stream.runFold(() => "", (_, all) => all)
         )
         expect(output).toContain(results[name])
       }))

@@ -1,9 +1,9 @@
 /** The demonstration ends with the stock of the file in the shop, and its file has the expected rows. */
-import { Command, FileSystem, Path } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, FileSystem, Layer, Path, Stream } from "effect"
+import { ChildProcess } from "effect/process"
 import { readInventory } from "../src/inventory.ts"
 
 const here = (relative: string) => Effect.flatMap(Path.Path, (path) => path.fromFileUrl(new URL(relative, import.meta.url)))
@@ -19,25 +19,25 @@ describe("examples/inventory.csv", () => {
       expect(rows.filter(({ stock }) => stock === undefined)).toHaveLength(2)
       expect(rows.filter(({ productId }) => !known.has(productId)).map(({ productId }) => productId)).toEqual(["SOAP-PINE"])
       expect(rows.filter(({ stock }) => stock === 0).length).toBeGreaterThan(3)
-    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Sandbox.layerHttpClient()))))
+    }).pipe(Effect.provide(Layer.merge(NodeServices.layer, Sandbox.layerHttpClient()))))
 })
 
 /** Runs `start.ts` as the start command does. Without a terminal. */
-const start = (folder: string) =>
-  Effect.gen(function*() {
-    const child = yield* Command.make(process.execPath, "--conditions=@plaza/source", yield* here("../src/start.ts"), folder).pipe(
-      Command.workingDirectory(yield* here("../..")),
-      Command.start
-    )
-    const [output, errors, status] = yield* Effect.all(
-      [Stream.mkString(Stream.decodeText(child.stdout)), Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode],
-      { concurrency: "unbounded" }
-    )
-    return { errors, output, status }
-  })
+const start = Effect.fnUntraced(function*(folder: string) {
+  const child = yield* ChildProcess.make(
+    process.execPath,
+    ["--conditions=@plaza/source", yield* here("../src/start.ts"), folder],
+    { cwd: yield* here("../..") }
+  )
+  const [output, errors, status] = yield* Effect.all(
+    [Stream.mkString(Stream.decodeText(child.stdout)), Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode],
+    { concurrency: "unbounded" }
+  )
+  return { errors, output, status }
+})
 
 describe("the demonstration", () => {
-  it.scopedLive("brings shop and file to agree, finds them agreed when it is run again, and begins anew beside a new shop",
+  it.live("brings shop and file to agree, finds them agreed when it is run again, and begins anew beside a new shop",
     () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -58,5 +58,5 @@ describe("the demonstration", () => {
         for (const name of yield* fs.readDirectory(folder))
           if (name.startsWith("shop.sqlite")) yield* fs.remove(`${folder}/${name}`, { recursive: true })
         yield* run(97)
-      }).pipe(Effect.provide(NodeContext.layer)), 600_000)
+      }).pipe(Effect.provide(NodeServices.layer)), 600_000)
 })

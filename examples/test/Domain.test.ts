@@ -5,7 +5,7 @@ import { post } from "../src/DecodePost.ts"
 import { adviceFor } from "../src/HandleErrorResponse.ts"
 
 it("a post without a text decodes, and unknown fields are ignored", () => {
-  expect(post).toEqual({ id: "007", createdAt: DateTime.unsafeMake("2026-10-01T12:00:00.000Z") })
+  expect(post).toEqual({ id: "007", createdAt: DateTime.makeUnsafe("2026-10-01T12:00:00.000Z") })
 })
 
 const refusal = (status: number, code: string, headers = {}) =>

@@ -4,7 +4,7 @@ import { Plaza, Store } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Chunk, ConfigProvider, Effect, Layer, Redacted, Stream } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { firstPost } from "../src/FirstPost.ts"
 import { newestTexts } from "../src/ListPosts.ts"
@@ -12,10 +12,10 @@ import { quickstart } from "../src/Quickstart.ts"
 import { stockOf, unshipped } from "../src/ReadStore.ts"
 import { setStock } from "../src/SetStock.ts"
 
-const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 const world = Layer.provideMerge(client, Sandbox.layerHttpClient())
 
-const waiting = Effect.map(Stream.runCollect(unshipped), (orders) => Chunk.toReadonlyArray(orders).map(({ id }) => String(id)))
+const waiting = Effect.map(Stream.runCollect(unshipped), (orders) => orders.map(({ id }) => String(id)))
 
 /** What is read of the store, before and after something happens to it. */
 const readStore = Effect.gen(function*() {
@@ -70,26 +70,24 @@ layer(world)("in process", (it) => {
   it.effect("the newest texts are as many as asked for, newest first", () =>
     Effect.gen(function*() {
       yield* firstPost("the newest", new Uint8Array([1]))
-      const texts = Chunk.toReadonlyArray(yield* newestTexts(7))
+      const texts = yield* newestTexts(7)
       expect(texts).toHaveLength(7)
       expect(texts[0]).toBe("the newest")
     }))
 })
 
 describe("over a socket", () => {
-  it.scopedLive("the program of the first page sets a stock and posts about it", () =>
+  it.live("the program of the first page sets a stock and posts about it", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
-      const variables = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", baseUrl], ["PLAZA_API_KEY", Redacted.value(apiKey)]]), {
-        pathDelim: "_"
-      })
-      const { post, product } = yield* Effect.withConfigProvider(quickstart, variables)
+      const env = { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: Redacted.value(apiKey) }
+      const { post, product } = yield* Effect.provide(quickstart, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
       const { posts, products } = yield* state
       expect(products.find(({ id }) => id === product.id)?.stock).toBe(12)
       expect(posts.filter(({ id }) => id === post.id)).toMatchObject([{ text: "The blue mugs are back." }])
     }).pipe(Effect.provide(Sandbox.layerServer())))
 
-  it.scopedLive("orders and products are read where the sandbox assumes them", () =>
+  it.live("orders and products are read where the sandbox assumes them", () =>
     readStore.pipe(Effect.map((read) => expect(read).toEqual(whatIsRead)),
       Effect.provide(Layer.provideMerge(client, Layer.merge(Sandbox.layerServer(), NodeClient.layer)))))
 })

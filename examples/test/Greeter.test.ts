@@ -3,12 +3,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { TestTime } from "@plaza/client"
 import type { ConversationId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Schedule, TestClock } from "effect"
+import { Effect, Layer, Schedule } from "effect"
+import { TestClock } from "effect/testing"
 import { Journal, pass } from "../src/greeter/Greeter.ts"
 import { commitsOf, journal, world } from "./support/World.ts"
 
 const fixtures = { generate: { people: 30, follows: 0, posts: 0, products: 0, orders: 0, conversations: 20 } }
-const inProcess = (sandbox: Sandbox.Options = {}) => Layer.merge(world({}, sandbox), Layer.provide(Journal.Default, journal()))
+const inProcess = (sandbox: Sandbox.Options = {}) => Layer.merge(world({}, sandbox), Layer.provide(Journal.layer, journal()))
 
 const run = pass({ text: "Welcome!", greetExisting: false })
 const runAll = pass({ text: "Welcome!", greetExisting: true })
@@ -24,7 +25,7 @@ const personWith = (username: string) =>
     return { conversation, set: (relation: { follows?: boolean; blocks?: boolean }) => sandbox.setRelation(id, shop, relation) }
   })
 
-const stateOf = (conversation: ConversationId, entries: Effect.Effect.Success<typeof run>) =>
+const stateOf = (conversation: ConversationId, entries: Effect.Success<typeof run>) =>
   entries.find((entry) => entry.conversation === conversation)?.state
 
 const greeted = Effect.map(commitsOf("sendMessage"), (all) => all.map(({ params }) => params["id"]))
@@ -84,7 +85,7 @@ describe("the greeter", () => {
       yield* addFault({ kind: "status", when: "after", status: 503, method: "POST", rate: 0.3 })
       yield* addFault({ kind: "status", when: "before", status: 401, rate: 0.05 })
       // Some services fail in every pass. The journal is right all the same.
-      yield* Effect.repeat(Effect.ignore(runAll), Schedule.intersect(Schedule.spaced("1 hour"), Schedule.recurs(20)))
+      yield* Effect.repeat(Effect.ignore(runAll), Schedule.spaced("1 hour").pipe(Schedule.upTo({ times: 20 })))
       const entries = yield* Effect.flatMap(Journal, (kept) => kept.entries)
       const sent = yield* greeted
       expect(new Set(sent).size).toBe(sent.length)

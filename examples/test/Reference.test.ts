@@ -1,13 +1,13 @@
 /** The examples of the sandbox's reference are compiled, and those that read succeed against it. */
-import { HttpClient } from "@effect/platform"
 import { describe, expect, layer } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
+import { HttpClient } from "effect/http"
 import { readFileSync } from "node:fs"
 import * as Reference from "../src/Reference.ts"
 
-const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 const world = Layer.provideMerge(client, Sandbox.layerHttpClient())
 
 const program = readFileSync(new URL("../src/Reference.ts", import.meta.url), "utf8")

@@ -1,8 +1,8 @@
 /** The programs of the sandbox's documentation. */
-import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Redacted } from "effect"
+import { Arbitrary, Effect, Redacted } from "effect"
+import { HttpClient } from "effect/http"
 import { documentOnly, withQuota } from "../src/SandboxDocumentOnly.ts"
 import { failsAfterCommit } from "../src/SandboxFault.ts"
 import { anyService, delayedLists, drawnFromSeed, wholeSeconds } from "../src/SandboxLatitude.ts"
@@ -27,9 +27,10 @@ describe("the documentation of the sandbox", () => {
     Effect.gen(function*() {
       expect(yield* Effect.provide(latitude, delayedLists)).toMatchObject({ listLagMillis: 700, createdAtPrecision: "milliseconds" })
       expect(yield* Effect.provide(latitude, drawnFromSeed)).toEqual(Latitude.fromSeed(42))
-      expect(yield* Effect.provide(Effect.zipRight(wholeSeconds, latitude), delayedLists))
+      expect(yield* Effect.provide(Effect.andThen(wholeSeconds, latitude), delayedLists))
         .toMatchObject({ listLagMillis: 700, createdAtPrecision: "seconds" })
-      expect(new Set(FastCheck.sample(anyService, 20).map((drawn) => JSON.stringify(drawn))).size).toBeGreaterThan(10)
+      const drawn = yield* Arbitrary.sampleEffect(anyService, { count: 20, seed: 1 })
+      expect(new Set(drawn.map((latitude) => JSON.stringify(latitude))).size).toBeGreaterThan(10)
     }))
 
   it.effect.each([["alone", documentOnly], ["with another quota", withQuota]] as const)("serves only what the document shows, %s",

@@ -9,13 +9,13 @@ import { commitsOf, journal, world } from "./support/World.ts"
 const orders = Array.from({ length: 12 }, (_, number) => `O-${number}`)
 const fixtures = { orders: orders.map((id) => ({ id })) }
 const inProcess = (sandbox: Sandbox.Options = {}) =>
-  Layer.merge(world({}, { fixtures, ...sandbox }), Layer.provide(Journal.Default, journal()))
+  Layer.merge(world({}, { fixtures, ...sandbox }), Layer.provide(Journal.layer, journal()))
 
 const csv = (ids: ReadonlyArray<string>, number = (id: string) => `T-${id}`) =>
   ["orderId,carrier,trackingNumber", ...ids.map((id) => `${id},DHL,${number(id)}`)].join("\n")
 
 const run = shipFile(csv(orders))
-const statesOf = ({ entries }: Effect.Effect.Success<typeof run>) => entries.map(({ orderId, state }) => `${orderId} ${state}`)
+const statesOf = ({ entries }: Effect.Success<typeof run>) => entries.map(({ orderId, state }) => `${orderId} ${state}`)
 const shipmentsOf = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state),
   (state) => new Map(state.orders.flatMap(({ id, shipment }) => shipment === null ? [] : [[String(id), shipment.trackingNumber] as const])))
 
@@ -63,9 +63,10 @@ describe("the program that ships orders", () => {
 
   it.effect("ends when the store refuses everything, and the next run ships it", () =>
     Effect.gen(function*() {
-      const { addFault } = yield* Sandbox.Sandbox
-      yield* addFault({ kind: "status", when: "before", status: 401, times: 4 })
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "status", when: "before", status: 401, times: 50 })
       expect(yield* Effect.flip(run)).toMatchObject({ _tag: "InvalidApiKey" })
+      yield* clearFaults
       expect(statesOf(yield* run).every((state) => state.endsWith(" shipped"))).toBe(true)
     }).pipe(TestTime.advancing, Effect.provide(inProcess())))
 
@@ -92,7 +93,7 @@ describe("the program that ships orders", () => {
       yield* addFault({ kind: "drop", when: "after", rate: 0.3 })
       yield* addFault({ kind: "status", when: "after", status: 503, rate: 0.3 })
       yield* addFault({ kind: "status", when: "before", status: 401, rate: 0.1 })
-      const again = Effect.retry(run, Schedule.intersect(Schedule.spaced("1 hour"), Schedule.recurs(40)))
+      const again = Effect.retry(run, Schedule.spaced("1 hour").pipe(Schedule.upTo({ times: 40 })))
       const entries = yield* again.pipe(
         Effect.map((report) => report.entries),
         Effect.repeat({ until: (all) => all.every(({ state }) => state !== "sending"), times: 40 })

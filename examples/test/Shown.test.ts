@@ -3,13 +3,14 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles, RateLimit, TestTime } from "@plaza/client"
 import { ConversationId, type Post, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Chunk, Clock, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Effect, Layer, Logger, Option, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { once, texts } from "../src/CallOptions.ts"
 import { postIfPossible } from "../src/CatchCategory.ts"
 import { notify } from "../src/NotifyBuyer.ts"
+import { observed } from "../src/ObserveAttempts.ts"
 import { sendMostUrgent } from "../src/ReserveSlot.ts"
 import { readFrom } from "../src/ResumeList.ts"
 import { sendMany } from "../src/SendMany.ts"
@@ -17,7 +18,7 @@ import { sharing } from "../src/ShareAllowance.ts"
 
 const world = (options: Partial<Plaza.Options> = {}, sandbox: Sandbox.Options = {}) =>
   Layer.provideMerge(
-    Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl, ...options }))),
+    Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl, ...options }))),
     Sandbox.layerHttpClient(sandbox)
   )
 
@@ -50,6 +51,21 @@ describe("CallOptions", () => {
       yield* addFault({ kind: "status", when: "before", status: 503, path: "/me/posts" })
       expect(yield* Effect.flip(Stream.runCollect(texts))).toMatchObject({ status: 503 })
       expect(all.length).toBeGreaterThan(20)
+    }).pipe(TestTime.advancing, Effect.provide(world())))
+})
+
+describe("ObserveAttempts", () => {
+  it.effect("logs the failed attempts of a call, and not the one that succeeded", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "status", when: "before", status: 503, code: "NEW_CODE", method: "PATCH", times: 2 })
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ message }) => logged.push(message))
+      yield* Effect.provide(observed, Logger.layer([logger]))
+      expect(logged).toMatchObject(
+        [1, 2].map((number) => ["attempt.failed", { operation: "setStock", number, failure: "UnrecognizedError" }])
+      )
+      expect(yield* requests).toHaveLength(3)
     }).pipe(TestTime.advancing, Effect.provide(world())))
 })
 
@@ -153,7 +169,7 @@ describe("ResumeList", () => {
       expect(cursor).toEqual(expect.any(String))
       yield* readFrom(cursor, save(100))
       expect(cursor).toBeUndefined()
-      const all = Chunk.toReadonlyArray(yield* Stream.runCollect(texts))
+      const all = yield* Stream.runCollect(texts)
       expect(saved.map(({ text }) => text)).toEqual(all)
       expect(all.length).toBeGreaterThan(250)
     }).pipe(
@@ -167,13 +183,13 @@ describe("ShareAllowance", () => {
     (path) => Effect.sync(() => rmSync(path, { recursive: true }))
   )
 
-  it.scopedLive("gives two clients one allowance", () =>
+  it.live("gives two clients one allowance", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl } = yield* Sandbox.Sandbox
       const layer = sharing({ apiKey, baseUrl }, join(yield* folder, "allowance.sqlite"))
       const calls = Effect.flatMap(Profiles, ({ me }) => Effect.replicateEffect(me, 3, { discard: true }))
       const free = Effect.map(Effect.flatMap(RateLimit.RateLimit, ({ status }) => status), (status) => status.free)
-      const freeAfter = Effect.zipRight(calls, free)
+      const freeAfter = Effect.andThen(calls, free)
       expect(yield* Effect.provide(freeAfter, layer)).toBe(117)
       expect(yield* Effect.provide(freeAfter, Layer.fresh(layer))).toBe(114)
     }).pipe(Effect.provide(Sandbox.layerServer())))

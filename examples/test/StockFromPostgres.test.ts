@@ -1,14 +1,14 @@
 /** The program that sends the stock of a Postgres table, with a real Postgres, in real time. */
-import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { expect, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Layer, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
 import { sendStock } from "../src/stock-from-postgres/StockFromPostgres.ts"
 import { commitsOf, world } from "./support/World.ts"
 
-const database = Layer.unwrapScoped(Effect.map(Postgres.scoped, ({ url }) => PgClient.layer({ url: Redacted.make(url) })))
+const database = Layer.unwrap(Effect.map(Postgres.scoped, ({ url }) => PgClient.layer({ url: Redacted.make(url) })))
 const service = world({ retry: Schedule.recurs(4) }, {
   fixtures: { products: ["MUG", "CAP", "TEA"].map((id) => ({ id, stock: 50 })) }
 })

@@ -3,7 +3,7 @@ import { Plaza, Posts, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 
-const client = Layer.unwrapEffect(
+const client = Layer.unwrap(
   Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl }))
 )
 const testLayer = Layer.provideMerge(client, Sandbox.layerHttpClient())

@@ -1,15 +1,13 @@
 /** The small programs against services that differ in what the document leaves open, such as their codes. */
-import { HttpApiBuilder, HttpApp, HttpServer } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { TestTime } from "@plaza/client"
 import { ConversationId } from "@plaza/domain"
 import { Latitude, Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { postIfPossible } from "../src/CatchCategory.ts"
-import { ShopApi } from "../src/http-server/ShopApi.ts"
-import { ShopHandlers } from "../src/http-server/ShopHandlers.ts"
 import { notify } from "../src/NotifyBuyer.ts"
 import { setStock } from "../src/SetStock.ts"
+import { makeCall } from "./support/Shop.ts"
 import { commitsOf, world } from "./support/World.ts"
 
 const seeds = Array.from({ length: 48 }, (_, seed) => seed)
@@ -25,14 +23,6 @@ const latitudeOf = (seed: number): Latitude.Latitude => ({
 
 const against = (seed: number) => world({}, { latitude: latitudeOf(seed) })
 
-const application = (seed: number) =>
-  Layer.mergeAll(
-    HttpApiBuilder.api(ShopApi).pipe(Layer.provide(ShopHandlers)),
-    HttpApiBuilder.Router.Live,
-    HttpApiBuilder.Middleware.layer,
-    HttpServer.layerContext
-  ).pipe(Layer.provideMerge(against(seed)))
-
 const page = "<html>Forbidden</html>"
 const mug = "MUG-BLUE-350"
 
@@ -40,15 +30,9 @@ describe("the small programs", () => {
   it.effect.each(seeds)("respond rightly to callers in front of the service of seed %i", (seed) =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
-      const app = yield* HttpApiBuilder.httpApp
-      const handle = HttpApp.toWebHandlerRuntime(yield* Effect.runtime<Layer.Layer.Success<ReturnType<typeof application>>>())(app)
-      const status = (method: string, path: string, body: unknown) =>
-        Effect.promise(async () => {
-          const init = { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
-          return (await handle(new Request(`http://localhost${path}`, init))).status
-        })
-      const stock = (product: string) => status("PUT", `/products/${product}/stock`, { pieces: 7 })
-      const announce = status("POST", "/announcements", { text: "Back in stock" })
+      const call = yield* makeCall
+      const stock = (product: string) => Effect.map(call("PUT", `/products/${product}/stock`, { pieces: 7 }), ({ status }) => status)
+      const announce = Effect.map(call("POST", "/announcements", { text: "Back in stock" }), ({ status }) => status)
 
       expect([yield* stock(mug), yield* stock("NONE")]).toEqual([204, 404])
       expect(yield* Effect.map(commitsOf("setStock"), ({ length }) => length)).toBe(1)
@@ -70,7 +54,7 @@ describe("the small programs", () => {
       yield* addFault({ kind: "status", when: "after", status: 403, body: page, method: "POST" })
       expect(yield* announce).toBe(502)
       expect(yield* Effect.map(commitsOf("createPost"), ({ length }) => length)).toBe(1)
-    }).pipe(TestTime.advancing, Effect.provide(application(seed))))
+    }).pipe(TestTime.advancing, Effect.provide(against(seed))))
 
   it.effect.each(seeds)("report the outcome of each call to the service of seed %i", (seed) =>
     Effect.gen(function*() {

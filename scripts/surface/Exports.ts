@@ -211,7 +211,15 @@ export const exportLines = (sources: Sources, packages: ReadonlyArray<Package>):
       const value = symbol.flags & ts.SymbolFlags.Value ? valueLines(sources, name, symbol) : []
       // A schema and its type have one name, and the lines of the schema have the members of the type.
       const isType = symbol.flags & ts.SymbolFlags.Type && value[0] !== `${name}: schema`
-      return [...value, ...(isType ? typeLines(sources, name, symbol) : [])]
+      // The types of a namespace with the name of a class, such as the failures of a service.
+      const types = symbol.flags & ts.SymbolFlags.NamespaceModule
+        ? checker.getExportsOfModule(symbol).filter(({ flags }) => flags & ts.SymbolFlags.Type)
+        : []
+      return [
+        ...value,
+        ...(isType ? typeLines(sources, name, symbol) : []),
+        ...types.flatMap((type) => typeLines(sources, `${name}.${type.name}`, type))
+      ]
     })
   return packages.flatMap((published) =>
     entriesOf(root, published).flatMap(([entry, file]) => {

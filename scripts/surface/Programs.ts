@@ -3,9 +3,9 @@ import { manual as plaza } from "../../apps/cli/src/manual.ts"
 import { outputs, tools } from "../../apps/cli/src/surface.ts"
 import { exitCodes } from "../../apps/stock-sync/src/ExitCodes.ts"
 import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
+import { byCode } from "../../legacy/domain/src/Errors.ts"
 import * as ExitCode from "../../packages/cli-kit/src/errors/ExitCode.ts"
 import { allPages, labelOf, type Manual, type Option, usageOf } from "../../packages/cli-kit/src/help/Manual.ts"
-import { byCode } from "../../packages/domain/src/Errors.ts"
 import { fieldLines } from "./JsonFields.ts"
 
 const optionText = (option: Option): string =>

@@ -28,7 +28,7 @@ export const filesOf = (root: string, pattern: string): ReadonlyArray<string> =>
 
 /** The packages that are not private. */
 export const publishedPackages = (root: string): ReadonlyArray<Package> =>
-  filesOf(root, "{packages,next,apps}/*/package.json").flatMap((file) => {
+  filesOf(root, "{packages,apps}/*/package.json").flatMap((file) => {
     // True: npm and pnpm read the same fields of the same file.
     const manifest = JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest
     return manifest.private === true ? [] : [{ folder: file.replace(/\/package\.json$/, ""), manifest }]
@@ -42,9 +42,11 @@ export interface Sources {
   readonly isOwn: (node: ts.Node) => boolean
 }
 
-/** Loads the sources of all packages but those that only tests use. */
+/** Loads the sources of all packages but those that only tests and benchmarks use. */
 export const load = (root: string): Sources => {
-  const files = filesOf(root, "{packages,apps}/*/src/**/*.ts").filter((file) => !file.startsWith("packages/testing/"))
+  const files = filesOf(root, "{packages,legacy,apps}/*/src/**/*.ts").filter((file) =>
+    !/^(?:(?:packages|legacy)\/testing|legacy\/benchmarks)\//.test(file)
+  )
   const { options } = ts.parseJsonConfigFileContent({ extends: "./tsconfig.base.json", files: [] }, ts.sys, root)
   const program = ts.createProgram({
     rootNames: files.map((file) => join(root, file)),

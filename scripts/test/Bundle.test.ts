@@ -1,7 +1,7 @@
 /**
  * A bundled program runs from its `dist` folder alone. The test bundles a small app with a database, moves `dist` and starts it with plain Node.
  */
-import { oldestNode, tooOldNode } from "@plaza/testing/Nodes"
+import { oldestNode, tooOldNode } from "@plaza-legacy/testing/Nodes"
 import { execFileSync, spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -20,7 +20,7 @@ else if (process.argv[2] === "database") print()
 else console.log("probe", __PLAZA_VERSION__)
 `
 const database = `
-import { make } from "@plaza/client/sqlite"
+import { make } from "@plaza-legacy/client/sqlite"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as Effect from "effect/Effect"
 export const answer = Effect.runPromise(
@@ -93,12 +93,12 @@ it("a moved dist starts with plain Node, and loads SQLite only for commands that
     const licenses = readFileSync(Path.join(moved, "THIRD-PARTY-LICENSES"), "utf8")
     expect(licenses).toMatch(/^effect 3\.\d+\.\d+, MIT\n\nMIT License\n[^]*Permission is hereby granted/m)
     expect(licenses).toMatch(/^@effect\/sql /m)
-    expect(licenses).not.toMatch(/^(?:@plaza\/|undici )/m)
+    expect(licenses).not.toMatch(/^(?:@plaza(?:-legacy)?\/|undici )/m)
     const { components } = JSON.parse(readFileSync(Path.join(moved, "sbom.cdx.json"), "utf8")) as {
       readonly components: ReadonlyArray<{ readonly purl: string; readonly scope: string }>
     }
     const listed = components.map(({ purl, scope }) => `${scope} ${purl.replace(/@[^@]*$/, "")}`)
-    expect(listed).toEqual(expect.arrayContaining(["required pkg:npm/effect", "required pkg:npm/%40plaza/client"]))
+    expect(listed).toEqual(expect.arrayContaining(["required pkg:npm/effect", "required pkg:npm/%40plaza-legacy/client"]))
     expect(listed).not.toContain("required pkg:npm/undici")
 
     // On the oldest Node without its warning that SQLite is experimental, and without the compiled code of another version.

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const bin = `
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "@plaza-legacy/client/node"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 

@@ -31,80 +31,94 @@ const manifest = (fields: object) => JSON.stringify({ name: "x", ...fields })
 
 describe("the import rules", () => {
   it.each([
-    ["packages/domain/src/A.ts", `import * as P from "@plaza/client"`, "domain imports only effect and @effect/platform"],
-    ["packages/domain/src/A.ts", `import { readFileSync } from "node:fs"`, "domain imports only effect and @effect/platform"],
-    ["packages/domain/src/A.ts", `import * as N from "@effect/platform-node"`, "domain imports only effect and @effect/platform"],
-    ["packages/client/src/A.ts", `import * as S from "@plaza/sandbox/Server"`, "client does not import sandbox"],
+    ["packages", "@plaza", "domain imports only effect"],
+    ["legacy", "@plaza-legacy", "domain imports only effect and @effect/platform"]
+  ])("hold for the libraries in %s", (folder, scope, ofDomain) => {
+    const nodeModules = "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+    const nodeEntry = "no other client module imports src/node.ts or src/internal/transport/node"
+    const cases: ReadonlyArray<readonly [file: string, text: string, rule: string]> = [
+      ["domain/src/A.ts", `import * as P from "${scope}/client"`, ofDomain],
+      ["domain/src/A.ts", `import { readFileSync } from "node:fs"`, ofDomain],
+      ["domain/src/A.ts", `import * as N from "@effect/platform-node"`, ofDomain],
+      ["client/src/A.ts", `import * as S from "${scope}/sandbox/Server"`, "client does not import sandbox"],
+      ["client/src/A.ts", `export * from "node:path"`, nodeModules],
+      ["client/src/deep/node.ts", `import "fs"`, nodeModules],
+      ["client/src/A.ts", `import * as N from "@effect/platform-node/NodeHttpClient"`, nodeModules],
+      ["client/src/A.ts", `import { x } from "./node/X.ts"`, nodeEntry],
+      ["client/src/deep/A.ts", `import "../node/X.ts"`, nodeEntry],
+      ["client/src/A.ts", `export * from "./node.ts"`, nodeEntry],
+      ["sandbox/src/A.ts", `import type { Plaza } from "${scope}/client"`, "sandbox does not import client"],
+      ["client/src/A.ts", `import "@plaza/cli-kit/Text"`, "libraries do not import cli-kit or tabular"],
+      ["sandbox/test/A.test.ts", `import "@plaza/cli-kit"`, "libraries do not import cli-kit or tabular"],
+      ["domain/test/A.test.ts", `import "@plaza/tabular/Csv"`, "libraries do not import cli-kit or tabular"],
+      ["sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not import apps, examples, benchmarks or deploy"],
+      ["domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not import apps, examples, benchmarks or deploy"],
+      ["sandbox/src/A.ts", `import { x } from "../../client/src/x.ts"`, "a relative import stays inside its package"],
+      ["client/src/A.ts", `import { x } from "../test/x.ts"`, "sources do not import tests"]
+    ]
+    for (const [file, text, rule] of cases) expect([file, text, rulesBroken({ [`${folder}/${file}`]: text })]).toEqual([file, text, [rule]])
+  })
+
+  it.each([
     [
-      "packages/client/src/A.ts",
-      `export * from "node:path"`,
-      "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
-    ],
-    [
-      "packages/client/src/deep/node.ts",
-      `import "fs"`,
-      "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
-    ],
-    [
-      "packages/client/src/A.ts",
-      `import * as N from "@effect/platform-node/NodeContext"`,
-      "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
-    ],
-    [
-      "packages/client/src/A.ts",
-      `import { x } from "./node/X.ts"`,
-      "no other client module imports src/node.ts or src/internal/transport/node"
-    ],
-    ["packages/client/src/deep/A.ts", `import "../node/X.ts"`, "no other client module imports src/node.ts or src/internal/transport/node"],
-    ["packages/client/src/A.ts", `export * from "./node.ts"`, "no other client module imports src/node.ts or src/internal/transport/node"],
-    ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not import client"],
-    [
-      "next/sandbox/src/storage/A.ts",
+      "packages/sandbox/src/storage/A.ts",
       `import type { B } from "../areas/posts/B.ts"`,
       "folders of the sandbox import each other in one direction: storage, latitude, access, areas, http, seeding, control, web"
     ],
     [
-      "next/sandbox/src/areas/posts/A.ts",
+      "packages/sandbox/src/areas/posts/A.ts",
       `import { B } from "../../http/B.ts"`,
       "folders of the sandbox import each other in one direction: storage, latitude, access, areas, http, seeding, control, web"
     ],
     [
-      "next/sandbox/src/Sandbox.ts",
+      "packages/sandbox/src/Sandbox.ts",
       `import * as S from "@effect/platform-node/NodeHttpServer"`,
       "only src/http/NodeServer.ts of sandbox loads the server"
     ],
-    ["packages/client/src/A.ts", `import "@plaza/cli-kit/Text"`, "domain, client and sandbox do not import cli-kit"],
-    ["packages/sandbox/test/A.test.ts", `import "@plaza/cli-kit"`, "domain, client and sandbox do not import cli-kit"],
-    ["packages/cli-kit/src/A.ts", `import "@plaza/sandbox"`, "cli-kit does not import sandbox"],
-    ["packages/cli-kit/src/A.ts", `import "@plaza/tabular/Csv"`, "domain, client, sandbox and cli-kit do not import tabular"],
-    ["packages/tabular/src/A.ts", `import "@plaza/client"`, "tabular does not import client, sandbox or cli-kit"],
+    ["packages/domain/src/A.ts", `import * as P from "@effect/platform"`, "domain imports only effect"],
+    ["packages/domain/src/A.ts", `import * as H from "effect/http-api"`, "only PlazaApi and the index of domain load HttpApi"],
+    ["packages/client/test/A.test.ts", `import "@plaza-legacy/domain"`, "what runs on Effect 4 does not import legacy"],
+    ["packages/testing/src/A.ts", `import "@plaza-legacy/testing/Nodes"`, "what runs on Effect 4 does not import legacy"],
+    ["examples/src/A.ts", `import "@plaza-legacy/client"`, "what runs on Effect 4 does not import legacy"],
+    ["benchmarks/src/A.ts", `import "@plaza-legacy/sandbox"`, "what runs on Effect 4 does not import legacy"],
+    ["site/guides/A.ts", `import "@plaza-legacy/client"`, "what runs on Effect 4 does not import legacy"],
+    ["legacy/client/src/A.ts", `import "@plaza/domain/Ids"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["legacy/sandbox/test/A.test.ts", `import "@plaza/testing/Nodes"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza/client"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["packages/tabular/src/A.ts", `import "@plaza/domain"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["apps/cli/src/A.ts", `import "@plaza/sandbox"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["deploy/test/A.test.ts", `import "@plaza/sandbox"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza-legacy/sandbox"`, "cli-kit does not import sandbox"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza/tabular/Csv"`, "cli-kit does not import tabular"],
+    ["packages/tabular/src/A.ts", `import "@plaza-legacy/client"`, "tabular does not import client, sandbox or cli-kit"],
     ["packages/cli-kit/src/A.ts", `import "@plaza/cli"`, "packages do not import apps, examples, benchmarks or deploy"],
-    ["packages/sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not import apps, examples, benchmarks or deploy"],
-    ["packages/domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not import apps, examples, benchmarks or deploy"],
     ["apps/cli/src/A.ts", `import "@plaza/stock-sync"`, "apps do not import each other, examples or benchmarks"],
     ["apps/stock-sync/src/A.ts", `import "@plaza/cli"`, "apps do not import each other, examples or benchmarks"],
-    ["packages/sandbox/src/A.ts", `import { x } from "../../client/src/x.ts"`, "a relative import stays inside its package"],
-    ["apps/cli/test/A.test.ts", `import { x } from "../../../packages/domain/src/x.ts"`, "a relative import stays inside its package"],
-    ["packages/client/src/A.ts", `import { x } from "../test/x.ts"`, "sources do not import tests"]
+    ["apps/cli/test/A.test.ts", `import { x } from "../../../legacy/domain/src/x.ts"`, "a relative import stays inside its package"]
   ])("%s with %s breaks the rule: %s", (file, text, rule) => {
     expect(rulesBroken({ [file]: text })).toEqual([rule])
   })
 
   it("allow every other import", () => {
     expect(rulesBroken({
-      "packages/domain/src/A.ts":
-        `import * as E from "effect/Effect"; import "effect"; export * from "@effect/platform/HttpApi"; import "./B.ts"`,
+      "packages/domain/src/A.ts": `import * as E from "effect/Effect"; import "effect"; import "./B.ts"`,
+      "packages/domain/src/PlazaApi.ts": `export * from "effect/http-api/HttpApi"`,
       "packages/client/src/A.ts": `import * as D from "@plaza/domain/Ids"; export * from "./deep/B.ts"`,
       "packages/client/src/node.ts":
         `import "node:fs"; import "@effect/platform-node/NodeHttpClient"; import "./internal/transport/node/X.ts"`,
       "packages/client/src/internal/transport/node/X.ts": `import "node:net"; import "./Y.ts"; import "../../../A.ts"`,
       "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.ts"; import "node:fs"`,
-      "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "@effect/sql"; import "node:net"`,
+      "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "node:sqlite"`,
+      "packages/sandbox/src/http/NodeServer.ts": `import "@effect/platform-node/NodeHttpServer"; import "node:net"`,
       "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
       "packages/cli-kit/src/A.ts":
-        `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
-      "apps/cli/src/A.ts": `import "@plaza/cli-kit"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.ts")`,
-      "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`
+        `import "@plaza-legacy/client/ClientError"; import "@plaza-legacy/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
+      "legacy/domain/src/A.ts": `import * as E from "effect/Effect"; export * from "@effect/platform/HttpApi"`,
+      "legacy/sandbox/src/A.ts": `import "@plaza-legacy/domain"; import "@effect/sql"; import "node:net"`,
+      "legacy/sandbox/test/A.test.ts": `import "@plaza-legacy/client"`,
+      "apps/cli/src/A.ts": `import "@plaza/cli-kit"; import "@plaza-legacy/client"; import "@plaza-legacy/sandbox"; import("./B.ts")`,
+      "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`,
+      "site/src/A.ts": `import "@plaza/cli-kit/Manual"; import "../../apps/cli/src/manual.ts"`
     })).toEqual([])
   })
 
@@ -128,15 +142,15 @@ describe("the import rules", () => {
   it("allow sources of an app, which is a bundle, to import a development dependency that is not for tests", () => {
     const files = {
       "apps/stock-sync/package.json": manifest({
-        devDependencies: { effect: "1", vitest: "1", "@plaza/sandbox": "1" },
+        devDependencies: { effect: "1", vitest: "1", "@plaza-legacy/sandbox": "1" },
         optionalDependencies: { native: "1" }
       }),
-      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza/sandbox"; import "native"`,
+      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza-legacy/sandbox"; import "native"`,
       "apps/stock-sync/test/A.test.ts": `import "vitest"`
     }
     expect(withFiles(files, (folder) => check(folder).violations)).toEqual([
       { file: "apps/stock-sync/src/A.ts", specifier: "vitest", rule: "sources of apps do not import what only tests use" },
-      { file: "apps/stock-sync/src/A.ts", specifier: "@plaza/sandbox", rule: "stock-sync does not import sandbox" },
+      { file: "apps/stock-sync/src/A.ts", specifier: "@plaza-legacy/sandbox", rule: "stock-sync does not import sandbox" },
       {
         file: "apps/stock-sync/src/A.ts",
         specifier: "native",

@@ -1,10 +1,11 @@
 /**
  * The published packages as a stranger gets them: from their tarballs, with nothing else but the dependencies and peers that they declare.
- * `scripts/check-peers.mjs` installs the libraries from the registry beside the oldest and the newest peers, `scripts/check-installs.mjs` the
- * programs on several versions of Node. With `PLAZA_NIGHTLY`, the programs run on two versions of Node, and two versions of TypeScript check the types.
+ * `scripts/check-peers.mjs` installs the libraries from the registry beside the oldest and the newest peers, `scripts/check-managers.mjs` by
+ * each package manager, and `scripts/check-installs.mjs` the programs on several versions of Node. With `PLAZA_NIGHTLY`, the programs run on
+ * two versions of Node, and two versions of TypeScript check the types.
  */
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library"
-import { oldestNode } from "@plaza/testing/Nodes"
+import { oldestNode } from "@plaza-legacy/testing/Nodes"
 import { execFile, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire, isBuiltin } from "node:module"
@@ -142,7 +143,7 @@ describe.each(published)("the tarball of $name", ({ folder, name }) => {
       }>
     }
     const unhashed = bom.components.filter(({ hashes = [] }) => !hashes.some(({ alg }) => alg === "SHA-512")).map(({ purl }) => purl)
-    expect(unhashed.filter((purl) => !purl.startsWith("pkg:npm/%40plaza/"))).toEqual([])
+    expect(unhashed.filter((purl) => !/^pkg:npm\/%40plaza(?:-legacy)?\//.test(purl))).toEqual([])
     expect(bom.metadata.component.purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`)
     const names = bom.components.map((component) => [...component.group === undefined ? [] : [component.group], component.name].join("/"))
     expect(names).toEqual(expect.arrayContaining(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })))
@@ -160,11 +161,11 @@ describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name
     expect(names.filter((file) => !expected.test(file) || /(?:^|\/)test\/|\.test\./.test(file))).toEqual([])
   })
 
-  it("needs no version of the workspace, and its peers are ranges from 3.22 of Effect on", () => {
+  it("needs no version of the workspace, and its peers are ranges from 4.1 of Effect on", () => {
     const { dependencies = {}, peerDependencies = {} } = manifestOf(installed(name))
     for (const version of [...Object.values(dependencies), ...Object.values(peerDependencies)])
       expect(version).not.toMatch(/workspace|catalog/)
-    expect(peerDependencies).toMatchObject({ effect: "^3.22.0" })
+    expect(peerDependencies).toMatchObject({ effect: "^4.1.0" })
     for (const version of Object.values(peerDependencies)) expect(version).toMatch(/^\^/)
   })
 

@@ -28,6 +28,7 @@ const files: Readonly<Record<string, string>> = {
 export * as Tools from "./Tools.ts"
 export const ship = (order: Order, { fast = true }: { readonly fast?: boolean } = {}) => ({ order, fast })
 export class Closed extends Error { readonly _tag = "Closed" }
+export declare namespace Closed { export type Reason = "night" | "holiday" }
 `,
   "packages/kit/src/Tools.ts":
     `declare const Effect: { logInfo: (event: string) => string; annotateLogs: (log: string, fields: object) => string }
@@ -79,6 +80,7 @@ describe("the surface of a checkout", () => {
     expect(sectionOf(before, "Exports")).toEqual([
       "@shop/kit: module",
       "@shop/kit Closed: class extends Error",
+      "@shop/kit Closed.Reason: type \"night\" | \"holiday\"",
       "@shop/kit Closed._tag: \"Closed\"",
       "@shop/kit Order: interface",
       "@shop/kit Order.id: string",

@@ -54,7 +54,13 @@ it("the tests of a workflow are those of .ci/run", () => {
 
 it("all use the version of pnpm in package.json", () => {
   const [, version] = /"name": "pnpm",\s+"version": "([^"]+)"/.exec(readFileSync(join(root, "package.json"), "utf8")) ?? []
-  const files = [".ci/run", "package.json", "scripts/manifest.mjs", ...workflows.map(({ name }) => join(".github/workflows", name))]
+  const files = [
+    ".ci/run",
+    "package.json",
+    "scripts/manifest.mjs",
+    "scripts/check-managers.mjs",
+    ...workflows.map(({ name }) => join(".github/workflows", name))
+  ]
   const used = files.flatMap((file) => readFileSync(join(root, file), "utf8").match(/pnpm@[\d.]+/g) ?? [])
   expect(new Set(used)).toEqual(new Set([`pnpm@${version}`]))
 })

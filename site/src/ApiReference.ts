@@ -18,16 +18,23 @@ const packages: ReadonlyArray<readonly [page: string, name: string, entries: Rea
   ["api/client", "@plaza/client", [
     ["@plaza/client", "packages/client/src/index.ts"],
     ["@plaza/client/node", "packages/client/src/node.ts"],
-    ["@plaza/client/RateLimitSql", "packages/client/src/RateLimitSql.ts"]
+    ["@plaza/client/RateLimitSql", "packages/client/src/RateLimitSql.ts"],
+    ["@plaza/client/sqlite", "packages/client/src/sqlite.ts"]
   ]],
   ["api/sandbox", "@plaza/sandbox", [["@plaza/sandbox", "packages/sandbox/src/index.ts"]]]
 ]
 
-type Declared = ts.ClassDeclaration | ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.FunctionDeclaration | ts.VariableStatement
+type Declared =
+  | ts.ClassDeclaration
+  | ts.InterfaceDeclaration
+  | ts.TypeAliasDeclaration
+  | ts.FunctionDeclaration
+  | ts.ModuleDeclaration
+  | ts.VariableStatement
 
 const isDeclared = (node: ts.Node): node is Declared =>
   ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isFunctionDeclaration(node) ||
-  ts.isVariableStatement(node)
+  ts.isModuleDeclaration(node) || ts.isVariableStatement(node)
 
 const isExported = (node: Declared) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
 
@@ -89,7 +96,7 @@ const hasCode = (node: ts.Node): boolean =>
 
 const textOf = (file: string, name: string, node: Declared): string => {
   const fromCompiler = () => declarationsOf(compiled(file), name).filter(({ kind }) => kind === node.kind)
-  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return tidy(node.getText())
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isModuleDeclaration(node)) return tidy(node.getText())
   if (ts.isClassDeclaration(node)) {
     if (node.members.length === 0) return tidy(node.getText())
     const members = fromCompiler().flatMap((found) =>
@@ -129,12 +136,15 @@ const moduleComment = (file: string): string => {
   return comment === undefined ? "" : markdownOf(comment)
 }
 
-/** The members of a service: those of the type in `Context.Tag("...")<Service, { ... }>`. */
+/** The members of a service: those of the type in `Context.Service<Service, { ... }>()("...")`. */
 const membersOf = (node: Declared): ReadonlyArray<ts.TypeElement> => {
   const find = (child: ts.Node): ts.TypeLiteralNode | undefined => ts.isTypeLiteralNode(child) ? child : ts.forEachChild(child, find)
   const parent = ts.isClassDeclaration(node) ? node.heritageClauses?.[0]?.types[0]?.expression : undefined
-  return parent !== undefined && ts.isCallExpression(parent) && parent.getText().startsWith("Context.Tag(")
-    ? (parent.typeArguments ?? []).flatMap((type) => [...(find(type)?.members ?? [])])
+  const maker = parent !== undefined && ts.isCallExpression(parent) && ts.isCallExpression(parent.expression)
+    ? parent.expression
+    : undefined
+  return maker?.expression.getText() === "Context.Service"
+    ? (maker.typeArguments ?? []).flatMap((type) => [...(find(type)?.members ?? [])])
     : []
 }
 

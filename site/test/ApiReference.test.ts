@@ -30,7 +30,7 @@ describe("the API reference", () => {
 
 Sends a message. Once: the client doesn't send the request again after an ambiguous failure`)
     expect(textOf("api/client")).toContain(
-      "```ts\nreadonly send: (id: ConversationId, text: string) => Effect.Effect<Message, FailureOf<\"sendMessage\">>\n```"
+      "```ts\nreadonly send: (id: ConversationId, text: string) => Effect.Effect<Message, Chat.SendFailure>\n```"
     )
   })
 

@@ -1,6 +1,6 @@
 /** The page of the control API has every route of it and no other, with the fields of each body. */
-import { OpenApi } from "@effect/platform"
 import { ControlApi } from "@plaza/sandbox"
+import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"

@@ -1,18 +1,17 @@
 /** The programs of the guides against the sandbox. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { expect, layer } from "@effect/vitest"
 import { Plaza, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer } from "effect"
+import { Effect, FileSystem, Layer } from "effect"
 import { sendIfAllowed } from "../guides/ChatRules.ts"
 import { postWithMedia } from "../guides/PostWithMedia.ts"
 import { shipOrders } from "../guides/ShipOrders.ts"
 
-const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 
-layer(Layer.mergeAll(Layer.provideMerge(client, Sandbox.layerHttpClient()), NodeContext.layer))((it) => {
-  it.scoped("a post shows its files in the given order", () =>
+layer(Layer.mergeAll(Layer.provideMerge(client, Sandbox.layerHttpClient()), NodeServices.layer))((it) => {
+  it.effect("a post shows its files in the given order", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { ClientError, Plaza, TestTime } from "@plaza/client"
 import { Latitude, Sandbox } from "@plaza/sandbox"
-import { Effect, Either, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { sendIfAllowed } from "../guides/ChatRules.ts"
 import { shipOrders } from "../guides/ShipOrders.ts"
 
-const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 
 const seeds = Array.from({ length: 48 }, (_, seed) => seed)
 
@@ -49,8 +49,8 @@ describe("the programs of the guides", () => {
         expect(yield* numberOf("three")).toBe("T-three")
       }
       yield* sandbox.addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", path: "/store/orders/*/ship" })
-      const blocked = yield* Effect.either(shipOrders([shipment("four")]))
-      expect(Either.match(blocked, { onLeft: ClientError.categoryOf, onRight: () => undefined })).toBe("Forbidden")
+      const blocked = yield* Effect.result(shipOrders([shipment("four")]))
+      expect(Result.match(blocked, { onFailure: ClientError.categoryOf, onSuccess: () => undefined })).toBe("Forbidden")
       expect(yield* numberOf("four")).toBe(undefined)
     }).pipe(TestTime.advancing, Effect.provide(against(seed))))
 

@@ -2,11 +2,11 @@
  * Every shell block of the documentation runs as a reader would run it, with the built programs on the PATH, or declares why not in a
  * comment before it. A program that serves until it is stopped is stopped when it is ready.
  */
-import { Command, FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Redacted, Stream } from "effect"
+import { Effect, FileSystem, Layer, Stream } from "effect"
+import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { root } from "../src/Paths.ts"
 import { type Block, blocks } from "./support/Blocks.ts"
@@ -80,18 +80,18 @@ const execute = ({ code }: Block, folder: string) =>
   Effect.gen(function*() {
     const { apiKey, baseUrl } = yield* Sandbox.Sandbox
     const script = code.replaceAll("http://127.0.0.1:4010", new URL(baseUrl).origin)
-    const child = yield* Command.make("sh", "-e", "-c", script).pipe(
-      Command.workingDirectory(folder),
-      Command.env({
+    const child = yield* ChildProcess.make("sh", ["-e", "-c", script], {
+      cwd: folder,
+      extendEnv: true,
+      env: {
         HOME: folder,
         PATH: `${folder}/bin:${process.env["PATH"]}`,
         PLAZA_BASE_URL: baseUrl,
-        PLAZA_API_KEY: Redacted.value(apiKey),
+        PLAZA_API_KEY: apiKey,
         XDG_CONFIG_HOME: undefined,
         XDG_STATE_HOME: undefined
-      }),
-      Command.start
-    )
+      }
+    })
     const [output, errors, status] = yield* Effect.all(
       [Stream.mkString(Stream.decodeText(child.stdout)), Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode],
       { concurrency: "unbounded" }
@@ -106,11 +106,11 @@ describe("the shell blocks", () => {
   })
 })
 
-layer(Layer.mergeAll(Sandbox.layerServer(), NodeContext.layer), { excludeTestServices: true })("a shell block", (it) => {
+layer(Layer.mergeAll(Sandbox.layerServer(), NodeServices.layer), { excludeTestServices: true })("a shell block", (it) => {
   const failing = run.filter(({ code, page }) => page === "docs/getting-started.md" && code.includes("faults add"))
 
   for (const block of run.filter((other) => !failing.includes(other))) {
-    it.scoped(`runs: ${block.page}, line ${block.line}`, () =>
+    it.effect(`runs: ${block.page}, line ${block.line}`, () =>
       Effect.gen(function*() {
         yield* (yield* Sandbox.Sandbox).reset
         const { errors, output, status } = yield* execute(block, yield* home)
@@ -122,7 +122,7 @@ layer(Layer.mergeAll(Sandbox.layerServer(), NodeContext.layer), { excludeTestSer
       }))
   }
 
-  it.scoped("of the first program creates one post, although the service fails after it has stored the post", () =>
+  it.effect("of the first program creates one post, although the service fails after it has stored the post", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset

@@ -5,7 +5,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect } from "vitest"

@@ -3,7 +3,7 @@
  * key is pressed.
  */
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { expect } from "vitest"

@@ -3,10 +3,10 @@
  */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
+import { OrderId, ProductId } from "@plaza-legacy/domain"
+import { Sandbox } from "@plaza-legacy/sandbox"
+import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
 import { ExitCode } from "@plaza/cli-kit"
-import { OrderId, ProductId } from "@plaza/domain"
-import { Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Effect, Exit, Fiber, Random } from "effect"
 import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.ts"
 

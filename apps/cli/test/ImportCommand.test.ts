@@ -3,7 +3,7 @@
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Duration, Effect, Layer } from "effect"
 import { expect } from "vitest"
 import { home, ordersOf, stockOf, write } from "./support/Importing.ts"

@@ -4,7 +4,7 @@
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Duration, Effect, Fiber, Layer, Random, Schema } from "effect"
 import { expect } from "vitest"
 import { confirmedIn, home, ordersOf, stockOf, write } from "./support/Importing.ts"

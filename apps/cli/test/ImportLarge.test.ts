@@ -4,8 +4,8 @@
  */
 import { FileSystem, HttpClient, type HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { type Fault, Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
+import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
+import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import { writeSync } from "node:fs"
 import { confirmedIn, home, inProcess, ordersOf, run, stockOf, write } from "./support/Importing.ts"

@@ -1,6 +1,6 @@
 /** Every invalid command line that can be derived from the commands: one sentence, exit code 2, and no request. */
 import { it } from "@effect/vitest"
-import * as InvalidCommandLines from "@plaza/testing/InvalidCommandLines"
+import * as InvalidCommandLines from "@plaza-legacy/testing/InvalidCommandLines"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"

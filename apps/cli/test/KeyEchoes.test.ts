@@ -1,10 +1,10 @@
 /** A service that echoes the API key in any form and any place of a response: no command shows it. */
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
+import { Plaza } from "@plaza-legacy/client"
+import * as Node from "@plaza-legacy/client/node"
+import * as KeyEchoes from "@plaza-legacy/testing/KeyEchoes"
 import { Output, Streams } from "@plaza/cli-kit"
-import { Plaza } from "@plaza/client"
-import * as Node from "@plaza/client/node"
-import * as KeyEchoes from "@plaza/testing/KeyEchoes"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

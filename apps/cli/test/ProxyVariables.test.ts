@@ -1,7 +1,7 @@
 /** The built program in an environment with proxy variables. */
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"

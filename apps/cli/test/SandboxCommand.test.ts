@@ -4,7 +4,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Latitude } from "@plaza/sandbox"
+import { Latitude } from "@plaza-legacy/sandbox"
 import { Effect } from "effect"
 import { cpSync } from "node:fs"
 import { get } from "node:http"

@@ -4,7 +4,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
 import { environment } from "./support/Plaza.ts"

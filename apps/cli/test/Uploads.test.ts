@@ -2,10 +2,10 @@
 import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
+import { Plaza } from "@plaza-legacy/client"
+import { Sandbox } from "@plaza-legacy/sandbox"
+import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
 import { Progress } from "@plaza/cli-kit"
-import { Plaza } from "@plaza/client"
-import { Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import * as Uploads from "../src/commands/media/Uploads.ts"
 

@@ -3,7 +3,7 @@
  * changed.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Either, Redacted } from "effect"
 import { describe as describeResponse } from "../src/verify/Observation.ts"
 import { rules } from "../src/verify/Rules.ts"

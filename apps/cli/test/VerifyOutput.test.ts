@@ -1,7 +1,7 @@
 /** The report of `plaza verify` for people: a table, and a page in a real Chromium. */
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as Browser from "@plaza-legacy/testing/Browser"
 import { Output, Streams } from "@plaza/cli-kit"
-import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer } from "effect"
 import * as Page from "../src/verify/Page.ts"
 import type { Report } from "../src/verify/Report.ts"

@@ -1,8 +1,8 @@
 /** The note of a command that waits for the rate limit. */
 import { describe, expect, it, layer } from "@effect/vitest"
+import { RateLimit } from "@plaza-legacy/client"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Output, Streams } from "@plaza/cli-kit"
-import { RateLimit } from "@plaza/client"
-import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import * as WaitNote from "../src/commands/WaitNote.ts"
 import { run } from "./support/Plaza.ts"

@@ -5,7 +5,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Effect, Random } from "effect"
 import { env, stdout } from "node:process"
 import * as Feed from "./support/crash/Feed.ts"

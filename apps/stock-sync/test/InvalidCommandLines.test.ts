@@ -1,6 +1,6 @@
 /** Every invalid command line that can be derived from the commands: one sentence and exit code 2. */
 import { it } from "@effect/vitest"
-import * as InvalidCommandLines from "@plaza/testing/InvalidCommandLines"
+import * as InvalidCommandLines from "@plaza-legacy/testing/InvalidCommandLines"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { manual } from "../src/manual.ts"

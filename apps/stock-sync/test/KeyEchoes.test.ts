@@ -2,7 +2,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { it } from "@effect/vitest"
-import * as KeyEchoes from "@plaza/testing/KeyEchoes"
+import * as KeyEchoes from "@plaza-legacy/testing/KeyEchoes"
 import { Effect } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"

@@ -2,7 +2,7 @@
 import { Reactivity } from "@effect/experimental"
 import { PgClient } from "@effect/sql-pg"
 import { describe, expect, it } from "@effect/vitest"
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { guard, previews } from "./support/ledger/guard.ts"

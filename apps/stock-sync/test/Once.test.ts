@@ -1,6 +1,6 @@
 /** What a run of `once` makes of every kind of response, and of none. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Fault, Sandbox } from "@plaza/sandbox"
+import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { arrived, held } from "./support/sandbox.ts"
 import {

@@ -1,6 +1,6 @@
 /** The order in which stock is sent, and which changes the drop guard counts. */
 import { describe, expect, it } from "@effect/vitest"
-import { StockPriority } from "@plaza/client"
+import { StockPriority } from "@plaza-legacy/client"
 import { Duration, FastCheck } from "effect"
 import * as DropGuard from "../src/sync/DropGuard.ts"
 

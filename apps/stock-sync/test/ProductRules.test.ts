@@ -2,7 +2,7 @@
  * Rules for products: what they make of rows, and how their file is read.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza/domain"
+import { ProductId } from "@plaza-legacy/domain"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } from "effect"
 import * as Open from "../src/source/Open.ts"

@@ -1,7 +1,7 @@
 /** The built program over a real socket and real files, judged by what the sandbox holds, its output and its exit status. */
 import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Redacted } from "effect"
 import { cpSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"

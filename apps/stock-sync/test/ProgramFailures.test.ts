@@ -1,7 +1,7 @@
 /** What the program refuses, and how it ends if the service does: messages and exit codes. */
 import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Array, Effect, Redacted } from "effect"
 import * as Command from "./support/command.ts"
 import { account, parsed, run } from "./support/program.ts"

@@ -2,7 +2,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Layer, Schedule } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { account, parsed, run, start } from "./support/program.ts"

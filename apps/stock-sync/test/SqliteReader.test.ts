@@ -2,7 +2,7 @@
 import { Command, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { oldestNode } from "@plaza/testing/Nodes"
+import { oldestNode } from "@plaza-legacy/testing/Nodes"
 import { Effect, Option, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { execPath } from "node:process"

@@ -1,6 +1,6 @@
 /** The status page in a real Chromium: accessibility, keyboard, no scripts, and live updates. */
 import { assert, describe, layer as suite } from "@effect/vitest"
-import * as Browser from "@plaza/testing/Browser"
+import * as Browser from "@plaza-legacy/testing/Browser"
 import { Effect, TestClock } from "effect"
 import type { Page } from "playwright-core"
 import * as Server from "../src/observability/Server.ts"

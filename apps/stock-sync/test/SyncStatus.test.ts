@@ -1,6 +1,6 @@
 /** The state of a worker, folded from its events. */
 import { describe, expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza/domain"
+import { ProductId } from "@plaza-legacy/domain"
 import { Chunk, Effect, Queue, TestClock } from "effect"
 import { type Failure, layer, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.ts"
 import { utc } from "./support/utc.ts"

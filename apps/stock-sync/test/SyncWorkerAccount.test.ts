@@ -1,6 +1,6 @@
 /** Whose store it is: what GET /me shows, does not show, or refuses, and what the ledger makes of it. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Fault, Sandbox } from "@plaza/sandbox"
+import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Fiber, Option } from "effect"
 import type { Account } from "../src/ledger/Ledger.ts"
 import { held } from "./support/sandbox.ts"

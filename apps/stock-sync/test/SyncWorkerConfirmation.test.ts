@@ -3,7 +3,7 @@
  * and by what the ledger and `once` report of it.
  */
 import { describe, expect, it } from "@effect/vitest"
-import type { Fault } from "@plaza/sandbox"
+import type { Fault } from "@plaza-legacy/sandbox"
 import { Effect, FastCheck, Option, Queue, Stream } from "effect"
 import * as Notification from "../src/observability/Notification.ts"
 import { held } from "./support/sandbox.ts"

@@ -1,6 +1,6 @@
 /** What the engine does when the service refuses everything, fails, or has a quota that is used up. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { DateTime, Effect } from "effect"
 import { held } from "./support/sandbox.ts"
 import {

@@ -1,6 +1,6 @@
 /** Requests whose response never came, and which take effect later, with another value than the one wanted by then. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Duration, Effect, Random } from "effect"
 import { held } from "./support/sandbox.ts"
 import { anyStock, commitsOf, entryOf, fault, faultsEnd, products, simulated, source, started, stockOf } from "./support/simulation.ts"

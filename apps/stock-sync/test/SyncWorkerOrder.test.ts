@@ -1,6 +1,6 @@
 /** In which order the engine sends, how often, and with which value, judged by what reaches the service. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Fault } from "@plaza/sandbox"
+import type { Fault } from "@plaza-legacy/sandbox"
 import { Clock, Duration, Effect } from "effect"
 import { held, policy } from "./support/sandbox.ts"
 import {

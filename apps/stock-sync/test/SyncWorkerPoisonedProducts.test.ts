@@ -1,6 +1,6 @@
 /** A product that the service refuses or fails for, however long, does not keep the others waiting. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Fault } from "@plaza/sandbox"
+import type { Fault } from "@plaza-legacy/sandbox"
 import { Duration, Effect } from "effect"
 import type { Ledger } from "../src/ledger/Ledger.ts"
 import { held } from "./support/sandbox.ts"

@@ -1,6 +1,6 @@
 /** Workers that end when they have no work, and continue later with what the one before them knew. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { DateTime, Duration, Effect, Fiber, Option, Ref, Stream } from "effect"
 import { Ledger } from "../src/ledger/Ledger.ts"
 import { LedgerFault } from "../src/ledger/LedgerError.ts"

@@ -3,7 +3,7 @@
  * A wall clock that is set neither stops the engine nor hurries it.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Duration, Effect } from "effect"
 import { held } from "./support/sandbox.ts"
 import { anyStock, fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"

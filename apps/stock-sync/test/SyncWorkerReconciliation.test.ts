@@ -1,6 +1,6 @@
 /** With the path of the store's list of products, the engine reads it and compares it with the confirmed values. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Chunk, Duration, Effect, Queue } from "effect"
 import { held } from "./support/sandbox.ts"
 import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"

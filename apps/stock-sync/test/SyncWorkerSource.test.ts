@@ -1,6 +1,6 @@
 /** What the engine does with a source that fails, is implausible, or leaves products out. */
 import { describe, expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza/domain"
+import { ProductId } from "@plaza-legacy/domain"
 import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, Either } from "effect"
 import { SourceUnreachable } from "../src/source/Source.ts"

@@ -1,8 +1,8 @@
 /** Every service of Plaza in a page. Only its size is measured. */
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Plaza, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 

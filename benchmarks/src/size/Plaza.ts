@@ -1,9 +1,9 @@
 /** One service of Plaza in a page, without the others. Only its size is measured. */
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Plaza } from "@plaza/client"
 import * as Store from "@plaza/client/Store"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 

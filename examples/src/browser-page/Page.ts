@@ -1,9 +1,9 @@
 /** The program of the page. The key stays in the memory of the page: whoever can read the page can read a key in its source. */
-import { FetchHttpClient } from "@effect/platform"
 import { ClientError, FailureScope, Plaza } from "@plaza/client"
 import * as Store from "@plaza/client/Store"
 import { ProductId } from "@plaza/domain"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 
 /** Only the service that the page uses, so that the browser loads less. */
 const makeRuntime = (key: string) =>

@@ -8,18 +8,18 @@ import { groupBy } from "effect/Array"
 import * as Greeter from "./Greeter.ts"
 
 const options = Config.all({
-  text: Config.nonEmptyString("GREETING").pipe(Config.withDefault("Hello! Ask us anything about the shop.")),
-  greetExisting: Config.boolean("GREET_EXISTING").pipe(Config.withDefault(false))
+  text: Config.NonEmptyString("GREETING").pipe(Config.withDefault("Hello! Ask us anything about the shop.")),
+  greetExisting: Config.Boolean("GREET_EXISTING").pipe(Config.withDefault(false))
 })
 
 const program = Effect.gen(function*() {
   const pass = Effect.flatMap(Greeter.pass(yield* options), (entries) =>
     Effect.logInfo("greeter.pass", {
-      ...Record.map(groupBy(entries, ({ state }) => state), (group) => group.length),
+      ...Record.map(groupBy(entries, ({ state }): string => state), (group) => group.length),
       attention: entries.filter(({ state }) => state === "unknown").map(({ conversation }) => conversation)
     }))
   yield* pass.pipe(
-    Effect.catchAll((failure) => Effect.logError("greeter.pass_failed", failure)),
+    Effect.catch((failure) => Effect.logError("greeter.pass_failed", failure)),
     Effect.repeat(Schedule.spaced("5 minutes"))
   )
 })
@@ -27,8 +27,8 @@ const program = Effect.gen(function*() {
 const live = Layer.merge(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),
   Layer.provide(
-    Greeter.Journal.Default,
-    Sqlite.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("greeter.sqlite")) })
+    Greeter.Journal.layer,
+    Sqlite.layerConfig({ filename: Config.String("JOURNAL").pipe(Config.withDefault("greeter.sqlite")) })
   )
 )
 

@@ -2,15 +2,13 @@
  * The handlers call the client, and map its failures to responses in one place: first whether the call may have happened, then by
  * category, because the service may have codes that are newer than this program.
  */
-import { HttpApiBuilder } from "@effect/platform"
 import { ClientError, FailureScope, Posts, Store } from "@plaza/client"
-import { Duration, Effect } from "effect"
-import { Misconfigured, OutcomeUnknown, Rejected, ShopApi, TryLater, UnknownProduct } from "./ShopApi.ts"
+import { Duration, Effect, Layer } from "effect"
+import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
+import { InvalidRequest, Misconfigured, OutcomeUnknown, Rejected, RequestCheck, ShopApi, TryLater, UnknownProduct } from "./ShopApi.ts"
 
-type ErrorResponse = Rejected | TryLater | OutcomeUnknown | Misconfigured
-
-const toResponse = (failure: ClientError.Failure): Effect.Effect<never, ErrorResponse> =>
-  Effect.gen(function*() {
+const toResponse = Effect.fn("ShopHandlers.toResponse")(
+  function*(failure: ClientError.Failure): Effect.fn.Return<never, Rejected | TryLater | OutcomeUnknown | Misconfigured> {
     if (FailureScope.mayHaveHappened(failure)) return yield* new OutcomeUnknown()
     switch (ClientError.categoryOf(failure)) {
       case "InvalidRequest":
@@ -29,25 +27,34 @@ const toResponse = (failure: ClientError.Failure): Effect.Effect<never, ErrorRes
         yield* Effect.logError("shop.refused", failure)
         return yield* new Misconfigured()
     }
-  })
+  }
+)
 
-export const ShopHandlers = HttpApiBuilder.group(ShopApi, "shop", (handlers) =>
-  Effect.gen(function*() {
+const requestCheck = HttpApiMiddleware.layerSchemaErrorTransform(RequestCheck, (error) =>
+  // An error of the body is one of a response.
+  Effect.fail(error.kind === "Body" ? error : new InvalidRequest({ reason: error.cause.message })))
+
+export const ShopHandlers = HttpApiBuilder.group(
+  ShopApi,
+  "shop",
+  Effect.fn(function*(handlers) {
     const store = yield* Store
     const posts = yield* Posts
-    return handlers
-      .handle("setStock", ({ path: { product }, payload: { pieces } }) =>
+    return handlers.handleAll({
+      setStock: ({ params: { product }, payload: { pieces } }) =>
         store.setStock(product, pieces).pipe(
           Effect.asVoid,
-          Effect.catchAll((failure): Effect.Effect<never, UnknownProduct | ErrorResponse> =>
-            ClientError.categoryOf(failure) === "NotFound" && !FailureScope.mayHaveHappened(failure)
-              ? new UnknownProduct({ product })
-              : toResponse(failure)
+          Effect.catchIf(
+            (failure) => ClientError.categoryOf(failure) === "NotFound" && !FailureScope.mayHaveHappened(failure),
+            () => Effect.fail(new UnknownProduct({ product })),
+            toResponse
           )
-        ))
-      .handle("announce", ({ payload }) =>
+        ),
+      announce: ({ payload }) =>
         posts.create(payload).pipe(
           Effect.map(({ id }) => ({ post: id })),
-          Effect.catchAll(toResponse)
-        ))
-  }))
+          Effect.catch(toResponse)
+        )
+    })
+  })
+).pipe(Layer.provide(requestCheck))

@@ -3,13 +3,14 @@ import { expect, it } from "@effect/vitest"
 import { Plaza, TestTime } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, TestClock } from "effect"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { RestockAlerts } from "./RestockAlerts.ts"
 
 /** The application with a sandbox in place of the service. */
 const world = (options: Sandbox.Options = {}) =>
-  RestockAlerts.Default.pipe(
-    Layer.provide(Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))),
+  RestockAlerts.layer.pipe(
+    Layer.provide(Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))),
     Layer.provideMerge(Sandbox.layerHttpClient(options))
   )
 

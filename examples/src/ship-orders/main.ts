@@ -1,15 +1,14 @@
 /** Ships the orders of a CSV file, and prints what is not confirmed. Reads `PLAZA_BASE_URL` and `PLAZA_API_KEY`. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import * as Sqlite from "@plaza/client/sqlite"
-import { Config, Console, Effect, Layer } from "effect"
+import { Config, Console, Effect, FileSystem, Layer } from "effect"
 import * as ShipOrders from "./ShipOrders.ts"
 
 const program = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
-  const file = yield* Config.string("SHIPMENTS").pipe(Config.withDefault("shipments.csv"))
+  const file = yield* Config.String("SHIPMENTS").pipe(Config.withDefault("shipments.csv"))
   const { changed, entries } = yield* ShipOrders.shipFile(yield* fs.readFileString(file))
   const shipped = entries.filter(({ state }) => state === "shipped")
   yield* Console.log(`shipped: ${shipped.length} of ${entries.length}`)
@@ -22,10 +21,10 @@ const program = Effect.gen(function*() {
 const live = Layer.mergeAll(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),
   Layer.provide(
-    ShipOrders.Journal.Default,
-    Sqlite.layerConfig({ filename: Config.string("JOURNAL").pipe(Config.withDefault("shipments.sqlite")) })
+    ShipOrders.Journal.layer,
+    Sqlite.layerConfig({ filename: Config.String("JOURNAL").pipe(Config.withDefault("shipments.sqlite")) })
   ),
-  NodeContext.layer
+  NodeServices.layer
 )
 
 program.pipe(Effect.provide(live), NodeRuntime.runMain)

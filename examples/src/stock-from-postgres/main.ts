@@ -8,11 +8,11 @@ import { sendStock } from "./StockFromPostgres.ts"
 
 const live = Layer.merge(
   Layer.provide(Plaza.layerConfig, NodeClient.layer),
-  PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") })
+  PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })
 )
 
 const program = Effect.flatMap(sendStock, ({ refused, sent }) =>
-  Effect.zipRight(
+  Effect.andThen(
     Console.log(`confirmed: ${sent - refused.length} of ${sent}`),
     Effect.forEach(refused, ({ reason, sku }) => Console.log(`${sku}: refused (${reason})`))
   ))

@@ -4,7 +4,7 @@
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as ApiKey from "@plaza/domain/ApiKey"
+import * as ApiKey from "@plaza-legacy/domain/ApiKey"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"

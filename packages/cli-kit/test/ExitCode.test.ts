@@ -1,7 +1,7 @@
 import { SystemError } from "@effect/platform/Error"
 import { describe, expect, it } from "@effect/vitest"
-import { ClientError } from "@plaza/client"
-import * as Errors from "@plaza/domain/Errors"
+import { ClientError } from "@plaza-legacy/client"
+import * as Errors from "@plaza-legacy/domain/Errors"
 import { ConfigError, DateTime, Duration } from "effect"
 import { CliError, ExitCode } from "../src/index.ts"
 

@@ -2,7 +2,7 @@
  * Results go to standard output, everything else to standard error, and a program ends with the status of its failure.
  */
 import { it } from "@effect/vitest"
-import * as Errors from "@plaza/domain/Errors"
+import * as Errors from "@plaza-legacy/domain/Errors"
 import { Chunk, Deferred, Effect, Fiber, Stream } from "effect"
 import { describe, expect } from "vitest"
 import { Output, Program, Streams } from "../src/index.ts"

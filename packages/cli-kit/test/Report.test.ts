@@ -3,8 +3,8 @@
  */
 import { SystemError } from "@effect/platform/Error"
 import { it } from "@effect/vitest"
-import { ClientError as Failures } from "@plaza/client"
-import * as Errors from "@plaza/domain/Errors"
+import { ClientError as Failures } from "@plaza-legacy/client"
+import * as Errors from "@plaza-legacy/domain/Errors"
 import { Cause, Config, ConfigProvider, DateTime, Duration, Effect, FiberId, Option } from "effect"
 import { describe, expect } from "vitest"
 import { CliError, Report, Streams, type Table } from "../src/index.ts"

@@ -1,17 +1,53 @@
 /**
- * Options of single calls, which override the options of the layer: retry schedule, maximum wait and timeout.
+ * Options of single calls, which override the options of the layer: retry schedule, maximum wait, timeout and observer of attempts.
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import { InvalidInput } from "./ClientError.ts"
 import type { AttemptFailure } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
-import { aroundPulls, fiberLocal, fromEither } from "./internal/Compat.ts"
+
+/**
+ * One attempt of a call, after its end.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Attempt {
+  /** The operation's name, such as `createPost`. */
+  readonly operation: string
+  /** The number of the attempt in its call, from 1. */
+  readonly number: number
+  /** From the first byte that was sent, or from the start of the connection, to the end of the response. Waits for a slot don't count. */
+  readonly duration: Duration.Duration
+  /** The status of the response; undefined if there was none. */
+  readonly status: number | undefined
+  /** The headers of the response, without the key. Empty if there was none. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The failure of the attempt; undefined if it succeeded. */
+  readonly failure: AttemptFailure | undefined
+  /**
+   * The wait before the next attempt, without the wait for a slot; undefined if no attempt follows. After a 429 it is the `Retry-After`, or
+   * zero without one. For a post it doesn't include the search in the account's posts.
+   */
+  readonly delay: Duration.Duration | undefined
+}
+
+/**
+ * Observes the attempts of calls. It runs before the next attempt and before the call ends, so it should be quick. It must not call the
+ * client, because it would observe that call as well. If it fails or dies, the client logs `on_attempt.failed` and continues. An
+ * interrupted attempt is not reported. The search for a post is reported as attempts of `listPosts`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type OnAttempt = (attempt: Attempt) => Effect.Effect<void>
 
 /**
  * Options of a call. An absent option means the option of the layer.
@@ -26,19 +62,19 @@ export interface CallOptions {
   readonly maxWait?: Duration.Duration
   /** The timeout of one attempt; for an upload, the longest time without progress. */
   readonly timeout?: Duration.Duration
+  /** Observes each attempt, before the observer of the layer. */
+  readonly onAttempt?: OnAttempt
 }
 
-const none: Either.Either<CallOptions, InvalidInput> = Either.right({})
-
-const overrides = fiberLocal("@plaza/client/CallOptions", none)
-
 /**
- * The options of the calls of this fiber. Fails with `InvalidInput` if an option is an invalid duration.
+ * The options of the calls of this fiber. Calls fail with the `InvalidInput` of an invalid duration.
  *
  * @since 0.1.0
  * @category options
  */
-export const current: Effect.Effect<CallOptions, InvalidInput> = overrides.with(fromEither)
+export const CurrentCallOptions = Context.Reference<Result.Result<CallOptions, InvalidInput>>("@plaza/client/CallOptions", {
+  defaultValue: () => Result.succeed({})
+})
 
 /**
  * The type of an Effect or a Stream with an option: the same success, failures and requirements.
@@ -46,44 +82,44 @@ export const current: Effect.Effect<CallOptions, InvalidInput> = overrides.with(
  * @since 0.1.0
  * @category models
  */
-export type Calls<T> =
-  // The Effect case is first, because every Effect is a Stream too.
-  T extends Effect.Effect<infer A, infer E, infer R> ? Effect.Effect<A, E, R>
-    : T extends Stream.Stream<infer A, infer E, infer R> ? Stream.Stream<A, E, R>
-    : never
+export type Calls<T> = T extends Effect.Effect<infer A, infer E, infer R> ? Effect.Effect<A, E, R>
+  : T extends Stream.Stream<infer A, infer E, infer R> ? Stream.Stream<A, E, R>
+  : never
 
 type EffectOrStream = Effect.Effect<unknown, unknown, unknown> | Stream.Stream<unknown, unknown, unknown>
 
-const overriding = (change: Either.Either<CallOptions, InvalidInput>) => <T extends EffectOrStream>(calls: T): Calls<T> => {
-  const within = overrides.locallyWith((outer) => Either.zipWith(outer, change, (before, after) => ({ ...before, ...after })))
-  // A pull runs with the options, and so does the fiber that it forks for the next page.
-  const changed = Effect.isEffect(calls) ? within(calls) : aroundPulls(calls, within)
+const overriding = (change: Result.Result<CallOptions, InvalidInput>) => <T extends EffectOrStream>(calls: T): Calls<T> => {
+  const update = (outer: Result.Result<CallOptions, InvalidInput>) =>
+    Result.flatMap(outer, (before) => Result.map(change, (after) => ({ ...before, ...after })))
+  const changed = Stream.isStream(calls)
+    ? Stream.updateService(calls, CurrentCallOptions, update)
+    : Effect.updateService(calls, CurrentCallOptions, update)
   // True because both functions return the kind of their argument, with the same type parameters.
   return changed as Calls<T>
 }
 
 /**
  * Sets the retry schedule of the calls within an Effect or a Stream. The schedule's input is the failure of an attempt. It decides
- * when to retry, and the delivery class decides whether a retry is safe. `Schedule.stop` disables retries, except after a 429.
+ * when to retry, and the delivery class decides whether a retry is safe. `Schedule.recurs(0)` disables retries, except after a 429.
  *
  * @example
  * import { Plaza } from "@plaza/client"
  * import { Schedule } from "effect"
  *
- * const once = Plaza.withRetry(Schedule.stop)
+ * const once = Plaza.withRetry(Schedule.recurs(0))
  *
  * @since 0.1.0
  * @category options
  */
-export const withRetry = (retry: Schedule.Schedule<unknown, AttemptFailure>) => overriding(Either.right({ retry }))
+export const withRetry = (retry: Schedule.Schedule<unknown, AttemptFailure>) => overriding(Result.succeed({ retry }))
 
 const duration = (
   field: "maxWait" | "timeout",
-  parsed: Either.Either<Duration.Duration, string>
-): Either.Either<CallOptions, InvalidInput> =>
-  Either.mapBoth(parsed, {
-    onLeft: (message) => new InvalidInput({ field, message: `${field} ${message}` }),
-    onRight: (value) => ({ [field]: value })
+  parsed: Result.Result<Duration.Duration, string>
+): Result.Result<CallOptions, InvalidInput> =>
+  Result.mapBoth(parsed, {
+    onFailure: (message) => new InvalidInput({ field, message: `${field} ${message}` }),
+    onSuccess: (value) => ({ [field]: value })
   })
 
 /**
@@ -99,7 +135,7 @@ const duration = (
  * @since 0.1.0
  * @category options
  */
-export const withMaxWait = (maxWait: Duration.DurationInput) => overriding(duration("maxWait", Durations.parse(maxWait)))
+export const withMaxWait = (maxWait: Duration.Input) => overriding(duration("maxWait", Durations.parse(maxWait)))
 
 /**
  * Sets the timeout of one attempt of the calls within an Effect or a Stream; for an upload, the longest time without progress. For
@@ -116,4 +152,21 @@ export const withMaxWait = (maxWait: Duration.DurationInput) => overriding(durat
  * @since 0.1.0
  * @category options
  */
-export const withTimeout = (timeout: Duration.DurationInput) => overriding(duration("timeout", Durations.parsePositive(timeout)))
+export const withTimeout = (timeout: Duration.Input) => overriding(duration("timeout", Durations.parsePositive(timeout)))
+
+/**
+ * Observes each attempt of the calls within an Effect or a Stream: for logs, metrics or a display of retries. An observer within
+ * another one replaces it. The option `onAttempt` of a layer observes every call, in addition.
+ *
+ * @example
+ * import { Plaza, Profiles } from "@plaza/client"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(
+ *   Plaza.onAttempt(({ delay, number, status }) => Effect.logInfo("attempt", { number, status, delay }))
+ * )
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const onAttempt = (observe: OnAttempt) => overriding(Result.succeed({ onAttempt: observe }))

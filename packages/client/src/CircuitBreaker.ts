@@ -9,13 +9,13 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import type { Failure } from "./ClientError.ts"
 import * as FailureScope from "./FailureScope.ts"
-import { doubled, monotonicNow, sleepUntil } from "./internal/Compat.ts"
-import type { MonotonicMillis } from "./internal/Compat.ts"
+import { monotonicNow, sleepUntil } from "./internal/Time.ts"
+import type { MonotonicMillis } from "./internal/Time.ts"
 
 /**
  * Why the breaker is open.
@@ -163,13 +163,15 @@ class Circuit<Item> {
   /** The delay after this many failures, with a jitter so that programs that failed together don't retry together. */
   private delayOf({ random }: Moment, reason: keyof typeof backoff, failures: number): Duration.Duration {
     const [first, longest] = backoff[reason]
-    return Duration.times(doubled(first, longest, failures), 0.75 + random / 4)
+    return Duration.times(Duration.min(Duration.times(first, 2 ** failures), longest), 0.75 + random / 4)
   }
 
   stateAt({ now, wall }: Omit<Moment, "random">): State {
-    if (this.open === undefined) return { _tag: "Closed", since: this.closedSince }
+    if (this.open === undefined) {
+      return { _tag: "Closed", since: this.closedSince }
+    }
     const { failure, halfOpenFailures, reason, since, until } = this.open
-    const retryAt = DateTime.add(wall, { millis: Math.ceil(Math.max(0, until - now)) })
+    const retryAt = DateTime.add(wall, { milliseconds: Math.ceil(Math.max(0, until - now)) })
     return { _tag: "Open", reason, failure, since, halfOpenFailures, retryAt }
   }
 
@@ -210,10 +212,14 @@ class Circuit<Item> {
     const delay = Duration.max(shortestRateLimit, wait)
     const until = at.now + Duration.toMillis(delay)
     // A wait that ends before the current wait has no effect.
-    if (this.limitedUntil >= until) return false
+    if (this.limitedUntil >= until) {
+      return false
+    }
     this.limitedUntil = until
     const { open } = this
-    if (open === undefined || open.reason === "RateLimited") return this.openFor(at, "RateLimited", failure, delay, 0)
+    if (open === undefined || open.reason === "RateLimited") {
+      return this.openFor(at, "RateLimited", failure, delay, 0)
+    }
     // The end of a rate limit doesn't show that a refusal or a fault has ended.
     this.open = { ...open, until: Math.max(open.until, until) }
     return false
@@ -225,18 +231,26 @@ class Circuit<Item> {
   }
 
   accepted(at: Moment, permit: Permit<Item>): boolean {
-    if (this.halfOpenOf(at, permit) !== undefined) return this.close(at)
+    if (this.halfOpenOf(at, permit) !== undefined) {
+      return this.close(at)
+    }
     this.faults.clear()
     this.refusals.clear()
     // The item was in flight when the breaker opened, so its success permits the next item but doesn't close the breaker.
-    if (this.open !== undefined) this.open = { ...this.open, until: Math.max(at.now, this.limitedUntil) }
+    if (this.open !== undefined) {
+      this.open = { ...this.open, until: Math.max(at.now, this.limitedUntil) }
+    }
     return false
   }
 
   itemFailed(at: Moment, permit: Permit<Item>, item: Item, failure: Failure): boolean {
-    if (this.open !== undefined) this.tried.add(item)
+    if (this.open !== undefined) {
+      this.tried.add(item)
+    }
     // The item was not sent.
-    if (failure._tag === "InvalidInput") return false
+    if (failure._tag === "InvalidInput") {
+      return false
+    }
     this.faults.clear()
     // The service works, but it may still refuse other items.
     return this.halfOpenOf(at, permit)?.reason === "ServiceFault" && this.close(at)
@@ -249,13 +263,17 @@ class Circuit<Item> {
     const closed = halfOpen?.reason === "ServiceFault" && this.close(at)
     if (this.open !== undefined) {
       this.tried.add(item)
-      if (halfOpen !== undefined) this.refuse(at, failure)
+      if (halfOpen !== undefined) {
+        this.refuse(at, failure)
+      }
       return { closed: false, probe: false }
     }
     const items = this.refusals.get(code) ?? new Set<Item>()
     this.refusals.set(code, items.add(item))
     if (items.size >= refusalThreshold) {
-      for (const one of items) this.tried.add(one)
+      for (const one of items) {
+        this.tried.add(one)
+      }
       this.openFor(at, "Refused", failure, Duration.zero, 0)
       return { closed: false, probe: false }
     }
@@ -268,8 +286,12 @@ class Circuit<Item> {
       const halfOpen = this.halfOpenOf(at, permit)
       return halfOpen !== undefined && this.faulty(at, failure, halfOpen.halfOpenFailures + 1)
     }
-    if (this.faults.add(item).size < serviceThreshold) return false
-    for (const one of this.faults) this.tried.add(one)
+    if (this.faults.add(item).size < serviceThreshold) {
+      return false
+    }
+    for (const one of this.faults) {
+      this.tried.add(one)
+    }
     return this.faulty(at, failure, 0)
   }
 
@@ -293,8 +315,12 @@ class Circuit<Item> {
   }
 
   released(at: Moment, permit: Permit<Item>): boolean {
-    if (this.halfOpenOf(at, permit) === undefined) return false
-    if (this.tried.size === 0) return this.close(at)
+    if (this.halfOpenOf(at, permit) === undefined) {
+      return false
+    }
+    if (this.tried.size === 0) {
+      return this.close(at)
+    }
     this.tried.clear()
     return false
   }
@@ -330,7 +356,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
     const context = yield* Effect.context<R>()
     const changes = yield* Queue.sliding<void>(1)
     const circuit = new Circuit<Item>(yield* DateTime.now)
-    const probing = Effect.provide(probe, context)
+    const probing = Effect.provideContext(probe, context)
 
     /** Runs a transition and reports the new state. */
     const change = <A>(to: (at: Moment) => A): Effect.Effect<A> =>
@@ -346,7 +372,9 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       Effect.flatMap(FailureScope.waitOf(failure), (wait) => change((at) => circuit.limited(at, failure, wait)))
 
     const record: CircuitBreaker<Item>["record"] = (permit, item, failure) => {
-      if (failure === undefined) return change((at) => circuit.accepted(at, permit))
+      if (failure === undefined) {
+        return change((at) => circuit.accepted(at, permit))
+      }
       const scope = FailureScope.of(failure)
       switch (scope._tag) {
         case "RateLimit":
@@ -362,17 +390,22 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
     }
 
     /** Runs the probe after a refusal that may concern the account. Opens only if the probe is refused too. */
-    const accountRefused: Effect.Effect<boolean> = Effect.flatMap(Effect.either(probing), (probed) =>
+    const accountRefused: Effect.Effect<boolean> = Effect.flatMap(Effect.result(probing), (probed) =>
       change((at) => {
-        const refusal = Either.isLeft(probed) && FailureScope.isAccountRefusal(probed.left) ? probed.left : undefined
-        if (refusal === undefined) circuit.probed(at)
-        else if (circuit.open === undefined) circuit.probeFailed(at, refusal)
+        const refusal = Result.isFailure(probed) && FailureScope.isAccountRefusal(probed.failure) ? probed.failure : undefined
+        if (refusal === undefined) {
+          circuit.probed(at)
+        } else if (circuit.open === undefined) {
+          circuit.probeFailed(at, refusal)
+        }
         return refusal !== undefined
       }))
 
     const recordProbe: CircuitBreaker<Item>["recordProbe"] = (failure) => {
       const scope = FailureScope.of(failure)._tag
-      if (scope === "RateLimit") return Effect.as(limited(failure), true)
+      if (scope === "RateLimit") {
+        return Effect.as(limited(failure), true)
+      }
       return scope === "Service" || FailureScope.isAccountRefusal(failure)
         ? Effect.as(change((at) => circuit.probeFailed(at, failure)), true)
         : Effect.succeed(false)
@@ -380,12 +413,18 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
 
     const acquire: CircuitBreaker<Item>["acquire"] = Effect.flatMap(moment, (at) => {
       const { open, tried } = circuit
-      if (open === undefined) return Effect.succeed({ halfOpen: false, tried })
+      if (open === undefined) {
+        return Effect.succeed({ halfOpen: false, tried })
+      }
       if (at.now < open.until) {
         return Effect.andThen(Effect.raceFirst(Queue.take(changes), sleepUntil(open.until)), acquire)
       }
-      if (open.reason === "RateLimited") return Effect.andThen(change((at) => circuit.open === open && circuit.close(at)), acquire)
-      if (open.reason === "ServiceFault" || circuit.isProbed(at)) return Effect.succeed({ halfOpen: true, tried })
+      if (open.reason === "RateLimited") {
+        return Effect.andThen(change((at) => circuit.open === open && circuit.close(at)), acquire)
+      }
+      if (open.reason === "ServiceFault" || circuit.isProbed(at)) {
+        return Effect.succeed({ halfOpen: true, tried })
+      }
       const probed = Effect.matchEffect(probing, {
         onSuccess: () => Effect.succeed(false),
         // The probe and the items may have different quotas.

@@ -4,15 +4,35 @@
  *
  * @since 0.1.0
  */
-import type { Category } from "@plaza/domain/Category"
-import type { ServiceError, UnrecognizedError } from "@plaza/domain/Errors"
-import type { Cursor } from "@plaza/domain/Ids"
-import * as Data from "effect/Data"
-import type * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
+import type { Category, ServiceError, UnrecognizedError } from "@plaza/domain/Errors"
+import { Cursor } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+/**
+ * Whether a value is an error of the service. Narrows a union to the service's errors in it.
+ *
+ * @example
+ * import { ClientError, Profiles } from "@plaza/client"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(
+ *   Effect.tapError((failure) =>
+ *     ClientError.isServiceError(failure) ? Effect.logError(failure.code, failure.requestId) : Effect.void)
+ * )
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+// Compares the structure, because importing the classes would load every schema of the domain.
+export const isServiceError = (failure: unknown): failure is ServiceError =>
+  Predicate.hasProperty(failure, "_tag") && Predicate.hasProperty(failure, "category") &&
+  Predicate.hasProperty(failure, "status") && Predicate.hasProperty(failure, "details")
+
+// Compares the tag alone, because a failure is made by this package.
+const isFailure = (value: unknown): value is Failure | Inconclusive => Predicate.hasProperty(value, "_tag") && value instanceof Error
 
 /**
  * An invalid argument. The client sent no request. Exception: an upload whose source changed between attempts.
@@ -20,11 +40,11 @@ import * as Predicate from "effect/Predicate"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidInput extends Data.TaggedError("InvalidInput")<{
+export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   /** The invalid part, such as `text`, `id` or `mediaIds.0`; empty for the whole input. */
-  readonly field: string
-  readonly message: string
-}> {}
+  field: Schema.String,
+  message: Schema.String
+}) {}
 
 /**
  * The client had no connection for the request: unknown host, refused connection, untrusted certificate. The service did nothing.
@@ -32,15 +52,15 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
  * @since 0.1.0
  * @category errors
  */
-export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
+export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>()("ConnectionFailed", {
   /** The number of attempts of the call. */
-  readonly attempts: number
+  attempts: Schema.Number,
   /** The system's code, such as `ECONNREFUSED`. */
-  readonly reason: string
+  reason: Schema.String,
   /** The redacted error of the HTTP client. */
-  readonly cause?: unknown
-  readonly message: string
-}> {}
+  cause: Schema.optionalKey(Schema.Unknown),
+  message: Schema.String
+}) {}
 
 /**
  * The connection broke after the client may have sent the request. Only reads and repeatable writes fail with it; other writes
@@ -50,15 +70,15 @@ export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
  * @since 0.1.0
  * @category errors
  */
-export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
+export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   /** The number of attempts of the call. */
-  readonly attempts: number
+  attempts: Schema.Number,
   /** The system's code, such as `ECONNRESET`; `CLOSED` if the client's layer was released. */
-  readonly reason: string
+  reason: Schema.String,
   /** The redacted error of the HTTP client. */
-  readonly cause?: unknown
-  readonly message: string
-}> {}
+  cause: Schema.optionalKey(Schema.Unknown),
+  message: Schema.String
+}) {}
 
 /**
  * No complete response within the timeout of an attempt. Only reads and repeatable writes fail with it; other writes fail with
@@ -68,12 +88,12 @@ export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
  * @since 0.1.0
  * @category errors
  */
-export class AttemptTimeout extends Data.TaggedError("AttemptTimeout")<{
+export class AttemptTimeout extends Schema.TaggedError<AttemptTimeout>()("AttemptTimeout", {
   /** The number of attempts of the call. */
-  readonly attempts: number
-  readonly timeout: Duration.Duration
-  readonly message: string
-}> {}
+  attempts: Schema.Number,
+  timeout: Schema.Duration,
+  message: Schema.String
+}) {}
 
 /**
  * The account's posts don't show whether a post was created. Only the cause of an {@link OutcomeUnknown}.
@@ -81,9 +101,9 @@ export class AttemptTimeout extends Data.TaggedError("AttemptTimeout")<{
  * @since 0.1.0
  * @category errors
  */
-export class Inconclusive extends Data.TaggedError("Inconclusive")<{
-  readonly message: string
-}> {}
+export class Inconclusive extends Schema.TaggedError<Inconclusive>()("Inconclusive", {
+  message: Schema.String
+}) {}
 
 /**
  * The service may or may not have carried out a write. Check the result before you repeat it.
@@ -92,19 +112,19 @@ export class Inconclusive extends Data.TaggedError("Inconclusive")<{
  * @since 0.1.0
  * @category errors
  */
-export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
+export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("OutcomeUnknown", {
   /** The number of attempts of the call. */
-  readonly attempts: number
-  readonly operation: string
+  attempts: Schema.Number,
+  operation: Schema.String,
   /**
    * `"done"` if the last response shows that the write happened, but perhaps not by this call: an order is shipped, perhaps with
    * another carrier and tracking number.
    */
-  readonly likely?: "done"
-  readonly message: string
+  likely: Schema.optionalKey(Schema.Literal("done")),
+  message: Schema.String,
   /** Why the outcome is unknown. */
-  readonly cause: Failure | Inconclusive
-}> {}
+  cause: Schema.declare(isFailure)
+}) {}
 
 /**
  * A write with a 2xx response whose body can't be decoded or is an error envelope. Unless the body is an error, the write most
@@ -113,15 +133,15 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
  * @since 0.1.0
  * @category errors
  */
-export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
+export class UnreadableSuccess extends Schema.TaggedError<UnreadableSuccess>()("UnreadableSuccess", {
   /** The number of attempts of the call. */
-  readonly attempts: number
-  readonly operation: string
-  readonly status: number
-  readonly message: string
+  attempts: Schema.Number,
+  operation: Schema.String,
+  status: Schema.Number,
+  message: Schema.String,
   /** The beginning of the body. */
-  readonly body: string
-}> {}
+  body: Schema.String
+}) {}
 
 /**
  * The wait for a slot of the key's allowance would be longer than the call's maximum wait. The client sends no further request
@@ -131,11 +151,11 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
  * @since 0.1.0
  * @category errors
  */
-export class RateLimitWaitExceeded extends Data.TaggedError("RateLimitWaitExceeded")<{
+export class RateLimitWaitExceeded extends Schema.TaggedError<RateLimitWaitExceeded>()("RateLimitWaitExceeded", {
   /** The earliest time of a useful retry. */
-  readonly retryAt: DateTime.Utc
-  readonly message: string
-}> {}
+  retryAt: Schema.DateTimeUtc,
+  message: Schema.String
+}) {}
 
 /**
  * The layer of the client was released before the client sent the request. A request in flight at that moment fails with
@@ -144,9 +164,9 @@ export class RateLimitWaitExceeded extends Data.TaggedError("RateLimitWaitExceed
  * @since 0.1.0
  * @category errors
  */
-export class ClientClosed extends Data.TaggedError("ClientClosed")<{
-  readonly message: string
-}> {}
+export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClosed", {
+  message: Schema.String
+}) {}
 
 /**
  * A list returned the same cursor twice, so it might never end. The stream has emitted the items up to that cursor.
@@ -155,10 +175,10 @@ export class ClientClosed extends Data.TaggedError("ClientClosed")<{
  * @since 0.1.0
  * @category errors
  */
-export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
-  readonly operation: string
-  readonly message: string
-}> {}
+export class CursorRepeated extends Schema.TaggedError<CursorRepeated>()("CursorRepeated", {
+  operation: Schema.String,
+  message: Schema.String
+}) {}
 
 /**
  * The service rejected a cursor as an invalid request or as not found, most likely because it expired. Read the list again from
@@ -168,12 +188,12 @@ export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
  * @since 0.1.0
  * @category errors
  */
-export class CursorRejected extends Data.TaggedError("CursorRejected")<{
-  readonly operation: string
-  readonly message: string
+export class CursorRejected extends Schema.TaggedError<CursorRejected>()("CursorRejected", {
+  operation: Schema.String,
+  message: Schema.String,
   /** The error of the service. */
-  readonly cause: ServiceError
-}> {}
+  cause: Schema.declare(isServiceError)
+}) {}
 
 /**
  * An item of a list can't be decoded. The stream has emitted the items before it.
@@ -182,18 +202,18 @@ export class CursorRejected extends Data.TaggedError("CursorRejected")<{
  * @since 0.1.0
  * @category errors
  */
-export class UnreadableItem extends Data.TaggedError("UnreadableItem")<{
-  readonly operation: string
+export class UnreadableItem extends Schema.TaggedError<UnreadableItem>()("UnreadableItem", {
+  operation: Schema.String,
   /** The number of the item's page, from 1. */
-  readonly page: number
+  page: Schema.Number,
   /** The item's position on its page, from 1. */
-  readonly position: number
+  position: Schema.Number,
   /** The cursor of the item's page; undefined for the first page. */
-  readonly cursor: Cursor | undefined
+  cursor: Schema.UndefinedOr(Cursor),
   /** The cursor of the next page, to continue from; null on the last page. */
-  readonly nextCursor: Cursor | null
-  readonly message: string
-}> {}
+  nextCursor: Schema.NullOr(Cursor),
+  message: Schema.String
+}) {}
 
 /**
  * An invalid setting, when a layer is built.
@@ -201,11 +221,11 @@ export class UnreadableItem extends Data.TaggedError("UnreadableItem")<{
  * @since 0.1.0
  * @category errors
  */
-export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
+export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("InvalidSettings", {
   /** The option's name, such as `baseUrl`. */
-  readonly setting: string
-  readonly message: string
-}> {}
+  setting: Schema.String,
+  message: Schema.String
+}) {}
 
 /**
  * The failures of one attempt.
@@ -244,26 +264,6 @@ export type CallFailure =
  * @category models
  */
 export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated | CursorRejected | UnreadableItem
-
-/**
- * Whether a value is an error of the service. Narrows a union to the service's errors in it.
- *
- * @example
- * import { ClientError, Profiles } from "@plaza/client"
- * import { Effect } from "effect"
- *
- * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(
- *   Effect.tapError((failure) =>
- *     ClientError.isServiceError(failure) ? Effect.logError(failure.code, failure.requestId) : Effect.void)
- * )
- *
- * @since 0.1.0
- * @category guards
- */
-// Compares the structure, because importing the classes would load every schema of the domain.
-export const isServiceError = (failure: unknown): failure is ServiceError =>
-  Predicate.hasProperty(failure, "_tag") && Predicate.hasProperty(failure, "category") &&
-  Predicate.hasProperty(failure, "status") && Predicate.hasProperty(failure, "details")
 
 /**
  * Returns the category of any failure: that of the status for an error of the service, whatever its code, and the corresponding one for
@@ -373,11 +373,12 @@ export const catchCategory: {
   handler: (failure: OfCategory<E, C>) => Effect.Effect<A2, E2, R2>
 ): Effect.Effect<A | A2, E2 | Exclude<E, DocumentedOf<E, C>>, R | R2> => {
   const categories: ReadonlyArray<Category> = typeof category === "string" ? [category] : category
-  return Effect.catchAll(self,
+  return self.pipe(Effect.catch(
     (failure): Effect.Effect<A2, E2 | Exclude<E, DocumentedOf<E, C>>, R2> =>
       isServiceError(failure) && categories.includes(failure.category)
         // True because a service error with this category is a documented error of the category or an UnrecognizedError.
         ? handler(failure as OfCategory<E, C>)
         // True because the type excludes only documented errors of the category, and those are handled above.
-        : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
+        : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>)
+  ))
 })

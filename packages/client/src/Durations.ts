@@ -5,49 +5,56 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 
-const decoded = Option.liftThrowable((input: Duration.DurationInput) => Duration.decode(input))
+// A duration of many nanoseconds is finite, but can be too long for a number.
+const isUsable = (duration: Duration.Duration): boolean => {
+  const millis = Duration.toMillis(duration)
+  return millis >= 0 && Number.isFinite(millis)
+}
 
-// `Duration.decode` converts a negative number and NaN to zero.
-const isNegative = (input: Duration.DurationInput): boolean =>
-  typeof input === "string"
-    ? input.startsWith("-")
-    : typeof input === "bigint"
-    ? input < 0n
-    : typeof input === "number"
-    ? !(input >= 0)
-    : Array.isArray(input) && input.some((part) => !(part >= 0))
+const units: ReadonlySet<string> = new Set(
+  ["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"] satisfies ReadonlyArray<
+    keyof Duration.DurationObject
+  >
+)
+
+// `Duration.fromInput` converts NaN and an object without a known unit to zero.
+const isDefined = (input: Duration.Input): boolean =>
+  Duration.isDuration(input) || typeof input !== "object"
+    ? !Number.isNaN(input)
+    : Array.isArray(input)
+    ? !input.some(Number.isNaN)
+    : Object.keys(input).length > 0 && Object.entries(input).every(([unit, count]) => units.has(unit) && !Number.isNaN(Number(count ?? 0)))
 
 /**
- * Parses a finite duration of zero or more. The left value is the violated requirement, for an error message.
+ * Parses a finite duration of zero or more. The failure is the violated requirement, for an error message.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const parse = (input: Duration.DurationInput): Either.Either<Duration.Duration, string> =>
-  Option.match(Option.filter(decoded(input), (duration) => Duration.isFinite(duration) && !isNegative(input)), {
-    onNone: () => Either.left(`must be a finite duration of zero or more, such as "30 seconds"`),
-    onSome: Either.right
+export const parse = (input: Duration.Input): Result.Result<Duration.Duration, string> =>
+  Option.match(Option.filter(Duration.fromInput(input), (duration) => isUsable(duration) && isDefined(input)), {
+    onNone: () => Result.fail(`must be a finite duration of zero or more, such as "30 seconds"`),
+    onSome: Result.succeed
   })
 
 /**
- * Parses a finite duration above zero. The left value is the violated requirement, for an error message.
+ * Parses a finite duration above zero. The failure is the violated requirement, for an error message.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const parsePositive = (input: Duration.DurationInput): Either.Either<Duration.Duration, string> =>
-  Either.filterOrLeft(
-    Either.mapLeft(parse(input), () => notPositive),
-    Duration.greaterThan(Duration.zero),
-    () => notPositive
-  )
+export const parsePositive = (input: Duration.Input): Result.Result<Duration.Duration, string> =>
+  Result.filterOrFail(Result.mapError(parse(input), () => notPositive), Duration.isGreaterThan(Duration.zero), () => notPositive)
 
 // The format of `Duration.format`, with or without spaces.
 const parts =
   /^(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m)?\s*(?:(\d+(?:\.\d+)?)\s*s)?\s*(?:(\d+(?:\.\d+)?)\s*ms)?$/
+
+// True of a text in the form of `Duration.Input`; any other text is none.
+const fromUnknown = (text: string): Option.Option<Duration.Duration> => Duration.fromInput(text as Duration.Input)
 
 const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
 
@@ -63,23 +70,26 @@ const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
  * @category parsing
  */
 export const fromText = (text: string): Option.Option<Duration.Duration> => {
-  const trimmed = text.trim()
-  if (trimmed === "0") return Option.some(Duration.zero)
+  // One blank at a time, because the pattern would try each division of a longer run.
+  const trimmed = text.trim().replaceAll(/\s+/g, " ")
+  if (trimmed === "0") {
+    return Option.some(Duration.zero)
+  }
   const counts = trimmed === "" ? null : parts.exec(trimmed)
   const duration = counts === null
-    ? Duration.decodeUnknown(trimmed)
+    ? fromUnknown(trimmed)
     : Option.some(Duration.millis(millisPerPart.reduce((sum, millis, index) => sum + Number(counts[index + 1] ?? 0) * millis, 0)))
-  return Option.filter(duration, (each) => Duration.isFinite(each) && !trimmed.startsWith("-"))
+  return Option.filter(duration, isUsable)
 }
 
 /**
- * Parses a finite duration above zero from text. The left value is the violated requirement, for an error message.
+ * Parses a finite duration above zero from text. The failure is the violated requirement, for an error message.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const parsePositiveText = (text: string): Either.Either<Duration.Duration, string> =>
-  Either.fromOption(Option.filter(fromText(text), Duration.greaterThan(Duration.zero)), () =>
+export const parsePositiveText = (text: string): Result.Result<Duration.Duration, string> =>
+  Result.fromOption(Option.filter(fromText(text), Duration.isGreaterThan(Duration.zero)), () =>
     `must be a duration above zero, such as 30s or 1h30m`)
 
 const notPositive = `must be a finite duration above zero, such as "30 seconds"`

@@ -6,11 +6,11 @@
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
 import { longestWait } from "@plaza/domain/ErrorResponse"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { PlatformError } from "effect/PlatformError"
 import { type Failure, type Inconclusive, isServiceError } from "./ClientError.ts"
 import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.ts"
 
@@ -49,7 +49,7 @@ const causeOf = (failure: Failure | Inconclusive): Failure | Inconclusive => fai
  *
  * // Skips an item that the service refuses, and fails on any other failure.
  * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12)).pipe(
- *   Effect.catchAll((failure) =>
+ *   Effect.catch((failure) =>
  *     FailureScope.of(failure)._tag === "Item" ? Effect.logWarning("item.skipped", failure) : Effect.fail(failure))
  * )
  *
@@ -79,7 +79,9 @@ export const of = (failure: Failure | Inconclusive): FailureScope => {
     case "InternalError":
       return service
     case "UnrecognizedError":
-      if (cause.category === "RateLimited") return rateLimit
+      if (cause.category === "RateLimited") {
+        return rateLimit
+      }
       // Status 408: the request did not arrive in time.
       return cause.category === "ServiceFault" || cause.status === 408
         ? service
@@ -136,6 +138,8 @@ export const mayHaveHappened: (failure: Failure | PlatformError) => boolean = Ma
 // For a 429 without `Retry-After`. A minute is the documented window of the rate limit.
 const defaultWait = Duration.minutes(1)
 
+const bounded = Duration.clamp({ minimum: Duration.zero, maximum: longestWait })
+
 /**
  * Returns how long to wait after a failure of scope `RateLimit`: the `Retry-After`, the time until the `retryAt` of a
  * `RateLimitWaitExceeded`, or else one minute. Never longer than a day.
@@ -147,8 +151,7 @@ const defaultWait = Duration.minutes(1)
 export const waitOf = (failure: Failure | Inconclusive): Effect.Effect<Duration.Duration> => {
   const cause = causeOf(failure)
   if (cause._tag === "RateLimitWaitExceeded") {
-    return Effect.map(DateTime.now, (now) => Duration.min(Duration.millis(Math.max(0, DateTime.distance(now, cause.retryAt))), longestWait))
+    return Effect.map(DateTime.now, (now) => bounded(DateTime.distance(now, cause.retryAt)))
   }
-  const wait = "retryAfter" in cause && cause.retryAfter !== undefined ? cause.retryAfter : defaultWait
-  return Effect.succeed(Duration.min(wait, longestWait))
+  return Effect.succeed(bounded("retryAfter" in cause && cause.retryAfter !== undefined ? cause.retryAfter : defaultWait))
 }

@@ -3,29 +3,23 @@
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
 import type { Media as MediaResource } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
-import * as Layer from "effect/Layer"
+import * as Equal from "effect/Equal"
+import * as FileSystem from "effect/FileSystem"
+import * as Mime from "effect/http/Mime"
+import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import type * as Scope from "effect/Scope"
+import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import { ConnectionLost, InvalidInput } from "./ClientError.ts"
-import { fromEither } from "./internal/Compat.ts"
+import type { CallFailure } from "./ClientError.ts"
 import type { FailureOf } from "./internal/contract/Contract.ts"
-import { Operations } from "./internal/contract/Operations.ts"
-import * as MayHaveHappened from "./internal/delivery/MayHaveHappened.ts"
+import { layerOf, Operations } from "./internal/contract/Operations.ts"
 import * as FileContent from "./internal/upload/FileContent.ts"
-import * as MediaType from "./internal/upload/MediaType.ts"
 import * as Multipart from "./internal/upload/Multipart.ts"
-import * as SentContent from "./internal/upload/SentContent.ts"
+import * as Source from "./internal/upload/Source.ts"
 
 /**
  * Options of an upload.
@@ -47,7 +41,11 @@ export interface UploadOptions {
  * @category models
  */
 export interface Upload<E = never> extends UploadOptions {
-  /** Bytes, or a stream that emits the same bytes in each run; see {@link Upload.rerunnable}. */
+  /**
+   * Bytes, or a stream that emits the same bytes in each run; see {@link Upload.rerunnable}. Bytes without `onProgress` are copied before
+   * the first attempt and sent in one piece, so the timeout of an attempt applies to all of them. For a stream, and with `onProgress`,
+   * it applies to the time without progress.
+   */
   readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
   /**
    * Whether the stream can run again for a retry (default: true). Set it to false for a source that can be read only once, such as
@@ -67,11 +65,11 @@ export interface Upload<E = never> extends UploadOptions {
  * @since 0.1.0
  * @category services
  */
-export class Media extends Context.Tag("@plaza/client/Media")<Media, {
+export class Media extends Context.Service<Media, {
   /**
    * Uploads a file. Repeatable: the client sends the file again after an ambiguous failure, and runs a stream again. The service may
    * then store a second file that no post uses. If the stream fails, the upload fails with the same error. If the length of the
-   * stream isn't `size`, or if a later run emits other bytes, the upload fails with `InvalidInput`; earlier attempts may have
+   * stream isn't `size`, or if the content of a retry has other bytes, the upload fails with `InvalidInput`; earlier attempts may have
    * stored the file, which `FailureScope.mayHaveHappened` reports. Fails with `PayloadTooLarge` for a file beyond the service's limit.
    * Source: interface v1, "Endpoints", POST /media.
    *
@@ -82,143 +80,87 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
    * const program = Effect.flatMap(Media, ({ upload }) =>
    *   upload({ fileName: "a.png", content: new Uint8Array([1, 2, 3]) }))
    */
-  readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
+  readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, Media.UploadFailure | E>
   /**
-   * Streams a file from the file system. Repeatable, as `upload`. `@plaza/client/node` reuses each buffer after it is sent, so an
-   * HTTP client that keeps bytes of request bodies must copy them.
+   * Streams a file from the file system. Repeatable, as `upload`. If the file is modified or replaced during the upload, the upload fails
+   * with `InvalidInput` for `path`. The client recognises that by the length, the modification time and the identity (device and inode)
+   * of the file, and up to 16 MiB also by the bytes of a retry. `@plaza/client/node` reuses each buffer after it is sent, so an HTTP
+   * client that keeps bytes of request bodies must copy them.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly uploadFile: (
     path: string,
     options?: UploadOptions
-  ) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | PlatformError, FileSystem.FileSystem>
-}>() {}
+  ) => Effect.Effect<MediaResource, Media.UploadFileFailure, FileSystem.FileSystem>
+}>()("@plaza/client/Media") {}
+
+/**
+ * The failures of each operation.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export declare namespace Media {
+  /** The failures of `upload`, without those of a stream. */
+  export type UploadFailure = FailureOf<"uploadMedia"> | CallFailure
+  /** The failures of `uploadFile`. */
+  export type UploadFileFailure = FailureOf<"uploadMedia"> | CallFailure | PlatformError
+}
 
 const unknownType = "application/octet-stream"
 
 const invalid = (field: string, message: string) => new InvalidInput({ field, message: `${field} ${message}` })
 
-const validate = <E>(file: Upload<E>): Either.Either<Multipart.FilePart<E>, InvalidInput> => {
-  const { content, fileName, size } = file
-  const contentType = file.contentType ?? MediaType.ofFileName(fileName) ?? unknownType
-  return fileName === ""
-    ? Either.left(invalid("fileName", "must not be empty"))
+const wrongSize = (size: number) => invalid("size", `must be the length of the content, and that is not ${size} bytes`)
+
+const problemOf = ({ content, fileName, size }: Upload<unknown>, contentType: string): InvalidInput | undefined =>
+  fileName === ""
+    ? invalid("fileName", "must not be empty")
     : !/^[!-~]+\/[ -~]+$/.test(contentType)
-    ? Either.left(invalid("contentType", "must be a media type such as image/png"))
+    ? invalid("contentType", "must be a media type such as image/png")
     : size !== undefined && (!Number.isSafeInteger(size) || size < 0)
-    ? Either.left(invalid("size", "must be a whole number of bytes, 0 or more"))
+    ? invalid("size", "must be a whole number of bytes, 0 or more")
     : content instanceof Uint8Array && size !== undefined && size !== content.length
-    ? Either.left(wrongSize(size))
-    : Either.right({ content, size, fileName, contentType })
+    ? wrongSize(size)
+    : undefined
+
+const streamProblems: Source.Problems = {
+  length: wrongSize,
+  bytes: () =>
+    invalid(
+      "content",
+      "emitted other bytes in a retry of the upload; pass bytes, a path or a Stream that emits the same bytes in each run, " +
+        "or set rerunnable: false"
+    ),
+  rerun: () => invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
 }
 
-const wrongSize = (size: number) => invalid("size", `must be the length of the content, and that is not ${size} bytes`)
+const bytesProblems: Source.Problems = {
+  ...streamProblems,
+  bytes: () => invalid("content", "must not change during the upload, but a retry has other bytes")
+}
+
+const fileProblems = (path: string): Source.Problems => {
+  const changed = (how: string) => () => invalid("path", `must be a file that doesn't change during the upload; ${how}`)
+  return { ...streamProblems, length: changed(`the length of ${path} changed`), bytes: changed(`${path} was modified`) }
+}
+
+// The modification time is too coarse for a short file that changes shortly after it was written. For a long file, a comparison of bytes
+// would take a third of the time of the upload.
+const maxComparedSize = 16 * 1024 * 1024
+
+/** What changes when a file is modified or replaced. */
+const versionOf = ({ dev, ino, mtime, size }: FileSystem.File.Info) => [size, mtime, dev, ino]
 
 // Small enough for visible progress, large enough for a low cost.
 const pieceLength = 64 * 1024
 
-/** Splits bytes for `onProgress`. Without `onProgress` the client sends bytes in one piece. */
+/** Splits bytes for `onProgress`. */
 const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.unfold(0, (start) =>
-    start < bytes.length
-      ? Option.some([bytes.subarray(start, start + pieceLength), start + pieceLength])
-      : Option.none())
-
-const notRerunnable = () =>
-  invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
-
-interface Source<E> {
-  /** The part to send. Its stream doesn't fail. */
-  readonly part: Multipart.FilePart<never>
-  /** Fails with the failure of the source. As part of the request it would be a transport failure, which the client retries. */
-  readonly failure: Effect.Effect<never, E | InvalidInput>
-  /** Whether the source has more content to send. */
-  readonly isUnfinished: () => boolean
-  /** Whether any content was read. */
-  readonly isStarted: () => boolean
-  /** Interrupts every run of the source. */
-  readonly close: Effect.Effect<void>
-}
-
-const contentChanged = () =>
-  invalid(
-    "content",
-    "emitted other bytes in a retry of the upload; pass bytes, a path or a Stream that emits the same bytes in each run, " +
-      "or set rerunnable: false"
-  )
-
-/** Reports progress, and fails for a source that fails, has a length other than its size, or can't run again. */
-const makeSource = <E>(
-  part: Multipart.FilePart<E>,
-  { onProgress, rerunnable }: Pick<Upload, "onProgress" | "rerunnable">,
-  sentContent: SentContent.SentContent | undefined,
-  onLengthMismatch: (size: number) => InvalidInput
-): Effect.Effect<Source<E>> => {
-  const bytes = part.content instanceof Uint8Array ? part.content : undefined
-  if (bytes !== undefined && onProgress === undefined) {
-    return Effect.succeed({
-      part: { ...part, content: bytes },
-      failure: Effect.never,
-      isUnfinished: () => true,
-      isStarted: () => false,
-      close: Effect.void
-    })
-  }
-  const content = part.content instanceof Uint8Array ? inPieces(part.content) : part.content
-  const size = bytes?.length ?? part.size
-  return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
-    let isUnfinished = true
-    let runs = 0
-    // Node's fetch reads the body of an aborted request to its end, so the client interrupts the readers itself.
-    const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
-    const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
-    const reading = Effect.withFiberRuntime<void, never, Scope.Scope>((fiber) =>
-      Effect.acquireRelease(
-        Effect.andThen(close, Effect.sync(() => readers.add(fiber))),
-        () => Effect.sync(() => readers.delete(fiber))
-      )
-    )
-    const counted = Stream.suspend(() => {
-      // The application's HTTP client may repeat requests itself.
-      if (runs > 0 && rerunnable === false) {
-        runs++
-        return Stream.fail(notRerunnable())
-      }
-      isUnfinished = true
-      runs++
-      const run = sentContent?.begin()
-      let sent = 0
-      const report = (chunk: Uint8Array): Effect.Effect<void, InvalidInput> => {
-        sent += chunk.length
-        if (run?.add(chunk) === false) {
-          return Effect.fail(contentChanged())
-        }
-        return size !== undefined && sent > size ? Effect.fail(onLengthMismatch(size)) : onProgress?.(sent) ?? Effect.void
-      }
-      const end = Effect.suspend((): Effect.Effect<void, InvalidInput> => {
-        isUnfinished = false
-        if (run?.end() === false) {
-          return Effect.fail(contentChanged())
-        }
-        return size !== undefined && sent < size ? Effect.fail(onLengthMismatch(size)) : Effect.void
-      })
-      return Stream.concat(Stream.tap(content, report), Stream.execute(end))
-    })
-    // Waits for the interruption, because a failure of the stream doesn't close the connection of every HTTP client.
-    const unfailing = Stream.catchAllCause(counted,
-      (cause) => Stream.execute(Effect.andThen(Deferred.failCause(failed, cause), Effect.never)))
-    const interruptible = Stream.unwrapScoped(Effect.as(reading, unfailing))
-    return {
-      part: { ...part, size, content: interruptible },
-      // A later run follows an attempt that may have stored the file, whether the client or the HTTP client made it.
-      failure: Effect.mapError(Deferred.await(failed),
-        (failure) => Predicate.isObject(failure) ? MayHaveHappened.record(failure, runs > 1) : failure),
-      isUnfinished: () => isUnfinished,
-      isStarted: () => runs > 0,
-      close
-    }
-  })
-}
+    Effect.succeed(
+      start < bytes.length ? [bytes.subarray(start, start + pieceLength), start + pieceLength] as const : undefined
+    ))
 
 /** Adds a likely cause to a lost connection: some HTTP clients don't read a response while they write. */
 const withSizeHint = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
@@ -226,50 +168,77 @@ const withSizeHint = <F extends { readonly _tag: string }>(failure: F | Connecti
     ? new ConnectionLost({
       attempts: failure.attempts,
       reason: failure.reason,
-      cause: failure.cause,
+      ...(failure.cause === undefined ? {} : { cause: failure.cause }),
       message: `${failure.message} while the client sent the file; the file may be too large for the service`
     })
     : failure
 
 /** Creates the service of {@link Media} for `Plaza.layer`. @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Media["Type"], never, Operations> = Effect.gen(function*() {
-  const { send } = yield* Operations
-
+export const make: Effect.Effect<Media["Service"], never, Operations> = Effect.map(Operations, ({ send }) => {
   const uploadPart = <E>(
     file: Upload<E>,
-    sentContent: SentContent.SentContent | undefined,
-    onLengthMismatch: (size: number) => InvalidInput
-  ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
+    problems: Source.Problems,
+    compared = true
+  ): Effect.Effect<MediaResource, Media.UploadFailure | E> =>
     Effect.gen(function*() {
-      const source = yield* makeSource(yield* fromEither(validate(file)), file, sentContent, onLengthMismatch)
-      const body = yield* Multipart.body(source.part)
-      const canRepeat = file.rerunnable === false ? () => !source.isStarted() : undefined
+      const { content, fileName, onProgress } = file
+      const contentType = file.contentType ?? Option.getOrElse(Mime.getType(fileName), () => unknownType)
+      const problem = problemOf(file, contentType)
+      if (problem !== undefined) {
+        return yield* problem
+      }
+      const isBytes = content instanceof Uint8Array
+      // In one piece, because fetch sends a stream without its length, and some browsers send none.
+      if (isBytes && onProgress === undefined) {
+        const body = yield* Multipart.body({ fileName, contentType, content })
+        return yield* Effect.mapError(send("uploadMedia", {}, { body }), withSizeHint)
+      }
+      const rerunnable = isBytes || file.rerunnable !== false
+      const size = isBytes ? content.length : file.size
+      const source = yield* Source.make({
+        content: isBytes ? inPieces(content) : content,
+        size,
+        rerunnable,
+        compared,
+        onProgress,
+        problems
+      })
+      const body = yield* Multipart.body({ fileName, contentType, content: source.content, size })
       const sent = Effect.mapError(
-        send("uploadMedia", {}, { body, canRepeat }),
+        send("uploadMedia", {}, { body, canRepeat: rerunnable ? undefined : () => !source.isStarted() }),
         (failure) => source.isUnfinished() ? withSizeHint(failure) : failure
       )
-      return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)
+      return yield* Effect.raceFirst(sent, source.failure)
     })
 
   const uploadFile = (path: string, options: UploadOptions = {}) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
-      const { size, type } = yield* fs.stat(path)
-      if (type !== "File") {
-        return yield* Effect.fail(invalid("path", `must be the path of a file; ${path} is not a file`))
+      const info = yield* fs.stat(path)
+      if (info.type !== "File") {
+        return yield* invalid("path", `must be the path of a file; ${path} is not a file`)
+      }
+      const size = Number(info.size)
+      const problems = fileProblems(path)
+      let first: ReturnType<typeof versionOf> | undefined
+      const verify = (info: FileSystem.File.Info): Effect.Effect<void, InvalidInput> => {
+        const version = versionOf(info)
+        first ??= version
+        return Number(info.size) !== size
+          ? Effect.fail(problems.length(size))
+          : Equal.equals(first, version)
+          ? Effect.void
+          : Effect.fail(problems.bytes())
       }
       const fileName = path.split(/[\\/]/).at(-1) ?? path
-      return yield* uploadPart(
-        { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
-        undefined,
-        () => invalid("path", `must be a file that doesn't change during the upload; the length of ${path} changed`)
-      )
+      const content = FileContent.make(fs, path, verify)
+      return yield* uploadPart({ ...options, fileName, size, content }, problems, size <= maxComparedSize)
     })
 
-  const upload = <E = never>(file: Upload<E>) =>
-    uploadPart(file, file.content instanceof Uint8Array || file.rerunnable === false ? undefined : SentContent.make(), wrongSize)
-
-  return { upload, uploadFile }
+  return {
+    upload: (file) => uploadPart(file, file.content instanceof Uint8Array ? bytesProblems : streamProblems),
+    uploadFile
+  }
 })
 
 /**
@@ -278,4 +247,4 @@ export const make: Effect.Effect<Media["Type"], never, Operations> = Effect.gen(
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Media, never, Operations> = /*#__PURE__*/ Layer.effect(Media, make)
+export const layer: Layer.Layer<Media, never, Operations> = /*#__PURE__*/ layerOf(Media, make)

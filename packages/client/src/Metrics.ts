@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as Metric from "effect/Metric"
-import * as MetricBoundaries from "effect/MetricBoundaries"
 
 /**
  * Requests sent, retries included.
@@ -40,7 +39,7 @@ export const rateLimited = Metric.counter("plaza_client_rate_limited", {
 })
 
 /**
- * Pauses after a `Retry-After` or a 429, with the tag `scope`: `key` or `operation`.
+ * Pauses after a `Retry-After` or a 429, with the attribute `scope`: `key` or `operation`.
  *
  * @since 0.1.0
  * @category metrics
@@ -57,8 +56,7 @@ export const pauses = Metric.counter("plaza_client_rate_pauses", {
  * @since 0.1.0
  * @category metrics
  */
-export const waits = Metric.histogram(
-  "plaza_client_rate_wait_seconds",
-  MetricBoundaries.fromIterable([0.01, 0.1, 1, 5, 15, 30, 60, 300]),
-  "Seconds that requests waited for the key's allowance"
-)
+export const waits = Metric.histogram("plaza_client_rate_wait_seconds", {
+  description: "Seconds that requests waited for the key's allowance",
+  boundaries: [0.01, 0.1, 1, 5, 15, 30, 60, 300]
+})

@@ -3,28 +3,24 @@
  *
  * @since 0.1.0
  */
-import * as HttpBody from "@effect/platform/HttpBody"
-import type * as HttpClient from "@effect/platform/HttpClient"
-import type { HttpMethod } from "@effect/platform/HttpMethod"
-import type { DeliveryClass } from "@plaza/domain/Delivery"
-import type { ConfigError } from "effect/ConfigError"
-import * as Context from "effect/Context"
+import type { DeliveryClass } from "@plaza/domain/Operations"
+import type { ConfigError } from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as HttpBody from "effect/http/HttpBody"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as Chat from "./Chat.ts"
 import { InvalidInput } from "./ClientError.ts"
 import type { InvalidSettings } from "./ClientError.ts"
-import { fromEither } from "./internal/Compat.ts"
 import { decoder } from "./internal/contract/Contract.ts"
 import * as Operations from "./internal/contract/Operations.ts"
 import type { OpenFailure } from "./internal/contract/Operations.ts"
 import * as Pagination from "./internal/contract/Pagination.ts"
 import type { ListFailure, ListOptions } from "./internal/contract/Pagination.ts"
-import type { ApiRequest } from "./internal/transport/ApiRequest.ts"
+import type { ApiRequest } from "./internal/delivery/Attempt.ts"
 import * as Media from "./Media.ts"
 import * as Posts from "./Posts.ts"
 import * as Profiles from "./Profiles.ts"
@@ -37,8 +33,11 @@ import * as Stories from "./Stories.ts"
 /** @since 0.1.0 @category models */
 export type { Options } from "./Settings.ts"
 
+/** @since 0.1.0 @category models */
+export type { Attempt, OnAttempt } from "./CallOptions.ts"
+
 /** @since 0.1.0 @category options */
-export { withMaxWait, withRetry, withTimeout } from "./CallOptions.ts"
+export { onAttempt, withMaxWait, withRetry, withTimeout } from "./CallOptions.ts"
 
 /**
  * The services of the layers in this module.
@@ -56,22 +55,27 @@ export type Services =
   | Operations.Operations
   | RateLimit.RateLimit
 
-// One effect for all services, because a layer for each would take most of the time before the first request.
-const make: Effect.Effect<
-  Context.Context<Exclude<Services, RateLimit.RateLimit>>,
-  never,
-  HttpClient.HttpClient | RateLimit.RateLimit | Settings | Scope.Scope
-> = /*#__PURE__*/ Effect.flatMap(Operations.make, (operations) =>
-  Effect.gen(function*() {
-    return Context.make(Operations.Operations, operations).pipe(
-      Context.add(Profiles.Profiles, yield* Profiles.make),
-      Context.add(Posts.Posts, yield* Posts.make),
-      Context.add(Media.Media, yield* Media.make),
-      Context.add(Stories.Stories, yield* Stories.make),
-      Context.add(Store.Store, yield* Store.make),
-      Context.add(Chat.Chat, yield* Chat.make)
-    )
-  }).pipe(Effect.provideService(Operations.Operations, operations)))
+// A program builds a constant layer once, also for two clients with different options. So each client has fresh ones.
+const operations = /*#__PURE__*/ Layer.effect(Operations.Operations, Operations.make)
+
+const services = /*#__PURE__*/ Layer.mergeAll(
+  Profiles.layer,
+  Posts.layer,
+  Media.layer,
+  Stories.layer,
+  Store.layer,
+  Chat.layer
+).pipe(/*#__PURE__*/ Layer.provideMerge(operations))
+
+const settingsOf = (options: Options): Layer.Layer<Settings, InvalidSettings> =>
+  Layer.effect(Settings, Effect.fromResult(fromOptions(options)))
+
+// A defect is impossible: `Settings` has checked both values.
+const rateLimit = /*#__PURE__*/ Layer.effect(
+  RateLimit.RateLimit,
+  /*#__PURE__*/ Effect.flatMap(Settings,
+    ({ rateLimit, rateWindow }) => Effect.orDie(RateLimit.makeMemory({ limit: rateLimit, window: rateWindow })))
+)
 
 /**
  * Every service except the rate limit, for a base URL and a key. Provide a rate limit such as `RateLimitSql.layer` if several
@@ -84,21 +88,7 @@ const make: Effect.Effect<
 export const layerWithoutRateLimit = (
   options: Options
 ): Layer.Layer<Exclude<Services, RateLimit.RateLimit>, InvalidSettings, HttpClient.HttpClient | RateLimit.RateLimit> =>
-  Layer.scopedContext(
-    Effect.flatMap(fromEither(fromOptions(options)), (settings) => Effect.provideService(make, Settings, settings))
-  )
-
-const layerFrom = <A, E>(
-  settings: Effect.Effect<Settings["Type"], E>,
-  make: Effect.Effect<Context.Context<A>, never, HttpClient.HttpClient | RateLimit.RateLimit | Settings | Scope.Scope>
-): Layer.Layer<A | RateLimit.RateLimit, E, HttpClient.HttpClient> =>
-  Layer.scopedContext(Effect.gen(function*() {
-    const given = yield* settings
-    // A defect is impossible: `Settings` has checked both values.
-    const rateLimit = yield* Effect.orDie(RateLimit.makeMemory({ limit: given.rateLimit, window: given.rateWindow }))
-    const required = Context.make(Settings, given).pipe(Context.add(RateLimit.RateLimit, rateLimit))
-    return Context.add(yield* Effect.provide(make, required), RateLimit.RateLimit, rateLimit)
-  }))
+  services.pipe(Layer.fresh, Layer.provide(settingsOf(options)))
 
 /**
  * Every service, for a base URL and a key. Each layer has its own rate limit: use one layer for each key. Fails with
@@ -118,7 +108,7 @@ const layerFrom = <A, E>(
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, HttpClient.HttpClient> =>
-  layerFrom(fromEither(fromOptions(options)), make)
+  services.pipe(Layer.provideMerge(rateLimit), Layer.fresh, Layer.provide(settingsOf(options)))
 
 /**
  * What the services of {@link layer} have in common, without the services. A page in a browser loads less with it and the layers of the
@@ -141,10 +131,7 @@ export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, 
 export const layerOperations = (
   options: Options
 ): Layer.Layer<Operations.Operations | RateLimit.RateLimit, InvalidSettings, HttpClient.HttpClient> =>
-  layerFrom(
-    fromEither(fromOptions(options)),
-    Effect.map(Operations.make, (operations) => Context.make(Operations.Operations, operations))
-  )
+  operations.pipe(Layer.provideMerge(rateLimit), Layer.fresh, Layer.provide(settingsOf(options)))
 
 /**
  * {@link layerConfig} with the name and version of an application for `User-Agent`, such as `stock-robot/1.2`.
@@ -153,7 +140,11 @@ export const layerOperations = (
  * @category layers
  */
 export const layerConfigFor = (application: string | undefined): Layer.Layer<Services, ConfigError, HttpClient.HttpClient> =>
-  layerFrom(configFor(application), make)
+  services.pipe(
+    Layer.provideMerge(rateLimit),
+    Layer.fresh,
+    Layer.provide(Layer.effect(Settings, configFor(application)))
+  )
 
 /**
  * Every service, from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT` of one attempt
@@ -180,8 +171,8 @@ export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClie
  * @since 0.1.0
  * @category models
  */
-export interface OpenRequest<A, I> {
-  readonly method: HttpMethod
+export interface OpenRequest<A> {
+  readonly method: ApiRequest["method"]
   /** Relative to the base URL, with a leading slash and percent-encoded ids. */
   readonly path: string
   /** The query parameters. One that is `undefined` is not sent. */
@@ -189,7 +180,7 @@ export interface OpenRequest<A, I> {
   /** The body, which is sent as JSON (default: no body). */
   readonly payload?: unknown
   /** Decodes the JSON of the response. Its input is `undefined` for a response without a body. */
-  readonly response: Schema.Schema<A, I>
+  readonly response: Schema.Decoder<A>
   /** What the client does after an ambiguous failure (default: `Read` for GET, `Once` for other methods). */
   readonly delivery?: Exclude<DeliveryClass, "Checkable"> | undefined
 }
@@ -200,35 +191,33 @@ export interface OpenRequest<A, I> {
  * @since 0.1.0
  * @category models
  */
-export interface OpenList<A, I> extends ListOptions {
+export interface OpenList<A> extends ListOptions {
   /** Relative to the base URL, with a leading slash and percent-encoded ids. */
   readonly path: string
   /** The query parameters in addition to `limit` and `cursor`. */
   readonly query?: Readonly<Record<string, string | undefined>> | undefined
   /** Decodes each item. */
-  readonly item: Schema.Schema<A, I>
+  readonly item: Schema.Decoder<A>
 }
 
 // Rejects a path that a URL parser resolves to another path or origin.
-const validatePath = (path: string): Either.Either<string, InvalidInput> => {
+const validatePath = (path: string): Result.Result<string, InvalidInput> => {
   const url = path.startsWith("/") && URL.canParse(`http://host/base${path}`) ? new URL(`http://host/base${path}`) : null
   return url === null || url.search !== "" || url.hash !== "" || url.pathname !== `/base${path}`
-    ? Either.left(
+    ? Result.fail(
       new InvalidInput({
         field: "path",
         message: `path must start with a slash and contain percent-encoded segments only, without "..", ? or #`
       })
     )
-    : Either.right(path)
+    : Result.succeed(path)
 }
 
-const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">): Either.Either<ApiRequest, InvalidInput> =>
-  Either.map(
-    Either.all({
-      path: validatePath(request.path),
-      body: request.payload === undefined ? Either.right(HttpBody.empty) : Operations.jsonBody(request.payload)
-    }),
-    ({ body, path }) => ({
+const apiRequestOf = (request: Omit<OpenRequest<unknown>, "response">): Result.Result<ApiRequest, InvalidInput> =>
+  Result.gen(function*() {
+    const path = yield* validatePath(request.path)
+    const body = request.payload === undefined ? HttpBody.empty : yield* Operations.jsonBody(request.payload)
+    return {
       operation: "request",
       area: "open",
       delivery: request.delivery ?? (request.method === "GET" ? "Read" : "Once"),
@@ -236,8 +225,8 @@ const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">):
       path,
       query: request.query ?? {},
       body
-    })
-  )
+    }
+  })
 
 /**
  * Sends a request to an undocumented endpoint. The key, the rate limit, the delivery rules, the errors and the spans are those of
@@ -253,20 +242,18 @@ const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">):
  * @since 0.1.0
  * @category open areas
  */
-export const request = <A, I>(
-  options: OpenRequest<A, I>
-): Effect.Effect<A, OpenFailure, Operations.Operations> =>
+export const request = <A>(options: OpenRequest<A>): Effect.Effect<A, OpenFailure, Operations.Operations> =>
   Effect.suspend(() => {
     const decode = decoder(options.response)
     const empty = decode(undefined)
-    return send(options, { decode, whenEmpty: Either.isRight(empty) ? () => empty.right : undefined })
+    return send(options, { decode, whenEmpty: Result.isSuccess(empty) ? () => empty.success : undefined })
   })
 
-const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reader: Operations.Reader<A>) =>
-  Effect.gen(function*() {
-    const { sendOpen } = yield* Operations.Operations
-    return yield* sendOpen(yield* fromEither(apiRequestOf(options)), reader)
-  })
+const send = <A>(options: Omit<OpenRequest<unknown>, "response">, reader: Operations.Reader<A>) =>
+  Effect.flatMap(
+    Effect.fromResult(apiRequestOf(options)),
+    (request) => Effect.flatMap(Operations.Operations, ({ sendOpen }) => sendOpen(request, reader))
+  )
 
 /**
  * Reads an undocumented list that follows the documented list behaviour.
@@ -281,9 +268,7 @@ const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reade
  * @since 0.1.0
  * @category open areas
  */
-export const paginate = <A, I>(
-  options: OpenList<A, I>
-): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
+export const paginate = <A>(options: OpenList<A>): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
   // Compiled once for all pages, because compiling a schema takes longer than decoding a page.
   const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(

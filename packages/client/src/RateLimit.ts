@@ -3,6 +3,11 @@
  * sends a request. The slot is free again one window after the response, because the service counted the request at some time
  * before the response.
  *
+ * With a backlog, the client uses 99.5% of the limit, without a 429, if the service counts the requests of the last window (a sliding
+ * log), counts in fixed windows, or has a token bucket or a leaky bucket of the size of the limit. A sliding-window counter, and a bucket
+ * that is smaller, also refuse requests within the limit. After a 429 the client spaces requests evenly for ten windows, so that few more
+ * are refused, and every call succeeds at the rate of the limit.
+ *
  * Limits: all callers of a key must share one `RateLimit`. The service may still respond with 429 if it counts requests that it
  * refused with 429, or counts a request after its caller gave up.
  *
@@ -13,13 +18,13 @@
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.ts"
 import type { Shutdown } from "./internal/delivery/Shutdown.ts"
+import { CurrentReservation } from "./internal/rate-limit/Acquire.ts"
 import * as Memory from "./internal/rate-limit/MemoryRateLimit.ts"
-import * as Reservation from "./internal/rate-limit/Reservation.ts"
 
 /**
  * The allowance of a key.
@@ -31,7 +36,7 @@ export interface Allowance {
   /** Requests in a window (default: 120). */
   readonly limit?: number
   /** Length of the window (default: 60 seconds). */
-  readonly window?: Duration.DurationInput
+  readonly window?: Duration.Input
 }
 
 /**
@@ -116,8 +121,8 @@ export interface Status {
  */
 export interface Slot {
   /**
-   * Runs the request. The slot is in use until one window after the end of the request. Dies on a second request, and on a
-   * request after the scope of the slot has closed.
+   * Runs the request. The slot is in use until one window after the end of the request. Fails with `ClientClosed` after the release of
+   * the layer. Dies on a second request, and on a request after the scope of the slot has closed.
    */
   readonly use: <A, E, R>(
     request: Effect.Effect<A, E, R>,
@@ -131,7 +136,7 @@ export interface Slot {
  * @since 0.1.0
  * @category services
  */
-export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit, {
+export class RateLimit extends Context.Service<RateLimit, {
   /**
    * Waits for a slot, first in, first out, for at most `maxWait`. Fails with `RateLimitWaitExceeded` as soon as the wait is known
    * to exceed `maxWait`, and with `ClientClosed` when the layer is released. The caller can decide on the request once it has the
@@ -149,20 +154,20 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    * }))
    */
   readonly reserve: (
-    maxWait: Duration.DurationInput,
+    maxWait: Duration.Input,
     options?: WaitOptions
   ) => Effect.Effect<Slot, RateLimitWaitExceeded | ClientClosed, Scope.Scope>
   /**
    * Acquires a slot and runs one request in it: the same as `reserve` and `use`, with less overhead.
    */
   readonly withSlot: <A, E, R>(
-    maxWait: Duration.DurationInput,
+    maxWait: Duration.Input,
     request: Effect.Effect<A, E, R>,
     options?: WaitOptions & RequestOptions<E>
   ) => Effect.Effect<A, E | RateLimitWaitExceeded | ClientClosed, R>
   /**
-   * Pauses the key, or one operation, for a time of at most a day. The pause applies to waiting requests too. A pause that ends before the current
-   * pause has no effect.
+   * Pauses the key, or one operation, for a time of at most a day. The pause applies to waiting requests too. A pause that ends before
+   * the current pause has no effect.
    */
   readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
   /**
@@ -173,7 +178,7 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
   readonly occupy: (ages: ReadonlyArray<Duration.Duration>, tolerance?: Duration.Duration) => Effect.Effect<void>
   /** A snapshot of the free slots, the requests in flight, the waiting requests and the pauses. */
   readonly status: Effect.Effect<Status>
-}>() {}
+}>()("@plaza/client/RateLimit") {}
 
 /**
  * Sends the first attempt of a call in a reserved slot. Later attempts wait for slots of their own.
@@ -181,7 +186,9 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
  * @since 0.1.0
  * @category combinators
  */
-export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Reservation.inSlot
+export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  // The fibers of a call share this cell, so that only one attempt takes the slot.
+  Effect.provideService(call, CurrentReservation, { slot })
 
 /**
  * An allowance in the memory of this process. Fails with `InvalidSettings` for an invalid limit or window.
@@ -189,7 +196,7 @@ export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => 
  * @since 0.1.0
  * @category constructors
  */
-export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> = Memory.make
+export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Service"], InvalidSettings, Scope.Scope> = Memory.make
 
 /**
  * Keeps the allowance in the memory of this process. If several processes use the same key, they exceed the limit together: use
@@ -199,4 +206,4 @@ export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Typ
  * @category layers
  */
 export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit, InvalidSettings> =>
-  Layer.scoped(RateLimit, makeMemory(allowance))
+  Layer.effect(RateLimit, makeMemory(allowance))

@@ -14,8 +14,10 @@
  *
  * @since 0.1.0
  */
-import * as Encoding from "effect/Encoding"
+import * as Base64 from "effect/encoding/Base64"
+import * as Hex from "effect/encoding/Hex"
 import * as Predicate from "effect/Predicate"
+import { escape as literal } from "effect/RegExp"
 
 /**
  * The redaction of one key.
@@ -157,15 +159,12 @@ const layersOf = (text: string): ReadonlyArray<string> => {
 /** The parts of a base64 text that don't depend on the text around the key, for each of the three alignments. */
 const encodedCores = (key: string): ReadonlyArray<string> =>
   ["", " ", "  "].flatMap((before) => {
-    const base64 = Encoding.encodeBase64(before + key)
     // A base64 character has 6 bits. The first and the last characters also contain bits of the text before and after.
     const first = Math.ceil(before.length * 8 / 6)
     const last = Math.floor((before.length + key.length) * 8 / 6)
-    const core = base64.slice(first, last)
+    const core = Base64.encode(before + key).slice(first, last)
     return [core, core.replaceAll("+", "-").replaceAll("/", "_")]
   })
-
-const hexOf = (key: string): string => Array.from(key, (character) => character.charCodeAt(0).toString(16).padStart(2, "0")).join("")
 
 /** A table by ASCII code: 1 for each character of the needles in either case, of base64 and of escapes. */
 const partsOf = (needles: ReadonlyArray<string>): Uint8Array => {
@@ -180,56 +179,8 @@ type Range = readonly [start: number, end: number]
 
 const noRanges: ReadonlyArray<Range> = []
 
-/** The index of the last of these ascending numbers that is not above a limit; -1 if all are above it. */
-const lastUpTo = (at: ReadonlyArray<number>, index: number): number => {
-  let low = 0
-  let high = at.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((at[middle] ?? 0) <= index) {
-      low = middle + 1
-    } else {
-      high = middle
-    }
-  }
-  return low - 1
-}
-
-// A line end within a word, plain and as JSON escapes, with the indentation of the next line.
-const lineEnd = /(?<=[\w+/-])(?:\r?\n|\\r\\n|\\n)[ \t]*(?=[\w+/-])/g
-
-/** A text without the line ends within its words. */
-interface Joined {
-  readonly text: string
-  /** Returns where a character was before. */
-  readonly originOf: (index: number) => number
-}
-
-/** Joins words that are broken into lines, as base64 is by RFC 2045. Returns undefined for a text without them. */
-const joinedLines = (given: string): Joined | undefined => {
-  if (!given.includes("\n") && !given.includes("\\n")) {
-    return undefined
-  }
-  // For each line end: its place in the joined text, and its length and that of all before it.
-  const at: Array<number> = []
-  const removed: Array<number> = []
-  let total = 0
-  const text = given.replace(lineEnd, (match, index: number) => {
-    at.push(index - total)
-    total += match.length
-    removed.push(total)
-    return ""
-  })
-  return total === 0 ? undefined : { text, originOf: (index) => index + (removed[lastUpTo(at, index)] ?? 0) }
-}
-
-const occurrences = (text: string, needle: string): ReadonlyArray<number> => {
-  const found: Array<number> = []
-  for (let index = text.indexOf(needle); index >= 0; index = text.indexOf(needle, index + needle.length)) {
-    found.push(index)
-  }
-  return found
-}
+// A line end within a word, plain and as JSON escapes, with the indentation of the next line. Base64 has them by RFC 2045.
+const lineEndInWord = /(?<=[\w+/-])(?:\r?\n|\\r\\n|\\n)[ \t]*(?=[\w+/-])/g
 
 /** Whether a string of JSON, or a line, ends with this character. */
 const isBoundary = (text: string, index: number): boolean => {
@@ -270,37 +221,22 @@ const stringsIn = (text: string, [start, end]: Range): ReadonlyArray<Range> => {
   return [...parts, [from, end]]
 }
 
-/** The strings around the ranges. Each string is read once, however many ranges it has. */
-const wholeStrings = (text: string, ranges: ReadonlyArray<Range>): ReadonlyArray<Range> => {
-  const strings: Array<Range> = []
-  let covered = 0
-  for (const range of [...ranges].sort(([a], [b]) => a - b)) {
-    if (range[1] > covered) {
-      const string = stringAround(text, range)
-      covered = string[1]
-      strings.push(string)
-    }
-  }
-  return strings
-}
-
-const replaced = (text: string, ranges: ReadonlyArray<Range>): string => {
+/** Replaces the strings around the ranges. Reads each string once, however many ranges it has. */
+const withoutStrings = (text: string, ranges: ReadonlyArray<Range>): string => {
   let out = ""
   let copied = 0
-  for (const [start, end] of [...ranges].sort(([a], [b]) => a - b)) {
-    if (start >= copied) {
-      out += text.slice(copied, start) + replacement
+  for (const range of [...ranges].sort(([a], [b]) => a - b)) {
+    if (range[1] > copied) {
+      const [start, end] = stringAround(text, range)
+      out += start < copied ? "" : text.slice(copied, start) + replacement
+      copied = end
     }
-    copied = Math.max(copied, end)
   }
   return out + text.slice(copied)
 }
 
 // With the same length, which `toLowerCase` does not keep.
 const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
-
-// Causes are a few levels deep. The limit stops a cycle.
-const maxDepth = 8
 
 /**
  * Creates the redaction of a key. A key of fewer than 8 characters, which isn't of the documented form, is not redacted; one of fewer than
@@ -320,14 +256,15 @@ export const make = (key: string): Redaction => {
     return { text: (text) => text, headers: definedOf, cause: copyOf((text) => text) }
   }
   // A lower-case header name leaves most of a key readable. A short key could be a word.
-  const fold = key.length < secretLength ? (text: string) => text : lowerCase
+  const ignoresCase = key.length >= secretLength
+  const fold = ignoresCase ? lowerCase : (text: string) => text
+  const flags = ignoresCase ? "gi" : "g"
   const secrets = [...new Set([key, key.slice(-secretLength)])]
-  const encoded = secrets.flatMap((secret) => [...encodedCores(secret), hexOf(secret)])
+  const encoded = secrets.flatMap((secret) => [...encodedCores(secret), Hex.encode(secret)])
   // The key may itself contain an escape, which an echo may contain decoded. So each decoded form is a needle.
   const needles = [...new Set([...secrets, ...encoded].flatMap(layersOf).map(fold))]
-  // Otherwise half of an escape of JSON would stay behind.
-  const isPlain = !/["\\]/.test(key)
-  const wholeKey = fold(key)
+  // Otherwise half of an escape of JSON would stay behind. After a backslash, the first character of the key is escaped.
+  const plain = /["\\]/.test(key) ? undefined : new RegExp(`(?<!\\\\)${literal(key)}`, flags)
   const isPart = partsOf([...needles, ...secrets, ...encoded])
   const shortest = Math.min(...needles.map(({ length }) => length))
 
@@ -363,61 +300,35 @@ export const make = (key: string): Redaction => {
     return runs ?? noRanges
   }
 
-  /** Finds the key itself in a run. In what is left of the run, finds the strings with another form of it. */
-  const findInRun = (given: string, [start, end]: Range, plain: Array<Range>, strings: Array<Range>): void => {
-    const run = given.slice(start, end)
-    let left = ""
-    let copied = 0
-    for (const index of isPlain ? occurrences(fold(run), wholeKey) : []) {
-      // After a backslash its first character is escaped.
-      if (run[index - 1] !== "\\") {
-        plain.push([start + index, start + index + key.length])
-        left += `${run.slice(copied, index)} `
-        copied = index + key.length
+  /** The parts of a text that contain a form of the key in one line. */
+  const rangesInLine = (text: string): ReadonlyArray<Range> =>
+    runsIn(text).flatMap((run) => {
+      if (!isIn(text.slice(...run))) {
+        return noRanges
       }
-    }
-    left += run.slice(copied)
-    if (isIn(left)) {
-      const parts = stringsIn(given, [start, end]).filter((part) => isIn(given.slice(...part)))
-      strings.push(...parts.length === 0 ? [[start, end] as const] : parts)
-    }
+      const parts = stringsIn(text, run).filter((part) => isIn(text.slice(...part)))
+      return parts.length === 0 ? [run] : parts
+    })
+
+  /** The parts of a text that contain a needle in several lines. */
+  const rangesInLines = (text: string): ReadonlyArray<Range> => {
+    const joined = text.includes("\n") || text.includes("\\n") ? text.replace(lineEndInWord, "") : text
+    const runs = joined === text ? [] : runsIn(joined).map((run) => fold(joined.slice(...run)))
+    return needles.filter((needle) => runs.some((run) => run.includes(needle))).flatMap((needle) => {
+      const broken = new RegExp(Array.from(needle, literal).join(/(?:\\[rn]|\s)*/.source), flags)
+      return Array.from(text.matchAll(broken), ({ 0: { length }, index }): Range => [index, index + length])
+    })
   }
 
-  const findInLines = ({ originOf, text }: Joined, strings: Array<Range>): void => {
-    for (const [start, end] of runsIn(text)) {
-      const run = fold(text.slice(start, end))
-      for (const needle of needles) {
-        for (const index of occurrences(run, needle)) {
-          const range = [originOf(start + index), originOf(start + index + needle.length - 1) + 1] as const
-          // One that is not broken was found before.
-          if (range[1] - range[0] > needle.length) {
-            strings.push(range)
-          }
-        }
-      }
-    }
-  }
-
-  const text = (given: string): string => {
-    const runs = runsIn(given)
-    const joined = joinedLines(given)
-    if (runs.length === 0 && joined === undefined) {
-      return given
-    }
-    const plain: Array<Range> = []
-    const strings: Array<Range> = []
-    for (const run of runs) {
-      findInRun(given, run, plain, strings)
-    }
-    if (joined !== undefined) {
-      findInLines(joined, strings)
-    }
-    return plain.length + strings.length === 0 ? given : replaced(given, [...plain, ...wholeStrings(given, strings)])
+  const text = (input: string): string => {
+    const rest = plain === undefined || runsIn(input).length === 0 ? input : input.replace(plain, replacement)
+    const ranges = [...rangesInLine(rest), ...rangesInLines(rest)]
+    return ranges.length === 0 ? rest : withoutStrings(rest, ranges)
   }
 
   // A folded header field has white space where its lines ended.
-  const field = (given: string): string => {
-    const left = text(given)
+  const field = (input: string): string => {
+    const left = text(input)
     return /\s/.test(left) && isIn(left.replaceAll(/\s+/g, "")) ? replacement : left
   }
 
@@ -431,16 +342,19 @@ export const make = (key: string): Redaction => {
 const definedOf = (headers: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]))
 
-// The plain fields of errors of sockets, TLS, undici and fetch.
+// The plain fields of errors of sockets, TLS, undici, fetch and the platform's client.
 const fields = ["code", "errno", "syscall", "hostname", "host", "address", "port", "reason", "status", "statusCode", "_tag"] as const
+
+// Causes are a few levels deep. The limit stops a cycle.
+const maxDepth = 8
 
 const copyOf = (redacted: (text: string) => string) => {
   const copy = (cause: unknown, depth: number): unknown => {
-    if (typeof cause === "string") {
-      return redacted(cause)
+    if (typeof cause === "string" || typeof cause === "symbol") {
+      return redacted(String(cause))
     }
-    if (!Predicate.isObject(cause)) {
-      return typeof cause === "symbol" ? redacted(String(cause)) : cause
+    if (!Predicate.isObjectKeyword(cause)) {
+      return cause
     }
     if (depth === maxDepth || Predicate.isFunction(cause)) {
       return undefined
@@ -453,27 +367,25 @@ const copyOf = (redacted: (text: string) => string) => {
         return undefined
       }
     }
-    const textOf = (name: string): string | undefined => {
-      const found = read(name)
-      return typeof found === "string" ? redacted(found) : undefined
+    const plain = (name: string): string | number | undefined => {
+      const value = read(name)
+      return typeof value === "string" ? redacted(value) : typeof value === "number" ? value : undefined
     }
     const inner = read("cause")
-    const error = new Error(textOf("message") ?? "", inner === undefined ? undefined : { cause: copy(inner, depth + 1) })
-    Object.defineProperty(error, "name", { value: textOf("name") ?? "Error", configurable: true, writable: true })
-    Object.defineProperty(error, "stack", {
-      value: textOf("stack") ?? `${error.name}: ${error.message}`,
-      configurable: true,
-      writable: true
-    })
+    const error = new Error(String(plain("message") ?? ""), inner === undefined ? undefined : { cause: copy(inner, depth + 1) })
+    const set = (name: string, value: unknown, enumerable: boolean) =>
+      Object.defineProperty(error, name, { value, enumerable, configurable: true, writable: true })
+    set("name", String(plain("name") ?? "Error"), false)
+    set("stack", plain("stack") ?? `${error.name}: ${error.message}`, false)
     for (const name of fields) {
-      const fact = read(name)
-      if (typeof fact === "string" || typeof fact === "number") {
-        Object.defineProperty(error, name, { value: typeof fact === "string" ? redacted(fact) : fact, enumerable: true })
+      const value = plain(name)
+      if (value !== undefined) {
+        set(name, value, true)
       }
     }
     const errors = read("errors")
     if (Array.isArray(errors)) {
-      Object.defineProperty(error, "errors", { value: errors.map((one: unknown) => copy(one, depth + 1)), enumerable: true })
+      set("errors", errors.map((one: unknown) => copy(one, depth + 1)), true)
     }
     return error
   }

@@ -3,23 +3,23 @@
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import * as Either from "effect/Either"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type * as Schedule from "effect/Schedule"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Issue from "effect/SchemaIssue"
+import type { OnAttempt } from "./CallOptions.ts"
 import type { AttemptFailure, InvalidSettings } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
 import { checkBaseUrl } from "./internal/BaseUrl.ts"
-import { defaultRetry } from "./internal/delivery/Retry.ts"
-import { checkApiKey, defaults, named, parseCount } from "./internal/Setting.ts"
-import { userAgent } from "./internal/transport/UserAgent.ts"
+import { checkApiKey, defaults, named, parseCount, userAgent } from "./internal/Setting.ts"
 
 /** @since 0.1.0 @category parsing */
 export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.ts"
-
-/** @since 0.1.0 @category config */
-export { allowInsecureHttp, config, configFor, sharedConfig } from "./internal/SettingsConfig.ts"
 
 /**
  * Options of a client.
@@ -35,23 +35,31 @@ export interface Options {
   /** The API key: printable ASCII without spaces. The service decides whether it is valid. */
   readonly apiKey: Redacted.Redacted
   /** The timeout of one attempt, including its response; for an upload, the longest time without progress (default: 30 seconds). */
-  readonly timeout?: Duration.DurationInput | undefined
+  readonly timeout?: Duration.Input | undefined
   /**
    * When to retry, if the delivery class allows a retry. The schedule's input is the failure (default: four retries within two
    * minutes, with an exponential backoff from 250 milliseconds and jitter).
    */
   readonly retry?: Schedule.Schedule<unknown, AttemptFailure> | undefined
+  /**
+   * Whether to stop retries during an outage (default: true). A client has 500 tokens. A retry after an ambiguous failure or a failed
+   * connection takes 14, and a success returns one. Without tokens a call fails with its last failure at once. The requests of the
+   * search for a post are free.
+   */
+  readonly retryBudget?: boolean | undefined
+  /** Observes each attempt of every call: see `Plaza.onAttempt` (default: nothing). */
+  readonly onAttempt?: OnAttempt | undefined
   /** The longest time that a call waits for the key's allowance, over all attempts; zero means no wait (default: 5 minutes). */
-  readonly maxWait?: Duration.DurationInput | undefined
+  readonly maxWait?: Duration.Input | undefined
   /**
    * The longest time that the service needs to finish a failed request and to list a new post. The client searches for a post of
    * unknown outcome for this time (default: 15 seconds).
    */
-  readonly settleTime?: Duration.DurationInput | undefined
+  readonly settleTime?: Duration.Input | undefined
   /** Requests in a window of the rate limit (default: 120). */
   readonly rateLimit?: number | undefined
   /** The length of that window (default: 60 seconds). */
-  readonly rateWindow?: Duration.DurationInput | undefined
+  readonly rateWindow?: Duration.Input | undefined
   /** Whether to send trace headers to the service, which is a third party (default: false). */
   readonly propagateTrace?: boolean | undefined
   /** The maximum length of a response body in bytes (default: 16 MiB). */
@@ -66,12 +74,14 @@ export interface Options {
  * @since 0.1.0
  * @category services
  */
-export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
+export class Settings extends Context.Service<Settings, {
   /** Without a trailing slash. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted
   readonly timeout: Duration.Duration
   readonly retry: Schedule.Schedule<unknown, AttemptFailure>
+  readonly retryBudget: boolean
+  readonly onAttempt: OnAttempt | undefined
   readonly maxWait: Duration.Duration
   readonly settleTime: Duration.Duration
   readonly rateLimit: number
@@ -79,7 +89,21 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
   readonly propagateTrace: boolean
   readonly maxResponseBytes: number
   readonly userAgent: string
-}>() {}
+}>()("@plaza/client/Settings") {}
+
+/**
+ * The default retry schedule: at most four retries within two minutes, with an exponential backoff from 250 milliseconds. The jitter
+ * prevents clients that failed together from retrying together. A `Retry-After` applies in addition, within the call's maximum wait. The
+ * schedule decides when to retry; the delivery class decides whether a retry is safe.
+ * Source: interface v1, "Retry rules".
+ *
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaultRetry: Schedule.Schedule<unknown> = /*#__PURE__*/ Schedule.exponential("250 millis").pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 4, duration: "2 minutes" })
+)
 
 /**
  * Validates the options of a layer. Fails with `InvalidSettings`, which names the option.
@@ -87,17 +111,99 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
  * @since 0.1.0
  * @category constructors
  */
-export const fromOptions = (options: Options): Either.Either<Settings["Type"], InvalidSettings> =>
-  Either.all({
+export const fromOptions = (options: Options): Result.Result<Settings["Service"], InvalidSettings> =>
+  Result.all({
     baseUrl: named("baseUrl", checkBaseUrl(options.baseUrl, options)),
     apiKey: named("apiKey", checkApiKey(Redacted.value(options.apiKey))),
     timeout: named("timeout", Durations.parsePositive(options.timeout ?? defaults.timeout)),
-    retry: Either.right(options.retry ?? defaultRetry),
+    retry: Result.succeed(options.retry ?? defaultRetry),
+    retryBudget: Result.succeed(options.retryBudget ?? true),
+    onAttempt: Result.succeed(options.onAttempt),
     maxWait: named("maxWait", Durations.parse(options.maxWait ?? defaults.maxWait)),
     settleTime: named("settleTime", Durations.parse(options.settleTime ?? defaults.settleTime)),
     rateLimit: named("rateLimit", parseCount(options.rateLimit ?? defaults.rateLimit)),
     rateWindow: named("rateWindow", Durations.parsePositive(options.rateWindow ?? defaults.rateWindow)),
-    propagateTrace: Either.right(options.propagateTrace ?? false),
+    propagateTrace: Result.succeed(options.propagateTrace ?? false),
     maxResponseBytes: named("maxResponseBytes", parseCount(options.maxResponseBytes ?? defaults.maxResponseBytes)),
     userAgent: named("application", userAgent(options.application))
   })
+
+/** A variable with a check. The error names the variable, and doesn't contain its value. */
+const variable = <A>(name: string, parse: (text: string) => Result.Result<A, string>): Config.Config<A> =>
+  Config.mapEffect(Config.String(name), (text) =>
+    Result.match(parse(text), {
+      onFailure: (message) => Effect.fail(invalidVariable(name, message)),
+      onSuccess: Effect.succeed
+    }))
+
+const invalidVariable = (name: string, message: string): Config.ConfigError =>
+  new Config.ConfigError(new Schema.SchemaError(new Issue.Pointer([name], new Issue.InvalidValue({ message }))))
+
+/**
+ * Whether to accept plain `http` to another machine: the variable `PLAZA_ALLOW_INSECURE_HTTP` (default: false).
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const allowInsecureHttp: Config.Config<boolean> = /*#__PURE__*/ Config.withDefault(
+  /*#__PURE__*/ Config.Boolean("PLAZA_ALLOW_INSECURE_HTTP"),
+  false
+)
+
+// In a function, so that bundlers drop it from pages that pass options.
+const makeSharedConfig = () =>
+  Config.all({
+    timeout: Config.withDefault(variable("PLAZA_TIMEOUT", Durations.parsePositiveText), defaults.timeout),
+    rateLimit: Config.withDefault(
+      variable("PLAZA_RATE_LIMIT", (text) => parseCount(text.trim() === "" ? Number.NaN : Number(text))),
+      defaults.rateLimit
+    ),
+    rateWindow: Config.withDefault(variable("PLAZA_RATE_WINDOW", Durations.parsePositiveText), defaults.rateWindow)
+  })
+
+/**
+ * The settings from the configuration that are the same for every account: `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW`.
+ * For a program that holds the addresses and keys of several accounts itself.
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const sharedConfig: Config.Config<Pick<Settings["Service"], "timeout" | "rateLimit" | "rateWindow">> =
+  /*#__PURE__*/ makeSharedConfig()
+
+/**
+ * {@link config} with the name and version of an application, as in `Options.application`.
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const configFor = (application: string | undefined): Config.Config<Settings["Service"]> =>
+  Config.all({
+    baseUrl: Config.flatMap(allowInsecureHttp,
+      (allowInsecureHttp) => variable("PLAZA_BASE_URL", (text) => checkBaseUrl(text, { allowInsecureHttp }))),
+    apiKey: variable("PLAZA_API_KEY", checkApiKey),
+    shared: sharedConfig,
+    userAgent: Result.match(userAgent(application), {
+      onFailure: (message) => Config.fail(new Schema.SchemaError(new Issue.InvalidValue({ message: `the application's name ${message}` }))),
+      onSuccess: Config.succeed
+    })
+  }).pipe(Config.map(({ shared, ...settings }) => ({
+    ...settings,
+    ...shared,
+    retry: defaultRetry,
+    retryBudget: true,
+    onAttempt: undefined,
+    maxWait: defaults.maxWait,
+    settleTime: defaults.settleTime,
+    propagateTrace: false,
+    maxResponseBytes: defaults.maxResponseBytes
+  })))
+
+/**
+ * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,
+ * `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP` (all optional; `Plaza.layerConfig` lists the defaults).
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const config: Config.Config<Settings["Service"]> = /*#__PURE__*/ configFor(undefined)

@@ -8,12 +8,13 @@ import type { NewShipment } from "@plaza/domain/Requests"
 import type { Order, Product } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import { isServiceError } from "./ClientError.ts"
+import type { CallFailure } from "./ClientError.ts"
 import type { FailureOf } from "./internal/contract/Contract.ts"
-import { Operations } from "./internal/contract/Operations.ts"
+import { layerOf, Operations } from "./internal/contract/Operations.ts"
 import { validateName } from "./internal/contract/validateText.ts"
-import * as KeyedMutex from "./internal/delivery/KeyedMutex.ts"
+import * as KeyedLock from "./internal/delivery/KeyedLock.ts"
 
 /**
  * Sets the stock of products and ships orders.
@@ -21,7 +22,7 @@ import * as KeyedMutex from "./internal/delivery/KeyedMutex.ts"
  * @since 0.1.0
  * @category services
  */
-export class Store extends Context.Tag("@plaza/client/Store")<Store, {
+export class Store extends Context.Service<Store, {
   /**
    * Sets the stock of a product, in pieces. Repeatable: the client sends the request again after an ambiguous failure. A client
    * runs its calls for one product one after the other, so it sends the value of the last call last.
@@ -37,7 +38,7 @@ export class Store extends Context.Tag("@plaza/client/Store")<Store, {
    *
    * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12))
    */
-  readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>
+  readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, Store.SetStockFailure>
   /**
    * Ships an order. Checkable: the client sends the request again after an ambiguous failure. A conflict on the first attempt
    * fails with `Conflict`. A conflict after an ambiguous failure fails with `OutcomeUnknown` and `likely: "done"`: the order is
@@ -53,13 +54,27 @@ export class Store extends Context.Tag("@plaza/client/Store")<Store, {
    * const program = Effect.flatMap(Store, ({ ship }) =>
    *   ship(OrderId.make("1042"), { carrier: "DHL", trackingNumber: "JD0001" }))
    */
-  readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, FailureOf<"shipOrder">>
-}>() {}
+  readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, Store.ShipFailure>
+}>()("@plaza/client/Store") {}
+
+/**
+ * The failures of each operation.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export declare namespace Store {
+  /** The failures of `setStock`. */
+  export type SetStockFailure = FailureOf<"setStock"> | CallFailure
+  /** The failures of `ship`. */
+  export type ShipFailure = FailureOf<"shipOrder"> | CallFailure
+}
 
 /** Creates the service of {@link Store} for `Plaza.layer`. @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Store["Type"], never, Operations> = Effect.map(Operations, ({ send }) => {
+export const make: Effect.Effect<Store["Service"], never, Operations> = Effect.gen(function*() {
+  const { send } = yield* Operations
   // Without it, a retry of an older value could follow a newer value.
-  const withLock = KeyedMutex.make()
+  const withLock = yield* KeyedLock.make
 
   return {
     setStock: (id, stock) =>
@@ -87,4 +102,4 @@ export const make: Effect.Effect<Store["Type"], never, Operations> = Effect.map(
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Store, never, Operations> = /*#__PURE__*/ Layer.effect(Store, make)
+export const layer: Layer.Layer<Store, never, Operations> = /*#__PURE__*/ layerOf(Store, make)

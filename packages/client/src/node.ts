@@ -4,22 +4,21 @@
  * @since 0.1.0
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { InvalidSettings } from "./ClientError.ts"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Issue from "effect/SchemaIssue"
+import { InvalidSettings } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
-import { fromEither } from "./internal/Compat.ts"
 import * as Setting from "./internal/Setting.ts"
+import { CurrentConnection } from "./internal/transport/Connection.ts"
 import * as Connections from "./internal/transport/node/Connections.ts"
 import * as Proxies from "./internal/transport/node/Proxies.ts"
-import * as UndiciTransport from "./internal/transport/node/UndiciTransport.ts"
-import * as Transport from "./internal/transport/Transport.ts"
 
 /**
  * Options of the HTTP client.
@@ -40,25 +39,33 @@ export interface Options {
    * How long to keep an idle connection, if the service doesn't send a `Keep-Alive` header (default: 4 seconds). A request that must
    * not be sent twice uses a new connection, because the service may be closing an idle one.
    */
-  readonly keepAlive?: Duration.DurationInput | undefined
+  readonly keepAlive?: Duration.Input | undefined
   /** The timeout for opening a connection, including the TLS handshake (default: 10 seconds). */
-  readonly connectTimeout?: Duration.DurationInput | undefined
+  readonly connectTimeout?: Duration.Input | undefined
 }
 
 const defaults = { keepAlive: Duration.seconds(4), connectTimeout: Duration.seconds(10) }
 
 /** Empty if it is not set. */
-const variable = (name: string): Config.Config<string> => Config.map(Config.withDefault(Config.string(name), ""), (text) => text.trim())
+const variable = (name: string): Config.Config<string> => Config.map(Config.withDefault(Config.String(name), ""), (text) => text.trim())
 
 /** The lower-case form precedes, unless it is blank. */
 const named = (name: string): Config.Config<readonly [name: string, text: string]> =>
-  Config.zipWith(variable(name.toLowerCase()), variable(name), (lower, upper) => lower === "" ? [name, upper] : [name.toLowerCase(), lower])
+  Config.map(
+    Config.all([variable(name.toLowerCase()), variable(name)]),
+    ([lower, upper]) => lower === "" ? [name, upper] : [name.toLowerCase(), lower]
+  )
 
+/** The error names the variable, and doesn't contain its value, which may hold a password. */
 const proxyVariable = (name: string): Config.Config<Proxies.Proxy | undefined> =>
-  Config.mapOrFail(named(name), ([name, text]) =>
+  Config.mapEffect(named(name), ([name, text]) =>
     text === ""
-      ? Either.right(undefined)
-      : Either.mapLeft(Proxies.parse(text), (required) => ConfigError.InvalidData([name], required)))
+      ? Effect.undefined
+      : Result.match(Proxies.parse(text), {
+        onFailure: (message) =>
+          Effect.fail(new Config.ConfigError(new Schema.SchemaError(new Issue.Pointer([name], new Issue.InvalidValue({ message }))))),
+        onSuccess: Effect.succeed
+      }))
 
 const proxiesOfEnvironment: Config.Config<Proxies.Proxies> = Config.all({
   http: proxyVariable("HTTP_PROXY"),
@@ -66,12 +73,12 @@ const proxiesOfEnvironment: Config.Config<Proxies.Proxies> = Config.all({
   isExcepted: Config.map(named("NO_PROXY"), ([, list]) => Proxies.parseExceptions(list))
 })
 
-const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, ConfigError.ConfigError | InvalidSettings> =>
+const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, Config.ConfigError | InvalidSettings> =>
   proxy === undefined
     ? proxiesOfEnvironment
     : proxy === false
     ? Effect.succeed(Proxies.none)
-    : fromEither(Setting.named("proxy", Either.map(Proxies.parse(proxy), (parsed) => ({ ...Proxies.none, http: parsed }))))
+    : Effect.fromResult(Setting.named("proxy", Result.map(Proxies.parse(proxy), (parsed) => ({ ...Proxies.none, http: parsed }))))
 
 /**
  * Returns the address of the proxy by which {@link layer} sends a request to a URL, without user and password. Returns none if it connects
@@ -80,23 +87,47 @@ const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, Conf
  * @since 0.1.0
  * @category getters
  */
-export const proxyFor = (url: URL): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
-  Effect.map(proxiesOfEnvironment, (proxies) => Option.fromNullable(Proxies.proxyFor(proxies, url)?.url))
+export const proxyFor = (url: URL): Effect.Effect<Option.Option<string>, Config.ConfigError> =>
+  Effect.map(proxiesOfEnvironment, (proxies) => Option.fromUndefinedOr(Proxies.proxyFor(proxies, url)?.url))
+
+/** Passes the connection of each request on to the dispatcher, which records what becomes of it. */
+const observed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transformResponse(client, (response) =>
+    Effect.withFiber((fiber) => {
+      const connection = fiber.getRef(CurrentConnection)
+      if (connection === undefined) {
+        return response
+      }
+      connection.isConnected = false
+      const options = { ...fiber.getRef(NodeHttpClient.UndiciOptions), connection, idempotent: connection.isIdempotent }
+      return Effect.provideService(response, NodeHttpClient.UndiciOptions, options)
+    }))
+
+/** Bun has a stand-in for undici that sends requests by its fetch, without dispatchers. */
+const checkRuntime: Effect.Effect<void, InvalidSettings> = Effect.suspend(() =>
+  process.versions["bun"] === undefined ? Effect.void : Effect.fail(
+    new InvalidSettings({
+      setting: "HttpClient",
+      message: "@plaza/client/node needs the connections of undici, which Bun doesn't have; use FetchHttpClient.layer of effect/http"
+    })
+  )
+)
 
 const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = defaults.keepAlive, proxy }: Options) =>
   Effect.gen(function*() {
+    yield* checkRuntime
     const dispatcher = yield* Connections.make({
       proxies: yield* proxiesOf(proxy),
       ca: typeof ca === "string" ? [ca] : ca,
-      keepAlive: yield* fromEither(Setting.named("keepAlive", Durations.parsePositive(keepAlive))),
-      connectTimeout: yield* fromEither(Setting.named("connectTimeout", Durations.parsePositive(connectTimeout)))
+      keepAlive: yield* Effect.fromResult(Setting.named("keepAlive", Durations.parsePositive(keepAlive))),
+      connectTimeout: yield* Effect.fromResult(Setting.named("connectTimeout", Durations.parsePositive(connectTimeout)))
     })
-    return Transport.attach(NodeHttpClient.makeUndici(dispatcher), UndiciTransport.make(dispatcher))
+    return observed(yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher))
   })
 
 /**
  * An `HttpClient` on undici that keeps connections open between requests that may be sent twice. Fails with `InvalidSettings` for an
- * invalid option, and with `ConfigError` for an invalid proxy variable.
+ * invalid option and on Bun, which has no connections of undici, and with `ConfigError` for an invalid proxy variable.
  *
  * @example
  * import { Plaza } from "@plaza/client"
@@ -108,23 +139,25 @@ const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = d
  * @since 0.1.0
  * @category layers
  */
-export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | InvalidSettings> =>
-  Layer.scoped(HttpClient.HttpClient, make(options))
+export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, Config.ConfigError | InvalidSettings> =>
+  Layer.effect(HttpClient.HttpClient, make(options))
 
 /**
- * {@link layerWith} with its defaults, which include the proxy variables of the environment. Fails for an invalid proxy variable.
+ * {@link layerWith} with its defaults, which include the proxy variables of the environment. Fails for an invalid proxy variable, and
+ * dies on Bun.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig: Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError> = Layer.catchAll(
+export const layerConfig: Layer.Layer<HttpClient.HttpClient, Config.ConfigError> = Layer.catchTag(
   layerWith({}),
-  // The defaults are valid.
-  (error) => error._tag === "InvalidSettings" ? Layer.die(error) : Layer.fail(error)
+  "InvalidSettings",
+  // The defaults are valid, so this is Bun.
+  (error) => Layer.effect(HttpClient.HttpClient, Effect.die(error))
 )
 
 /**
- * {@link layerConfig}, but dies on an invalid proxy variable.
+ * {@link layerConfig}, but dies on an invalid proxy variable as well.
  *
  * @since 0.1.0
  * @category layers

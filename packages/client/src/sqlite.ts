@@ -1,19 +1,22 @@
 /**
- * A `SqlClient` on the SQLite of Node, for `RateLimitSql`. No native module and no file but the database itself.
+ * A `SqlClient` on the SQLite of Node, for `RateLimitSql` and for programs. No native module and no file but the database itself.
  *
  * @since 0.1.0
  */
-import * as Reactivity from "@effect/experimental/Reactivity"
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
-import * as Statement from "@effect/sql/Statement"
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import type * as NodeSqlite from "node:sqlite"
 
@@ -53,6 +56,11 @@ interface Prepared {
 // A program has a few dozen statements. The limit is for one that puts values into their text.
 const longestCache = 200
 
+const rowsInChunk = 512
+
+// A program that opens the same file changes its journal mode, and one that closes it deletes the log. Both lock it for a moment.
+const whileLocked = Schedule.max([Schedule.jittered(Schedule.spaced("10 millis")), Schedule.recurs(100)])
+
 // In Node 22, a statement keeps the columns that it had when it was prepared.
 const changesColumns = /^\s*(alter|drop|rollback)\b/i
 
@@ -62,96 +70,152 @@ const unnamed = {}
 // Node 22 rejects a boolean. The cast is true or an error: SQLite rejects a value of another type.
 const toValue = (value: unknown): NodeSqlite.SQLInputValue => typeof value === "boolean" ? Number(value) : value as NodeSqlite.SQLInputValue
 
+const toNumbers = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
+  for (const row of rows) for (const name in row) if (typeof row[name] === "bigint") row[name] = Number(row[name])
+  return rows
+}
+
+const attempt = <A>(operation: "open" | "execute" | "stream", f: () => A, context = ""): Effect.Effect<A, SqlError> =>
+  Effect.try({
+    try: f,
+    catch: (cause) => {
+      const message = `${context}${cause instanceof Error ? cause.message : String(cause)}`
+      // SQLite's result code is `errcode` in Node, and `errno` for the classification.
+      const coded = cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause
+      return new SqlError({ reason: classifySqliteError(coded, { message, operation }) })
+    }
+  })
+
 const makeConnection = (database: NodeSqlite.DatabaseSync): Connection => {
   const cache = new Map<string, Prepared>()
 
   const prepare = (sql: string): Prepared => {
-    const cached = cache.get(sql)
-    if (cached !== undefined) return cached
     const statement = database.prepare(sql)
     // As numbers, those beyond 2 to the 53rd would be an error after the statement has run.
     statement.setReadBigInts(true)
-    const prepared = { statement, returnsRows: statement.columns().length > 0 }
+    return { statement, returnsRows: statement.columns().length > 0 }
+  }
+
+  const prepareOnce = (sql: string): Prepared => {
+    const cached = cache.get(sql)
+    if (cached !== undefined) return cached
+    const prepared = prepare(sql)
     if (cache.size >= longestCache) cache.clear()
     cache.set(sql, prepared)
     return prepared
   }
 
-  const run = (sql: string, params: ReadonlyArray<unknown>, asArrays = false): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-    Effect.withFiberRuntime((fiber) => {
-      try {
-        const { returnsRows, statement } = prepare(sql)
+  /** Runs a statement and picks from its rows, or from the changes that a statement without rows made. */
+  const run = <A>(
+    find: (sql: string) => Prepared,
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    pick: (rows: ReadonlyArray<Row>, changes?: Row) => A,
+    asArrays = false
+  ): Effect.Effect<A, SqlError> =>
+    Effect.withFiber((fiber) =>
+      attempt("execute", () => {
+        const { returnsRows, statement } = find(sql)
         const values = params.map(toValue)
-        if (!returnsRows) {
-          statement.run(unnamed, ...values)
-          if (changesColumns.test(sql)) cache.clear()
-          return Effect.succeed([])
+        const convert = fiber.getRef(SqlClient.SafeIntegers) ? identity<ReadonlyArray<Row>> : toNumbers
+        if (returnsRows) {
+          statement.setReturnArrays(asArrays)
+          return pick(convert(statement.all(unnamed, ...values)))
         }
-        statement.setReturnArrays(asArrays)
-        // True: each row is an object or an array of the values of its columns.
-        const rows = statement.all(unnamed, ...values) as Array<Row>
-        if (!Context.get(fiber.currentContext, SqlClient.SafeIntegers)) {
-          for (const row of rows) for (const name in row) if (typeof row[name] === "bigint") row[name] = Number(row[name])
-        }
-        return Effect.succeed(rows)
-      } catch (cause) {
-        return Effect.fail(new SqlError({ cause, message: "Failed to execute statement" }))
-      }
-    })
+        const changes = { ...statement.run(unnamed, ...values) }
+        if (changesColumns.test(sql)) cache.clear()
+        return pick([], convert([changes])[0])
+      })
+    )
 
-  const execute: Connection["execute"] = (sql, params, transformRows) =>
-    transformRows === undefined ? run(sql, params) : Effect.map(run(sql, params), transformRows)
+  const execute = (find: (sql: string) => Prepared): Connection["execute"] => (sql, params, transformRows = identity) =>
+    run(find, sql, params, transformRows)
+
+  const executeValues = (find: (sql: string) => Prepared): Connection["executeValues"] => (sql, params) =>
+    // True of a statement whose rows are arrays.
+    run(find, sql, params, (rows) => rows as unknown as ReadonlyArray<ReadonlyArray<unknown>>, true)
+
+  const executeStream: Connection["executeStream"] = (sql, params, transformRows = identity) =>
+    Stream.unwrap(Effect.withFiber((fiber) => {
+      const convert = fiber.getRef(SqlClient.SafeIntegers) ? identity<ReadonlyArray<Row>> : toNumbers
+      return Effect.map(
+        // A statement of its own, because the next use of a cached statement would reset it.
+        Effect.acquireRelease(
+          attempt("stream", () => prepare(sql).statement.iterate(unnamed, ...params.map(toValue))),
+          (rows) => Effect.sync(() => rows.return?.())
+        ),
+        (rows) => {
+          // In Node 22, an iterator that has ended starts again.
+          let hasEnded = false
+          const pull = attempt("stream", () => {
+            const chunk: Array<Row> = []
+            while (!hasEnded && chunk.length < rowsInChunk) {
+              const next = rows.next()
+              if (next.done === true) hasEnded = true
+              else chunk.push(next.value)
+            }
+            return transformRows(convert(chunk))
+          })
+          return Stream.fromPull(Effect.succeed(
+            Effect.flatMap(pull, (chunk) => Arr.isReadonlyArrayNonEmpty(chunk) ? Effect.succeed(chunk) : Cause.done())
+          ))
+        }
+      )
+    }))
 
   return {
-    execute,
-    executeUnprepared: execute,
-    executeRaw: run,
-    // True of a statement whose rows are arrays.
-    executeValues: (sql, params) => Effect.map(run(sql, params, true), (rows) => rows as unknown as ReadonlyArray<ReadonlyArray<unknown>>),
-    executeStream: (sql, params, transformRows) => Stream.fromIterableEffect(execute(sql, params, transformRows))
+    execute: execute(prepareOnce),
+    executeUnprepared: execute(prepare),
+    executeValues: executeValues(prepareOnce),
+    executeValuesUnprepared: executeValues(prepare),
+    executeRaw: (sql, params) => run(prepareOnce, sql, params, (rows, changes) => changes ?? rows),
+    executeStream
   }
 }
 
 const open = ({ disableWAL = false, filename, readonly = false }: Options): Effect.Effect<NodeSqlite.DatabaseSync, SqlError> =>
-  Effect.try({
-    try: () => {
-      const database = new (load().DatabaseSync)(filename, { readOnly: readonly })
-      try {
-        database.exec("PRAGMA temp_store = MEMORY")
-        if (!disableWAL && !readonly) database.exec("PRAGMA journal_mode = WAL")
-      } catch (cause) {
-        database.close()
-        throw cause
-      }
-      return database
-    },
-    catch: (cause) => new SqlError({ cause, message: `Failed to open ${filename}` })
-  })
+  attempt("open", () => {
+    const database = new (load().DatabaseSync)(filename, { readOnly: readonly })
+    try {
+      database.exec("PRAGMA temp_store = MEMORY")
+      if (!disableWAL && !readonly) database.exec("PRAGMA journal_mode = WAL")
+    } catch (cause) {
+      database.close()
+      throw cause
+    }
+    return database
+  }, `Failed to open ${filename}: `).pipe(
+    Effect.retry({ schedule: whileLocked, while: ({ reason }) => reason._tag === "LockTimeoutError" })
+  )
 
 /**
- * Opens a database until the scope ends. Statements run one at a time, and block the thread. Fails with `SqlError` if the file can't be
- * opened; its `cause` has SQLite's result code as `errcode`.
+ * Opens a database until the scope ends. Statements run one at a time, and block the thread. A transaction begins with `BEGIN IMMEDIATE`,
+ * so that only its beginning can fail for the lock of another process. While a stream of rows is read, other statements wait, except
+ * those of the same transaction.
+ *
+ * Fails with `SqlError` if the file can't be opened, or is locked for more than a second. The `cause` of each error's `reason` has SQLite's result code as `errcode`.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options): Effect.Effect<SqlClient.SqlClient, SqlError, Scope.Scope | Reactivity.Reactivity> =>
-  Effect.gen(function*() {
-    const database = yield* Effect.acquireRelease(open(options), (database) => Effect.sync(() => database.close()))
-    const connection = makeConnection(database)
-    const semaphore = yield* Effect.makeSemaphore(1)
-    return yield* SqlClient.make({
-      acquirer: semaphore.withPermits(1)(Effect.succeed(connection)),
-      transactionAcquirer: Effect.uninterruptibleMask((restore) =>
-        Effect.zipRight(
-          restore(semaphore.take(1)),
-          Effect.as(Effect.flatMap(Effect.scope, (scope) => Scope.addFinalizer(scope, semaphore.release(1))), connection)
-        )
-      ),
-      compiler: Statement.makeCompilerSqlite(),
-      spanAttributes: [["db.system.name", "sqlite"]]
-    })
+export const make = Effect.fnUntraced(function*(
+  options: Options
+): Effect.fn.Return<SqlClient.SqlClient, SqlError, Scope.Scope | Reactivity.Reactivity> {
+  const database = yield* Effect.acquireRelease(open(options), (database) => Effect.sync(() => database.close()))
+  return yield* SqlClient.make({
+    ...SqlClient.makeSqliteAcquirers({
+      connection: Effect.succeed(makeConnection(database)),
+      semaphore: yield* Semaphore.make(1),
+      isTransaction: () => database.isTransaction
+    }),
+    driver: "node-sqlite",
+    compiler: Statement.makeCompilerSqlite(),
+    prepareTransactionControls: true,
+    beginTransaction: options.readonly === true ? "BEGIN" : "BEGIN IMMEDIATE",
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [["db.system.name", "sqlite"]]
   })
+})
 
 /**
  * Provides a `SqlClient` for a database: see {@link make}.
@@ -169,7 +233,7 @@ export const make = (options: Options): Effect.Effect<SqlClient.SqlClient, SqlEr
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlError> =>
-  Layer.provide(Layer.scoped(SqlClient.SqlClient, make(options)), Reactivity.layer)
+  Layer.provide(Layer.effect(SqlClient.SqlClient, make(options)), Reactivity.layer)
 
 /**
  * As {@link layer}, with options from the configuration. Also fails with `ConfigError` if one of them is missing or invalid.
@@ -177,6 +241,5 @@ export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlErr
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig = (
-  options: Config.Config.Wrap<Options>
-): Layer.Layer<SqlClient.SqlClient, SqlError | ConfigError.ConfigError> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+export const layerConfig = (options: Config.Wrap<Options>): Layer.Layer<SqlClient.SqlClient, SqlError | Config.ConfigError> =>
+  Layer.unwrap(Effect.map(Config.unwrap(options), layer))

@@ -1,3 +1,4 @@
+/** The client in a page: its bundle, without Node. */
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { builtinModules } from "node:module"
@@ -7,28 +8,30 @@ import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
 import * as Fake from "./support/FakeService.ts"
 
-const program = fileURLToPath(new URL("support/BrowserProgram.ts", import.meta.url))
-
-/** The program for browsers as one script. An import that doesn't resolve is an error. */
-const bundled = Effect.promise(async () => {
-  const bundle = await rolldown({
-    input: program,
-    platform: "browser",
-    resolve: {
-      conditionNames: ["@plaza/source", "browser", "import", "default"],
-      extensionAlias: { ".js": [".ts", ".js"] }
-    },
-    transform: { target: "es2022" },
-    onLog: (_, log) => {
-      throw new Error(log.message)
-    }
-  })
-  const { output } = await bundle.generate({ format: "iife", name: "program", minify: true })
-  await bundle.close()
+/** A program for browsers as one script. Every warning is an error, such as an import that doesn't resolve. */
+const bundled = Effect.fnUntraced(function*(program: string) {
+  const bundle = yield* Effect.promise(() =>
+    rolldown({
+      input: fileURLToPath(new URL(`support/${program}.ts`, import.meta.url)),
+      platform: "browser",
+      resolve: {
+        conditionNames: ["@plaza/source", "browser", "import", "default"],
+        extensionAlias: { ".js": [".ts", ".js"] }
+      },
+      transform: { target: "es2022" },
+      onLog: (_, log) => {
+        throw new Error(log.message)
+      }
+    })
+  )
+  const { output } = yield* Effect.promise(() => bundle.generate({ format: "iife", name: "program", minify: true }))
+  yield* Effect.promise(() => bundle.close())
   return output
 })
 
-// What a page and a worker have beside the language itself.
+const gzipped = (code: string): number => gzipSync(code, { level: 9 }).length
+
+// The globals of a page and a worker beside those of the language.
 const web = {
   AbortController,
   Headers,
@@ -47,14 +50,17 @@ const web = {
 
 it.live("a bundle for browsers has nothing of Node and of the platform's server, stays small, and calls the service with web APIs", () =>
   Effect.gen(function*() {
-    const output = yield* bundled
+    const output = yield* bundled("BrowserProgram")
     expect(output).toHaveLength(1)
     const [{ code, dynamicImports, imports, moduleIds }] = output
     expect([...imports, ...dynamicImports]).toEqual([])
     expect(builtinModules.filter((name) => code.includes(`"node:${name}"`) || code.includes(`require("${name}")`))).toEqual([])
     expect(moduleIds.filter((id) => /client\/src\/(Chat|Media|Posts|Profiles|Stories)\.ts/.test(id))).toEqual([])
     expect(moduleIds.filter((id) => /\/(HttpApi|HttpRouter|HttpServer|Multipart\.js|OpenApi)/.test(id))).toEqual([])
-    expect(gzipSync(code, { level: 9 }).length).toBeLessThan(100_000)
+    expect(moduleIds.filter((id) => /\/(Config|ConfigProvider)\.js/.test(id))).toEqual([])
+    expect(gzipped(code)).toBeLessThan(75_000)
+    const [platform] = yield* bundled("BrowserPlatform")
+    expect(gzipped(code) - gzipped(platform.code)).toBeLessThan(31_000)
 
     const asked: Array<unknown> = []
     const fetch = (url: URL, init: RequestInit) => {

@@ -1,13 +1,14 @@
 /** Options of single calls: on Effects, on Streams, and with invalid durations. */
 import { describe, expect, it } from "@effect/vitest"
-import { type ClientError, Plaza, Posts, Profiles } from "@plaza/client"
-import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, Stream, TestClock } from "effect"
-import { current } from "../src/CallOptions.ts"
+import { type ClientError, Plaza, Posts, Profiles, TestTime } from "@plaza/client"
+import { Duration, Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { CurrentCallOptions } from "../src/CallOptions.ts"
 import * as Fake from "./support/FakeService.ts"
-import * as Virtual from "./support/Virtual.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const posts = Stream.unwrap(Effect.map(Posts, ({ list }) => list({ pageSize: 1 })))
+const current = Effect.flatMap(CurrentCallOptions, Effect.fromResult)
 const page = (cursor: string | null) => Fake.json({ data: [{ id: "1" }], next_cursor: cursor })
 
 describe("the retry schedule", () => {
@@ -16,10 +17,10 @@ describe("the retry schedule", () => {
       const { calls, layer } = Fake.scripted([page("a"), page("b"), { status: 503 }])
       const consumer: Array<boolean> = []
       const list = posts.pipe(
-        Plaza.withRetry(Schedule.stop),
+        Plaza.withRetry(Schedule.recurs(0)),
         Stream.tap(() => Effect.map(current, ({ retry }) => consumer.push(retry !== undefined)))
       )
-      const failure = yield* Virtual.run(Effect.flip(Effect.provide(Stream.runDrain(list), layer)))
+      const failure = yield* TestTime.advancing(Effect.flip(Effect.provide(Stream.runDrain(list), layer)))
       expect(failure).toMatchObject({ status: 503 })
       expect(calls).toHaveLength(3)
       expect(consumer).toEqual([false, false])
@@ -29,14 +30,14 @@ describe("the retry schedule", () => {
     Effect.gen(function*() {
       const seen: Array<string> = []
       const twice = Schedule.recurs(5).pipe(
-        Schedule.zipRight(Schedule.identity<ClientError.AttemptFailure>()),
-        Schedule.whileInput((failure: ClientError.AttemptFailure) => {
+        Schedule.setInputType<ClientError.AttemptFailure>(),
+        Schedule.while(({ input: failure }) => {
           seen.push(failure._tag)
           return failure._tag === "ConnectionLost"
         })
       )
       const { calls, layer } = Fake.scripted([Fake.lost, { status: 503 }, Fake.json({ id: "1" })])
-      const failure = yield* Virtual.run(Effect.flip(Effect.provide(Plaza.withRetry(twice)(me), layer)))
+      const failure = yield* TestTime.advancing(Effect.flip(Effect.provide(Plaza.withRetry(twice)(me), layer)))
       expect(failure).toMatchObject({ status: 503, attempts: 2 })
       expect(seen).toEqual(["ConnectionLost", "UnrecognizedError"])
       expect(calls).toHaveLength(2)
@@ -45,23 +46,23 @@ describe("the retry schedule", () => {
 
 describe("the timeout", () => {
   /** Whether the calls have ended after each of some times. */
-  const endedAt = (calls: Effect.Effect<unknown, unknown, Plaza.Services>, times: ReadonlyArray<Duration.DurationInput>) =>
+  const endedAt = (calls: Effect.Effect<unknown, unknown, Plaza.Services>, times: ReadonlyArray<Duration.Input>) =>
     Effect.gen(function*() {
-      const fiber = yield* Effect.fork(Effect.flip(Effect.provide(calls, Fake.scripted(["hang"], { timeout: "1 hour" }).layer)))
+      const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(calls, Fake.scripted(["hang"], { timeout: "1 hour" }).layer)))
       const ended: Array<boolean> = []
       for (const time of times) {
         yield* TestClock.adjust(time)
-        ended.push(Option.isSome(yield* Fiber.poll(fiber)))
+        ended.push(fiber.pollUnsafe() !== undefined)
       }
       return { ended, failure: yield* Fiber.join(fiber) }
     })
-  const once = Plaza.withRetry(Schedule.stop)
+  const once = Plaza.withRetry(Schedule.recurs(0))
 
   for (
     const [name, calls] of [
       ["a call", once(Plaza.withTimeout("1 second")(me))],
       ["a list", Stream.runDrain(once(Plaza.withTimeout("1 second")(posts)))],
-      ["a call, where one is set further out as well,", once(me.pipe(Plaza.withTimeout("1 second"), Plaza.withTimeout("1 minute")))]
+      ["a call, where an outer timeout is set as well,", once(me.pipe(Plaza.withTimeout("1 second"), Plaza.withTimeout("1 minute")))]
     ] as const
   ) {
     it.effect(`ends ${name} that has no response by then, whatever the layer's timeout is`, () =>
@@ -97,7 +98,7 @@ const wrong: ReadonlyArray<unknown> = [
 ]
 
 // The test passes what a program without types can pass.
-const untyped = (value: unknown) => value as Duration.DurationInput
+const untyped = (value: unknown) => value as Duration.Input
 
 describe("an invalid duration", () => {
   it.effect("fails the layer with the option's name and a valid example", () =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
+import * as TestTime from "@plaza/client/TestTime"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Effect, Either, Schedule } from "effect"
+import { Clock, Effect, Result, Schedule } from "effect"
 import * as Fake from "./support/FakeService.ts"
 
 const me = Fake.json({ id: "1" })
@@ -27,8 +27,8 @@ const outcome = (
 ) => {
   const { calls, layer } = Fake.scripted(replies)
   return Effect.map(
-    SimulatedTime.run(Effect.either(Effect.provide(operation, layer))),
-    (result) => ({ result, calls, tag: Either.isLeft(result) ? result.left._tag : "Success" })
+    TestTime.advancing(Effect.result(Effect.provide(operation, layer))),
+    (result) => ({ result, calls, tag: Result.isFailure(result) ? result.failure._tag : "Success" })
   )
 }
 
@@ -62,7 +62,7 @@ describe("after an ambiguous failure", () => {
       Effect.gen(function*() {
         const conflict = Fake.refusal(409, "CONFLICT")
         const { calls, result } = yield* outcome(ship, [failure, conflict])
-        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({
+        expect(Result.getOrThrow(Result.flip(result))).toMatchObject({
           _tag: "OutcomeUnknown",
           likely: "done",
           cause: { _tag: "Conflict" }
@@ -131,7 +131,7 @@ describe("after an ambiguous failure", () => {
   it.effect("a post whose last failure is ambiguous has an unknown outcome, also if it is not listed", () =>
     Effect.gen(function*() {
       const layer = Fake.layerPlaza(({ method }) => Effect.succeed(method === "GET" ? Fake.json({ data: [], next_cursor: null }) : fault))
-      expect((yield* SimulatedTime.run(Effect.flip(Effect.provide(create, layer))))._tag).toBe("OutcomeUnknown")
+      expect((yield* TestTime.advancing(Effect.flip(Effect.provide(create, layer))))._tag).toBe("OutcomeUnknown")
     }))
 })
 
@@ -165,7 +165,7 @@ describe("after a retryable failure", () => {
           const { calls, result } = yield* outcome(operation, [Fake.refusal(status, code, { field: "text" })])
           expect(calls.length).toBe(1)
           // A code that the endpoint doesn't list keeps its meaning, though not its class.
-          const failure = Either.getOrThrow(Either.flip(result))
+          const failure = Result.getOrThrow(Result.flip(result))
           expect([tag, "UnrecognizedError"]).toContain(failure._tag)
           expect(failure).toMatchObject({ status, code, details: { field: "text" } })
         }))
@@ -178,9 +178,9 @@ describe("after a retryable failure", () => {
         const { calls, layer } = Fake.scripted([Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": retryAfter }), me])
         // The second call asks while the first one waits.
         const ends = yield* Effect.all(
-          [getMe, Effect.delay(getMe, "5 seconds")].map((call) => Effect.zipRight(call, Clock.currentTimeMillis)),
+          [getMe, Effect.delay(getMe, "5 seconds")].map((call) => Effect.andThen(call, Clock.currentTimeMillis)),
           { concurrency: "unbounded" }
-        ).pipe(Effect.provide(layer), SimulatedTime.run)
+        ).pipe(Effect.provide(layer), TestTime.advancing)
         expect(calls.length).toBe(3)
         // Behind a refusal requests go out a 120th of a minute apart.
         expect(ends).toEqual([40_000, 40_500])
@@ -193,7 +193,7 @@ describe("after a retryable failure", () => {
         Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "86400" })
       ])
       expect(calls.length).toBe(1)
-      expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "RateLimited", retryAfter: { value: { millis: 86_400_000 } } })
+      expect(Result.getOrThrow(Result.flip(result))).toMatchObject({ _tag: "RateLimited", retryAfter: { value: { millis: 86_400_000 } } })
     }))
 })
 
@@ -203,14 +203,14 @@ describe("a success that can't be read", () => {
       Effect.gen(function*() {
         const { calls, result } = yield* outcome(create, [{ status: 200, body }])
         expect(calls.filter(({ method }) => method === "POST").length).toBe(1)
-        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "UnreadableSuccess", status: 200, body })
+        expect(Result.getOrThrow(Result.flip(result))).toMatchObject({ _tag: "UnreadableSuccess", status: 200, body })
       }))
 
     it.effect(`of a read is retried as a fault of the service (${JSON.stringify(body)})`, () =>
       Effect.gen(function*() {
         expect((yield* outcome(getMe, [{ status: 200, body }, me])).tag).toBe("Success")
         const { calls, result } = yield* outcome(getMe, [{ status: 200, body }])
-        const failure = Either.getOrThrow(Either.flip(result))
+        const failure = Result.getOrThrow(Result.flip(result))
         expect(calls.length).toBe(5)
         expect(failure).toMatchObject({ _tag: "UnrecognizedError", status: 200, category: "ServiceFault", details: { body } })
       }))
@@ -240,8 +240,8 @@ describe("a success that can't be read", () => {
   it.effect("is not one whose body omits only fields that the request determines", () =>
     Effect.gen(function*() {
       for (const body of [{}, { ok: true }, { id: null }]) {
-        expect((yield* outcome(setStock, [Fake.json(body)])).result).toMatchObject(Either.right({ id: "p" }))
-        expect((yield* outcome(ship, [Fake.json(body)])).result).toMatchObject(Either.right({ id: "o" }))
+        expect((yield* outcome(setStock, [Fake.json(body)])).result).toMatchObject(Result.succeed({ id: "p" }))
+        expect((yield* outcome(ship, [Fake.json(body)])).result).toMatchObject(Result.succeed({ id: "o" }))
       }
     }))
 
@@ -267,7 +267,7 @@ describe("a success that can't be read", () => {
         calls: { length: 1 }
       })
       const refused = yield* outcome(send, [{ stalled: 403, body: "{\"error\":" }])
-      expect(Either.getOrThrow(Either.flip(refused.result))).toMatchObject({
+      expect(Result.getOrThrow(Result.flip(refused.result))).toMatchObject({
         _tag: "UnrecognizedError",
         status: 403,
         category: "Forbidden"
@@ -277,9 +277,9 @@ describe("a success that can't be read", () => {
   it.effect("is not one without a body, if the request determines the result", () =>
     Effect.gen(function*() {
       for (const reply of [{ status: 204 }, { status: 200, body: "" }, { status: 201, body: "" }]) {
-        expect((yield* outcome(setStock, [reply])).result).toEqual(Either.right({ id: "p", stock: 3 }))
-        expect((yield* outcome(ship, [reply])).result).toEqual(Either.right({ id: "o", carrier: "C", trackingNumber: "T" }))
-        expect((yield* outcome(comment, [reply])).result).toEqual(Either.right({ text: "hello" }))
+        expect((yield* outcome(setStock, [reply])).result).toEqual(Result.succeed({ id: "p", stock: 3 }))
+        expect((yield* outcome(ship, [reply])).result).toEqual(Result.succeed({ id: "o", carrier: "C", trackingNumber: "T" }))
+        expect((yield* outcome(comment, [reply])).result).toEqual(Result.succeed({ text: "hello" }))
         expect((yield* outcome(like, [reply])).tag).toBe("Success")
       }
     }))
@@ -295,8 +295,8 @@ describe("retries", () => {
     Effect.gen(function*() {
       expect((yield* outcome(getMe, [fault])).calls.length).toBe(5)
       expect((yield* outcome(Plaza.withRetry(Schedule.recurs(1))(getMe), [fault])).calls.length).toBe(2)
-      const { calls, layer } = Fake.scripted([fault], { retry: Schedule.stop })
-      yield* SimulatedTime.run(Effect.either(Effect.provide(getMe, layer)))
+      const { calls, layer } = Fake.scripted([fault], { retry: Schedule.recurs(0) })
+      yield* TestTime.advancing(Effect.result(Effect.provide(getMe, layer)))
       expect(calls.length).toBe(1)
     }))
 
@@ -320,7 +320,7 @@ describe("retries", () => {
     Effect.gen(function*() {
       const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "1" })
       for (const [operation, reply] of [[getMe, me], [comment, Fake.json({ text: "hello" })]] as const) {
-        const ended = yield* outcome(Plaza.withRetry(Schedule.stop)(operation), [limited, limited, limited, reply])
+        const ended = yield* outcome(Plaza.withRetry(Schedule.recurs(0))(operation), [limited, limited, limited, reply])
         expect(ended).toMatchObject({ tag: "Success", calls: { length: 4 } })
       }
     }))
@@ -329,7 +329,7 @@ describe("retries", () => {
     Effect.gen(function*() {
       const answer = Fake.refusal(503, "BUSY", { queue: 7 }, { "x-request-id": "r-1", "retry-after": "1" })
       const { result } = yield* outcome(getMe, [answer])
-      expect(Either.getOrThrow(Either.flip(result))).toMatchObject({
+      expect(Result.getOrThrow(Result.flip(result))).toMatchObject({
         _tag: "UnrecognizedError",
         status: 503,
         code: "BUSY",
@@ -339,7 +339,7 @@ describe("retries", () => {
         attempts: 5
       })
       const lost = yield* outcome(comment, [Fake.refused, Fake.refused, Fake.lost])
-      expect(Either.getOrThrow(Either.flip(lost.result))).toMatchObject({
+      expect(Result.getOrThrow(Result.flip(lost.result))).toMatchObject({
         _tag: "OutcomeUnknown",
         attempts: 3,
         cause: { _tag: "ConnectionLost", reason: "ECONNRESET", attempts: 3, cause: { code: "ECONNRESET" } }
@@ -371,7 +371,7 @@ describe("an empty text", () => {
     Effect.gen(function*() {
       for (const operation of [comment, send, create(), create([])]) {
         const { calls, result } = yield* outcome(operation, [fault])
-        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "InvalidInput", field: "text" })
+        expect(Result.getOrThrow(Result.flip(result))).toMatchObject({ _tag: "InvalidInput", field: "text" })
         expect(calls.length).toBe(0)
       }
     }))

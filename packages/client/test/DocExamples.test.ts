@@ -1,13 +1,11 @@
 /** Every `@example` of the sources compiles. */
 import { expect, it } from "@effect/vitest"
-import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { readdirSync, readFileSync } from "node:fs"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
+import { compile } from "./support/Compiler.ts"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
-const sources = Path.join(root, "src")
+const sources = fileURLToPath(new URL("../src", import.meta.url))
 
 /** The examples of a source, each as a module. */
 const examplesIn = (source: string): ReadonlyArray<string> =>
@@ -19,28 +17,6 @@ const examplesIn = (source: string): ReadonlyArray<string> =>
 const examples = readdirSync(sources).filter((name) => name.endsWith(".ts")).flatMap((name) =>
   examplesIn(readFileSync(Path.join(sources, name), "utf8")).map((code, index) => ({ name: `${name.slice(0, -3)}${index}.ts`, code }))
 )
-
-/** Type-checks modules as the tests of this package are. Returns the compiler's output, which is empty for modules without errors. */
-const compile = (modules: ReadonlyArray<{ readonly name: string; readonly code: string }>): Promise<string> => {
-  // Within the package, where its own name resolves to its sources.
-  const dist = Path.join(root, "dist")
-  mkdirSync(dist, { recursive: true })
-  const folder = mkdtempSync(Path.join(dist, "examples-"))
-  for (const { code, name } of modules) writeFileSync(Path.join(folder, name), code)
-  const config = Path.join(folder, "tsconfig.json")
-  writeFileSync(config, JSON.stringify({
-    extends: Path.join(root, "../../tsconfig.test.json"),
-    compilerOptions: { noUnusedLocals: false },
-    files: modules.map(({ name }) => name),
-    include: []
-  }))
-  const tsc = Path.join(Path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc")
-  return new Promise<string>((resolve) => {
-    execFile(process.execPath, [tsc, "-p", config, "--pretty", "false"], (error, stdout, stderr) => {
-      resolve(error === null ? "" : `${stdout}${stderr}`)
-    })
-  }).finally(() => rmSync(folder, { recursive: true, force: true }))
-}
 
 it("the sources have examples", () => {
   expect(examples.length).toBeGreaterThan(10)

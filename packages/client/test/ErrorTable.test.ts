@@ -4,9 +4,8 @@ import { type ErrorCode, PostId } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
-import { codes } from "./support/Failing.ts"
 import * as OnSandbox from "./support/OnSandbox.ts"
-import { provoke, world } from "./support/Provoked.ts"
+import { codes, provoke, world } from "./support/Provoked.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Posts, Store } from "@plaza/client"
+import * as TestTime from "@plaza/client/TestTime"
 import { ConversationId, OrderId, ProductId } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { type Duration, Effect, Either, Exit, Schedule } from "effect"
+import { type Duration, Effect, Exit, Result, Schedule } from "effect"
 import * as OnSandbox from "./support/OnSandbox.ts"
 
 const faults: Record<string, typeof Fault.Type> = {
@@ -38,7 +38,7 @@ const stillAtWork = "no answer in time, before it happened"
 
 describe("a created post exists exactly once", () => {
   for (const [name, fault] of Object.entries(faults).filter(([name]) => name !== stillAtWork)) {
-    it.effect(`under ${name}`, () => Effect.provide(SimulatedTime.run(createsOnce(fault)), OnSandbox.inProcess()))
+    it.effect(`under ${name}`, () => Effect.provide(TestTime.advancing(createsOnce(fault)), OnSandbox.inProcess()))
   }
 
   it.effect(`or its outcome is unknown, under ${stillAtWork}`, () =>
@@ -48,7 +48,7 @@ describe("a created post exists exactly once", () => {
       yield* sandbox.addFault({ kind: "delay", when: "before", millis: 120_000, method: "POST", path: "/posts" })
       expect(yield* Effect.flip(create({ text: "only once" }))).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "AttemptTimeout" } })
       expect(yield* postsWith("only once")).toHaveLength(0)
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   for (const [name, fault] of inTime) {
     OnSandbox.itOnSockets(`under ${name}`, createsOnce(fault), quickly)
@@ -63,7 +63,7 @@ describe("a created post exists exactly once", () => {
       }
       yield* create({ text: "only once" })
       expect(yield* postsWith("only once")).toHaveLength(1)
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   it.effect("and two equal posts of concurrent calls stay two, under every fault", () =>
     Effect.gen(function*() {
@@ -78,9 +78,9 @@ describe("a created post exists exactly once", () => {
         expect(both[0].id).not.toBe(both[1].id)
       }
       expect(yield* postsWith("twice")).toHaveLength(2 * (Object.keys(faults).length - 1))
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
-  const again = (age: Duration.DurationInput) =>
+  const again = (age: Duration.Input) =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -89,20 +89,20 @@ describe("a created post exists exactly once", () => {
       const earlier = yield* Effect.flatMap(Posts, ({ create }) => create({ text: "again" })).pipe(OnSandbox.asKey(sandbox.apiKey))
       yield* Effect.sleep(age)
       yield* sandbox.addFault({ kind: "drop", when: "before", method: "POST", path: "/posts" })
-      return { earlier, post: yield* Effect.either(create({ text: "again" })), made: yield* postsWith("again") }
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess({ sandbox: { latitude: { dateHeader: "present" } } })))
+      return { earlier, post: yield* Effect.result(create({ text: "again" })), made: yield* postsWith("again") }
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess({ sandbox: { latitude: { dateHeader: "present" } } })))
 
   it.effect("and an equal post of yesterday isn't returned instead", () =>
     Effect.gen(function*() {
       const { earlier, made, post } = yield* again("30 hours")
-      expect(Either.getOrThrow(post).id).not.toBe(earlier.id)
+      expect(Result.getOrThrow(post).id).not.toBe(earlier.id)
       expect(made).toHaveLength(2)
     }))
 
   it.effect("and after an equal post of five minutes ago the outcome is unknown", () =>
     Effect.gen(function*() {
       const { made, post } = yield* again("5 minutes")
-      expect(Either.getLeft(post)).toMatchObject({ value: { _tag: "OutcomeUnknown", cause: { _tag: "Inconclusive" } } })
+      expect(Result.getFailure(post)).toMatchObject({ value: { _tag: "OutcomeUnknown", cause: { _tag: "Inconclusive" } } })
       expect(made).toHaveLength(1)
     }))
 
@@ -114,7 +114,7 @@ describe("a created post exists exactly once", () => {
       yield* sandbox.addFault({ kind: "status", when: "before", status: 503, method: "GET", path: "/me/posts", times: 50 })
       expect(yield* Effect.flip(create({ text: "who knows" }))).toMatchObject({ _tag: "OutcomeUnknown" })
       expect(yield* postsWith("who knows")).toHaveLength(1)
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 })
 
 describe("a post of another call isn't returned", () => {
@@ -129,7 +129,7 @@ describe("a post of another call isn't returned", () => {
       yield* sandbox.addFault({ kind: "drop", when: "before", ...onCreate })
       const second = yield* create({ text: "twice" })
       expect((yield* postsWith("twice")).map(({ id }) => id)).toEqual([first.id, second.id])
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   it.effect("whose outcome is unknown: the second outcome is unknown too, and the post is not sent again", () =>
     Effect.gen(function*() {
@@ -141,7 +141,7 @@ describe("a post of another call isn't returned", () => {
       yield* sandbox.addFault({ kind: "drop", when: "before", ...onCreate })
       expect(yield* Effect.flip(create({ text: "twice" }))).toMatchObject({ _tag: "OutcomeUnknown" })
       expect(yield* postsWith("twice")).toHaveLength(1)
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   it.effect("whose text differs only by changes that services make", () =>
     Effect.gen(function*() {
@@ -150,14 +150,14 @@ describe("a post of another call isn't returned", () => {
       yield* sandbox.addFault({ kind: "delay", when: "after", millis: 10_000, ...onCreate })
       const [one, other] = yield* Effect.all([
         create({ text: "twice" }),
-        Effect.zipRight(
+        Effect.andThen(
           Effect.sleep("1 second"),
-          Effect.zipRight(sandbox.addFault({ kind: "drop", when: "before", ...onCreate }), create({ text: " twice" }))
+          Effect.andThen(sandbox.addFault({ kind: "drop", when: "before", ...onCreate }), create({ text: " twice" }))
         )
       ], { concurrency: 2 })
       expect(one.id).not.toBe(other.id)
       expect([...(yield* postsWith("twice")), ...(yield* postsWith(" twice"))].map(({ id }) => id)).toEqual([one.id, other.id])
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 })
 
 describe("comments and messages are never created twice", () => {
@@ -180,8 +180,8 @@ describe("comments and messages are never created twice", () => {
       for (const path of ["/posts/*/comments", "/conversations/*/messages"]) {
         yield* sandbox.addFault({ ...fault, method: "POST", path })
       }
-      const outcomes = [yield* Effect.either(comment(post.id, "once")), yield* Effect.either(send(ConversationId.make(to), "once"))]
-      expect(outcomes.map(Either.getLeft)).toMatchObject([
+      const outcomes = [yield* Effect.result(comment(post.id, "once")), yield* Effect.result(send(ConversationId.make(to), "once"))]
+      expect(outcomes.map(Result.getFailure)).toMatchObject([
         { value: { _tag: "OutcomeUnknown" } },
         { value: { _tag: "OutcomeUnknown" } }
       ])
@@ -192,7 +192,7 @@ describe("comments and messages are never created twice", () => {
     })
 
   for (const [name, fault] of Object.entries(faults)) {
-    it.effect(`under ${name}`, () => Effect.provide(SimulatedTime.run(sendsAtMostOnce(name, fault)), OnSandbox.inProcess()))
+    it.effect(`under ${name}`, () => Effect.provide(TestTime.advancing(sendsAtMostOnce(name, fault)), OnSandbox.inProcess()))
   }
   for (const [name, fault] of inTime) {
     OnSandbox.itOnSockets(`under ${name}`, sendsAtMostOnce(name, fault), quickly)
@@ -214,7 +214,7 @@ describe("a shipment of another call doesn't confirm a call", () => {
       yield* sandbox.addFault(drop)
       expect(yield* Effect.flip(ship("second"))).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "Conflict" } })
       expect(yield* shipmentOf).toBe("first")
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   it.effect("when the shop reverted the earlier shipment", () =>
     Effect.gen(function*() {
@@ -226,20 +226,20 @@ describe("a shipment of another call doesn't confirm a call", () => {
       yield* sandbox.addFault({ ...drop, when: "after" })
       expect(yield* Effect.flip(ship("second"))).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "Conflict" } })
       expect(yield* shipmentOf).toBe("second")
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   it.effect("when two calls ship the order concurrently", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.setOrder({ id: order })
       yield* sandbox.addFault(drop)
-      const [first, second] = yield* Effect.all([Effect.either(ship("first")), Effect.either(ship("second"))], {
+      const [first, second] = yield* Effect.all([Effect.result(ship("first")), Effect.result(ship("second"))], {
         concurrency: 2
       })
-      expect(Either.isRight(first)).toBe(true)
-      expect(Either.getLeft(second)).toMatchObject({ value: { _tag: "Conflict" } })
+      expect(Result.isSuccess(first)).toBe(true)
+      expect(Result.getFailure(second)).toMatchObject({ value: { _tag: "Conflict" } })
       expect(yield* shipmentOf).toBe("first")
-    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 })
 
 describe("stock and shipping arrive", () => {
@@ -254,16 +254,16 @@ describe("stock and shipping arrive", () => {
         yield* sandbox.addFault({ ...fault, method: "PATCH" })
         yield* sandbox.addFault({ ...fault, method: "POST" })
         yield* setStock(ProductId.make("p/1?"), 7)
-        const shipped = yield* Effect.either(ship(OrderId.make("o/1?"), shipment))
+        const shipped = yield* Effect.result(ship(OrderId.make("o/1?"), shipment))
         expect(shipped).toMatchObject(
           happened.has(name)
-            ? Either.left({ _tag: "OutcomeUnknown", likely: "done", cause: { _tag: "Conflict" } })
-            : Either.right({ id: "o/1?", ...shipment })
+            ? Result.fail({ _tag: "OutcomeUnknown", likely: "done", cause: { _tag: "Conflict" } })
+            : Result.succeed({ id: "o/1?", ...shipment })
         )
         const { orders, products } = yield* sandbox.state
         expect(products.find(({ id }) => id === "p/1?")?.stock).toBe(7)
         expect(orders.find(({ id }) => id === "o/1?")?.shipment).toEqual(shipment)
         expect(Exit.isFailure(yield* Effect.exit(ship(OrderId.make("o/1?"), shipment)))).toBe(true)
-      }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+      }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
   }
 })

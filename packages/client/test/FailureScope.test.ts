@@ -1,7 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { ClientError, FailureScope } from "@plaza/client"
-import { categoryOf, type ErrorCode } from "@plaza/domain"
-import { Duration, Effect, TestClock } from "effect"
+import { categoryOf, type ErrorCode } from "@plaza/domain/Errors"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as ClientError from "../src/ClientError.ts"
+import * as FailureScope from "../src/FailureScope.ts"
 import { codes, inconclusive, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.ts"
 
 type Tag = FailureScope.FailureScope["_tag"]

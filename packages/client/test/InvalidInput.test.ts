@@ -108,7 +108,7 @@ describe("an invalid argument fails without a request, with the name of the fiel
     it.effect(`${setting}: ${shown}`, () =>
       Effect.gen(function*() {
         const layer = Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key), ...options }).pipe(
-          Layer.provide(Fake.layerHttpClient(() => Effect.dieMessage("nothing may be sent")))
+          Layer.provide(Fake.layerHttpClient(() => Effect.die(new Error("nothing may be sent"))))
         )
         const failure = yield* Effect.flip(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
         expect(failure._tag).toBe("InvalidSettings")

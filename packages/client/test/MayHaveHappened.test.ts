@@ -1,12 +1,11 @@
-import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
-import { SystemError } from "@effect/platform/Error"
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type ClientError, FailureScope, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
+import { Chat, type ClientError, FailureScope, Media, Plaza, Posts, Profiles, Store, Stories, TestTime } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Cause, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Option, Runtime, Schedule, Schema, Stream, TestContext } from "effect"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Cause, Duration, Effect, Equal, Exit, Fiber, FileSystem, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
+import { systemError } from "effect/PlatformError"
 import * as Fake from "./support/FakeService.ts"
 import * as OnSandbox from "./support/OnSandbox.ts"
 
@@ -30,7 +29,7 @@ const reads: Readonly<Record<string, Operation>> = { getMe, "a request that read
 
 /** The failure of a call against scripted responses. */
 const failureOf = (operation: Operation, replies: ReadonlyArray<Fake.Reply>, options: Partial<Plaza.Options> = {}) =>
-  SimulatedTime.run(Effect.flip(Effect.provide(operation, Fake.scripted(replies, options).layer)))
+  TestTime.advancing(Effect.flip(Effect.provide(operation, Fake.scripted(replies, options).layer)))
 
 /** Whether a call that fails with these responses may have happened. */
 const verdict = (operation: Operation, replies: ReadonlyArray<Fake.Reply>, options: Partial<Plaza.Options> = {}) =>
@@ -107,21 +106,22 @@ describe("a refusal after an ambiguous failure", () => {
     Effect.gen(function*() {
       const failing = Effect.provide(setStock, Fake.scripted([Fake.lost, Fake.refusal(404, "NOT_FOUND")]).layer).pipe(
         Effect.withSpan("inner"),
-        Effect.catchAll((failure) => Effect.fail(failure)),
-        Effect.catchAllCause(Effect.failCause),
+        Effect.catch((failure) => Effect.fail(failure)),
+        Effect.catchCause(Effect.failCause),
         Effect.withSpan("outer")
       )
-      const exit = yield* SimulatedTime.run(Effect.exit(failing))
-      const failure = Exit.match(exit, { onSuccess: Option.none, onFailure: Cause.failureOption })
+      const exit = yield* TestTime.advancing(Effect.exit(failing))
+      const failure = Exit.match(exit, { onSuccess: Option.none, onFailure: Cause.findErrorOption })
       expect(Option.map(failure, FailureScope.mayHaveHappened)).toEqual(Option.some(true))
     }))
 
-  it.effect("has the same fields and the same JSON as the refusal of a first attempt", () =>
+  it.effect("equals the refusal after a failed connection, and has the same JSON as the refusal of a first attempt", () =>
     Effect.gen(function*() {
       const notFound = Fake.refusal(404, "NOT_FOUND")
       const first = yield* failureOf(setStock, [notFound])
       const later = yield* failureOf(setStock, [Fake.lost, notFound])
       expect(Object.keys(later)).toEqual(Object.keys(first))
+      expect(Equal.equals(later, yield* failureOf(setStock, [Fake.refused, notFound]))).toBe(true)
       expect(JSON.stringify(later)).toBe(JSON.stringify(first).replace(`"attempts":1`, `"attempts":2`))
     }))
 })
@@ -174,9 +174,9 @@ describe("a 4xx without the envelope of the document", () => {
     Effect.gen(function*() {
       for (const operation of Object.values(writes)) {
         for (const status of gatewayStatuses) {
-          for (const retry of [Schedule.stop, Schedule.recurs(2)]) {
+          for (const retry of [Schedule.recurs(0), Schedule.recurs(2)]) {
             const { calls, layer } = Fake.scripted([{ status, body: "<html>" }], { retry })
-            const failure = yield* SimulatedTime.run(Effect.flip(Effect.provide(operation, layer)))
+            const failure = yield* TestTime.advancing(Effect.flip(Effect.provide(operation, layer)))
             expect([failure, FailureScope.mayHaveHappened(failure), calls.length]).toMatchObject([
               { _tag: "UnrecognizedError", status },
               true,
@@ -213,7 +213,7 @@ describe("a 429 without the envelope of the document", () => {
   })
   const callsOf = (operation: Operation, replies: ReadonlyArray<Fake.Reply>) => {
     const { calls, layer } = Fake.scripted(replies)
-    return Effect.map(SimulatedTime.run(Effect.either(Effect.provide(operation, layer))), (result) => ({
+    return Effect.map(TestTime.advancing(Effect.result(Effect.provide(operation, layer))), (result) => ({
       result,
       requests: calls.map(({ method, path }) => `${method} ${path}`)
     }))
@@ -233,7 +233,7 @@ describe("a 429 without the envelope of the document", () => {
           for (const wait of [undefined, "1", "4000"]) {
             const { requests, result } = yield* callsOf(operation, [page(body, wait), ok])
             expect([name, form, requests.length]).toEqual([name, form, 1])
-            const failure = Either.getOrThrow(Either.flip(result))
+            const failure = Result.getOrThrow(Result.flip(result))
             expect(failure).toMatchObject({ status: 429, category: "RateLimited" })
             expect(FailureScope.mayHaveHappened(failure)).toBe(true)
           }
@@ -248,7 +248,7 @@ describe("a 429 without the envelope of the document", () => {
       for (const operation of [getMe, setStock, follow, like, open("Read"), open("Repeatable")]) {
         for (const [, body] of pages) {
           const { requests, result } = yield* callsOf(operation, [page(body, "1"), page(body, "1"), ok])
-          expect([requests.length, Either.isRight(result)]).toEqual([3, true])
+          expect([requests.length, Result.isSuccess(result)]).toEqual([3, true])
         }
       }
     }))
@@ -258,9 +258,9 @@ describe("a 429 without the envelope of the document", () => {
       for (const [, body] of pages) {
         const { requests, result } = yield* callsOf(ship, [page(body, "1"), Fake.refusal(409, "CONFLICT")])
         expect(requests.length).toBe(2)
-        expect(Either.flip(result)).toMatchObject({ right: { _tag: "OutcomeUnknown", likely: "done" } })
-        expect(Either.flip((yield* callsOf(ship, [page(body, "4000")])).result)).toMatchObject({
-          right: { _tag: "OutcomeUnknown", cause: { status: 429 } }
+        expect(Result.flip(result)).toMatchObject({ success: { _tag: "OutcomeUnknown", likely: "done" } })
+        expect(Result.flip((yield* callsOf(ship, [page(body, "4000")])).result)).toMatchObject({
+          success: { _tag: "OutcomeUnknown", cause: { status: 429 } }
         })
       }
     }))
@@ -285,7 +285,7 @@ describe("the rate limit after an ambiguous failure", () => {
             expect([name, last]).toMatchObject([name, {
               status: 429,
               category: "RateLimited",
-              retryAfter: { value: { millis: 80_000_000 } }
+              retryAfter: Duration.seconds(80_000)
             }])
             expect(FailureScope.mayHaveHappened(last)).toBe(true)
           }
@@ -300,11 +300,11 @@ describe("the rate limit after an ambiguous failure", () => {
         Effect.suspend(() => method === "GET" ? Effect.succeed(answers[0] ?? "hang") : Effect.as(Effect.sleep("2 seconds"), Fake.lost))
       )
       const last = yield* Effect.gen(function*() {
-        const call = yield* Effect.fork(Effect.flip(Plaza.withMaxWait("10 seconds")(setStock)))
+        const call = yield* Effect.forkChild(Effect.flip(Plaza.withMaxWait("10 seconds")(setStock)))
         yield* Effect.sleep("1 second")
         yield* Effect.ignore(Plaza.withMaxWait("1 second")(getMe))
         return yield* Fiber.join(call)
-      }).pipe(Effect.provide(layer), SimulatedTime.run)
+      }).pipe(Effect.provide(layer), TestTime.advancing)
       expect(last).toMatchObject({ _tag: "RateLimitWaitExceeded" })
       expect(FailureScope.mayHaveHappened(last)).toBe(true)
     }))
@@ -348,7 +348,7 @@ describe("an upload whose source fails", () => {
 
   it.live("by its file may have happened after an earlier attempt only", () =>
     Effect.gen(function*() {
-      const gone = () => new SystemError({ module: "FileSystem", method: "open", reason: "NotFound", pathOrDescriptor: "a.png" })
+      const gone = () => systemError({ _tag: "NotFound", module: "FileSystem", method: "open", pathOrDescriptor: "a.png" })
       const failing = (failsFrom: number) => {
         let opened = 0
         return Effect.gen(function*() {
@@ -402,7 +402,7 @@ const steps: ReadonlyArray<Step> = [
   { kind: "pass" }
 ]
 
-const retries = { "the default": undefined, "two": Schedule.recurs(2), none: Schedule.stop }
+const retries = { "the default": undefined, "two": Schedule.recurs(2), none: Schedule.recurs(0) }
 
 interface Script {
   readonly operation: keyof typeof operations
@@ -439,12 +439,13 @@ const operations = {
 
 const sentOnce: ReadonlySet<keyof typeof operations> = new Set(["comment", "message", "story"])
 
-const script: fc.Arbitrary<Script> = fc.record({
-  operation: fc.constantFrom(...(Object.keys(operations) as Array<keyof typeof operations>)),
-  latitude: fc.integer(),
-  steps: fc.array(fc.constantFrom(...steps), { minLength: 1, maxLength: 6 }),
-  retry: fc.constantFrom<keyof typeof retries>("the default", "two", "none"),
-  perCall: fc.boolean()
+const script: Arbitrary.Arbitrary<Script> = Arbitrary.all({
+  // The names of a record that lists every one.
+  operation: Generate.elementOf(Object.keys(operations) as Array<keyof typeof operations>),
+  latitude: Generate.between(0, 2 ** 31 - 1),
+  steps: Generate.arrayOf(Generate.elementOf(steps), { minLength: 1, maxLength: 6 }),
+  retry: Generate.anyOf(["the default", "two", "none"]),
+  perCall: Generate.boolean
 })
 
 /** What the service carried out, and what the client says of it. */
@@ -468,34 +469,29 @@ const runScript = ({ latitude, operation, perCall, retry, steps }: Script) =>
     // A service may carry out a request some time after it failed.
     yield* Effect.sleep("1 minute")
     const commits = (yield* sandbox.commits).filter((commit) => commit.operation === name)
-    const failure = Exit.match(exit, { onSuccess: Option.none, onFailure: Cause.failureOption })
+    const failure = Exit.match(exit, { onSuccess: Option.none, onFailure: Cause.findErrorOption })
     return {
       happened: commits.length > 0,
       isRepeated: commits.length > 1 && sentOnce.has(operation),
       failure: Option.getOrUndefined(failure),
       mayHaveHappened: Option.getOrUndefined(Option.map(failure, FailureScope.mayHaveHappened))
     }
-  }).pipe(SimulatedTime.run)
+  }).pipe(TestTime.advancing)
 
 describe("a call that failed", () => {
   it.effect("may have happened whenever the service carried it out, and happened once if it is sent once, under any script and latitude", () =>
     Effect.gen(function*() {
-      const run = Runtime.runPromise(yield* Effect.runtime<Sandbox.Sandbox | OnSandbox.World>())
       const outcomes = { happened: 0, refused: 0 }
-      yield* Effect.promise(() =>
-        fc.assert(
-          fc.asyncProperty(script, async (drawn) => {
-            const { failure, happened, isRepeated, mayHaveHappened } = await run(runScript(drawn))
-            expect([drawn.operation, isRepeated]).toEqual([drawn.operation, false])
-            if (failure === undefined) return
+      const result = yield* Arbitrary.checkEffect(script, (drawn) =>
+        Effect.map(runScript(drawn), ({ failure, happened, isRepeated, mayHaveHappened }) => {
+          if (failure !== undefined) {
             outcomes[happened ? "happened" : "refused"]++
-            expect([failure._tag, happened && !mayHaveHappened]).toEqual([failure._tag, false])
-          }),
-          { numRuns: 400, seed: 20_261_001 }
-        )
-      )
+          }
+          return !isRepeated && (failure === undefined || !happened || mayHaveHappened === true)
+        }), { runs: 400 })
+      expect(Arbitrary.formatCheckFailure(result)).toBeUndefined()
       // The script reaches both.
       expect(outcomes.happened).toBeGreaterThan(50)
       expect(outcomes.refused).toBeGreaterThan(20)
-    }).pipe(Effect.provide(Layer.merge(OnSandbox.inProcess(), TestContext.TestContext))))
+    }).pipe(Effect.provide(OnSandbox.inProcess())))
 })

@@ -1,17 +1,22 @@
-import { Command, FileSystem } from "@effect/platform"
-import { NodeContext, NodeFileSystem } from "@effect/platform-node"
+/** What the service receives of an upload, and how an upload fails. */
+import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Media } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Exit, FastCheck as fc, Schedule, Stream } from "effect"
+import { text } from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Exit, FileSystem, Random, Schedule, Stream } from "effect"
+import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { TestTime } from "../src/index.ts"
+import * as FakeService from "./support/FakeService.ts"
 import * as OnSandbox from "./support/OnSandbox.ts"
 import * as RawServer from "./support/RawServer.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-const uploaded = (mediaId: string) =>
+const stored = (mediaId: string) =>
   Effect.flatMap(Sandbox.Sandbox, ({ state }) => Effect.map(state, ({ media }) => media.find(({ id }) => id === mediaId)))
 
 const names = [
@@ -23,8 +28,8 @@ const names = [
   "back\\slash.png"
 ]
 
-// How a name that breaks lines or quotes stands after the encoding that browsers use.
-const asSent = (name: string) => name.replaceAll("\"", "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A")
+/** The name as the service receives it if it doesn't decode what browsers encode. */
+const encoded = (name: string) => name.replaceAll("\"", "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A")
 
 const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 251)
 const streamed = Stream.fromIterable([bytes.subarray(0, 40_000), bytes.subarray(40_000, 40_000), bytes.subarray(40_000)])
@@ -35,9 +40,9 @@ const arrives = () =>
     for (const fileName of names) {
       for (const file of [{ content: bytes }, { content: streamed }, { content: streamed, size: bytes.length }]) {
         const { mediaId } = yield* upload({ fileName, ...file })
-        const found = yield* uploaded(mediaId)
+        const found = yield* stored(mediaId)
         expect(found).toMatchObject({ size: bytes.length, sha256: sha256(bytes) })
-        expect([fileName, asSent(fileName)]).toContain(found?.name)
+        expect([fileName, encoded(fileName)]).toContain(found?.name)
       }
     }
   })
@@ -46,21 +51,25 @@ describe("an upload", () => {
   const world = { sandbox: { assumptions: { requestsPerWindow: 1_000 } }, client: { retry: Schedule.recurs(2) } }
 
   it.effect("arrives complete under any file name, in process", () => Effect.provide(arrives(), OnSandbox.inProcess(world)))
-  OnSandbox.itOnSockets("arrives whole under any file name", arrives(), world)
+  OnSandbox.itOnSockets("arrives complete under any file name", arrives(), world)
 
   it.live("has the media type of its file extension, unless one is given", () =>
     Effect.gen(function*() {
       const { upload } = yield* Media
       const typeOf = (fileName: string, contentType?: string) =>
-        Effect.flatMap(upload({ fileName, content: bytes, contentType }), ({ mediaId }) => uploaded(mediaId))
-      expect(yield* typeOf("a.png")).toMatchObject({ contentType: "image/png" })
-      expect(yield* typeOf("a.unheard-of")).toMatchObject({ contentType: "application/octet-stream" })
-      expect(yield* typeOf("a.png", "image/x-special")).toMatchObject({ contentType: "image/x-special" })
+        Effect.flatMap(upload({ fileName, content: bytes, contentType }),
+          ({ mediaId }) => Effect.map(stored(mediaId), (file) => file?.contentType))
+      expect(yield* typeOf("a.png")).toBe("image/png")
+      expect(yield* typeOf("folder.d/A.JPG")).toBe("image/jpeg")
+      expect(yield* typeOf("clip.tar.mp4")).toBe("video/mp4")
+      expect(yield* typeOf("a.unheard-of")).toBe("application/octet-stream")
+      expect(yield* typeOf("no-extension")).toBe("application/octet-stream")
+      expect(yield* typeOf("a.png", "image/x-special")).toBe("image/x-special")
     }).pipe(Effect.provide(OnSandbox.onSocket(world))))
 
-  const watched = (told: Array<number>) => ({
+  const watched = (reports: Array<number>) => ({
     fileName: "a.png",
-    onProgress: (sent: number) => Effect.sync(() => told.push(sent))
+    onProgress: (sent: number) => Effect.sync(() => reports.push(sent))
   })
 
   const repeats = () =>
@@ -69,25 +78,27 @@ describe("an upload", () => {
       const { upload } = yield* Media
       for (const file of [{ content: streamed, size: bytes.length }, { content: streamed }]) {
         yield* sandbox.addFault({ kind: "status", when: "after", status: 500, path: "/media" })
-        const told: Array<number> = []
-        const { mediaId } = yield* upload({ ...watched(told), ...file })
-        expect((yield* uploaded(mediaId))?.sha256).toBe(sha256(bytes))
-        expect(told).toEqual([40_000, 40_000, 100_000, 40_000, 40_000, 100_000])
+        const reports: Array<number> = []
+        const { mediaId } = yield* upload({ ...watched(reports), ...file })
+        expect((yield* stored(mediaId))?.sha256).toBe(sha256(bytes))
+        expect(reports).toEqual([40_000, 40_000, 100_000, 40_000, 40_000, 100_000])
       }
       yield* sandbox.addFault({ kind: "drop", when: "after", path: "/media" })
-      const told: Array<number> = []
-      const { mediaId } = yield* upload({ ...watched(told), content: bytes })
-      expect((yield* uploaded(mediaId))?.sha256).toBe(sha256(bytes))
-      expect(told).toEqual([65_536, 100_000, 65_536, 100_000])
+      const reports: Array<number> = []
+      const { mediaId } = yield* upload({ ...watched(reports), content: bytes })
+      expect((yield* stored(mediaId))?.sha256).toBe(sha256(bytes))
+      expect(reports).toEqual([65_536, 100_000, 65_536, 100_000])
     })
-  OnSandbox.itOnSockets("is repeated from its beginning, and tells how far it is", repeats(), world)
+  OnSandbox.itOnSockets("is repeated from its beginning, and reports its progress", repeats(), world)
 
-  it.live("of an empty file arrives too", () =>
+  it.live("of an empty file arrives", () =>
     Effect.gen(function*() {
       const { upload } = yield* Media
       for (const file of [{ content: new Uint8Array(0) }, { content: Stream.empty }, { content: Stream.empty, size: 0 }]) {
-        const { mediaId } = yield* upload({ ...watched([]), ...file })
-        expect(yield* uploaded(mediaId)).toMatchObject({ size: 0 })
+        for (const options of [watched([]), { fileName: "a.png" }]) {
+          const { mediaId } = yield* upload({ ...options, ...file })
+          expect(yield* stored(mediaId)).toMatchObject({ size: 0 })
+        }
       }
     }).pipe(Effect.provide(OnSandbox.onSocket(world))))
 
@@ -98,35 +109,20 @@ describe("an upload", () => {
       const folder = yield* fs.makeTempDirectoryScoped()
       const path = `${folder}/picture.jpg`
       yield* fs.writeFile(path, bytes)
-      const told: Array<number> = []
-      const { mediaId } = yield* uploadFile(path, watched(told))
-      expect(yield* uploaded(mediaId)).toMatchObject({ name: "picture.jpg", contentType: "image/jpeg", sha256: sha256(bytes) })
-      expect(told.at(-1)).toBe(bytes.length)
-      expect(yield* Effect.flip(uploadFile(`${folder}/nothing.jpg`))).toMatchObject({ _tag: "SystemError", reason: "NotFound" })
-      expect(yield* Effect.flip(uploadFile(folder))).toMatchObject({ _tag: "InvalidInput", field: "path" })
+      const reports: Array<number> = []
+      const { mediaId } = yield* uploadFile(path, watched(reports))
+      expect(yield* stored(mediaId)).toMatchObject({ name: "picture.jpg", contentType: "image/jpeg", sha256: sha256(bytes) })
+      expect(reports.at(-1)).toBe(bytes.length)
+      expect(yield* Effect.flip(uploadFile(`${folder}/nothing.jpg`))).toMatchObject({ _tag: "PlatformError", reason: { _tag: "NotFound" } })
+      expect(yield* Effect.flip(uploadFile(folder))).toMatchObject({
+        _tag: "InvalidInput",
+        field: "path",
+        message: `path must be the path of a file; ${folder} is not a file`
+      })
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-  OnSandbox.itOnSockets("of a file of the file system arrives, and a missing one or a folder is said to be so", filesArrive(), world)
+  OnSandbox.itOnSockets("of a path arrives, and fails for a missing file or a folder", filesArrive(), world)
 
-  const changingFileIsRefused = () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const sandbox = yield* Sandbox.Sandbox
-      const { uploadFile } = yield* Media
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const path = `${folder}/growing.jpg`
-      for (const length of [500_000, 4_000_000]) {
-        yield* fs.writeFile(path, new Uint8Array(2_000_000))
-        const before = (yield* sandbox.state).media.length
-        const onProgress = () => Effect.orDie(fs.writeFile(path, new Uint8Array(length)))
-        const failure = yield* Effect.flip(uploadFile(path, { onProgress }))
-        expect(failure._tag).toBe("InvalidInput")
-        expect(failure.message).toBe(`path must be a file that doesn't change during the upload; the length of ${path} changed`)
-        expect((yield* sandbox.state).media.length).toBe(before)
-      }
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-  OnSandbox.itOnSockets("of a file that grows or shrinks meanwhile is not made", changingFileIsRefused(), world)
-
-  const failsAtOnce = () =>
+  const failsOnce = () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { upload } = yield* Media
@@ -141,17 +137,18 @@ describe("an upload", () => {
       expect(yield* Effect.flip(upload({ fileName: "a.png", content: broken }))).toBe("disk gone")
       for (const size of [bytes.length - 1, bytes.length + 1]) {
         const failure = yield* Effect.flip(upload({ fileName: "a.png", content: counted(streamed), size }))
-        expect(failure).toMatchObject({ _tag: "InvalidInput", field: "size" })
+        expect(failure).toMatchObject({
+          _tag: "InvalidInput",
+          field: "size",
+          message: `size must be the length of the content, and that is not ${size} bytes`
+        })
       }
       const dying = counted(Stream.die("out of luck"))
       expect(yield* Effect.exit(upload({ fileName: "a.png", content: dying }))).toEqual(Exit.die("out of luck"))
       expect(runs).toBe(4)
       expect((yield* sandbox.state).media).toEqual(before)
     })
-  OnSandbox.itOnSockets("whose source fails, or isn't as long as said, fails for just that and at once", failsAtOnce(), {
-    ...world,
-    client: { retry: Schedule.recurs(2) }
-  })
+  OnSandbox.itOnSockets("whose source fails or has another length than its size fails with that, without a retry", failsOnce(), world)
 
   const wrong: ReadonlyArray<readonly [field: string, file: { fileName: string; content: Uint8Array | typeof streamed; size?: number }]> = [
     ["fileName", { fileName: "", content: bytes }],
@@ -176,21 +173,55 @@ describe("an upload", () => {
 
   it.effect.prop(
     "fails without a request if its content type could inject a header",
-    [fc.string().filter((text) => !/^[!-~]+\/[ -~]+$/.test(text))],
-    ([contentType]) =>
-      Effect.gen(function*() {
+    [Arbitrary.filter(text, (text) => !/^[!-~]+\/[ -~]+$/.test(text))],
+    ([contentType]) => {
+      const { calls, layer } = FakeService.scripted([])
+      return Effect.gen(function*() {
         const { upload } = yield* Media
         expect(yield* Effect.flip(upload({ fileName: "a", content: bytes, contentType }))).toMatchObject({
           _tag: "InvalidInput",
           field: "contentType"
         })
-      }).pipe(Effect.provide(OnSandbox.inProcess())),
-    { fastCheck: { numRuns: 5 } }
+        expect(calls).toEqual([])
+      }).pipe(Effect.provide(layer))
+    }
   )
 
-  // Fetch is left out: in Node it keeps what it has sent until the request is over.
+  it.effect("has a boundary of 128 random bits", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = FakeService.scripted([FakeService.json({ mediaId: "1" })])
+      const upload = Effect.provide(Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a", content: bytes })), layer)
+      yield* Effect.replicateEffect(Random.withSeed(upload, "one"), 2)
+      yield* Random.withSeed(upload, "two")
+      const boundaries = calls.map(({ headers }) => headers["content-type"])
+      expect(boundaries[0]).toMatch(/^multipart\/form-data; boundary=plaza-[0-9a-f]{32}$/)
+      expect(boundaries[1]).toBe(boundaries[0])
+      expect(boundaries[2]).not.toBe(boundaries[0])
+    }))
+
+  const halfMinute = { timeout: "30 seconds" } as const
+  const pausing = (pieces: number) =>
+    Stream.mapEffect(Stream.range(1, pieces), () => Effect.delay(Effect.succeed(new Uint8Array(9)), "20 seconds"))
+
+  it.effect("may take longer than the timeout of an attempt, while its stream emits bytes", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = FakeService.scripted([FakeService.json({ mediaId: "1" })], halfMinute)
+      const upload = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a", content: pausing(10) }))
+      expect(yield* Effect.provide(upload, layer)).toMatchObject({ mediaId: "1" })
+      expect(calls).toHaveLength(1)
+    }).pipe(TestTime.advancing))
+
+  it.effect("fails with a timeout if its stream emits nothing for that time", () =>
+    Effect.gen(function*() {
+      const { layer } = FakeService.scripted([FakeService.json({ mediaId: "1" })], { ...halfMinute, retry: Schedule.recurs(0) })
+      const content = Stream.concat(pausing(10), Stream.drain(Stream.fromEffect(Effect.sleep("40 seconds"))))
+      const upload = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a", content }))
+      expect(yield* Effect.flip(Effect.provide(upload, layer))).toMatchObject({ _tag: "AttemptTimeout" })
+    }).pipe(TestTime.advancing))
+
+  // In Node, fetch keeps a copy of the body until the end of the request.
   for (const client of ["undici", "node:http"]) {
-    it.scopedLive(`of 300 MB takes no memory for it, by ${client}`, () =>
+    it.live(`of 300 MB doesn't take the memory for it, by ${client}`, () =>
       Effect.gen(function*() {
         let received = 0
         const server = yield* RawServer.make((request, response) => {
@@ -200,18 +231,19 @@ describe("an upload", () => {
           request.on("end", () => RawServer.answerJson(response, { mediaId: "1" }))
         })
         const program = fileURLToPath(new URL("support/UploadChild.ts", import.meta.url))
-        const grown = yield* Command.make(
-          process.execPath,
-          "--expose-gc",
-          "--conditions=@plaza/source",
-          program,
-          server.baseUrl,
-          client,
-          "300"
-        ).pipe(Command.stderr("inherit"), Command.string)
+        const { stdout } = yield* Effect.promise(() =>
+          promisify(execFile)(process.execPath, [
+            "--expose-gc",
+            "--conditions=@plaza/source",
+            program,
+            server.baseUrl,
+            client,
+            "300"
+          ])
+        )
         expect(received).toBeGreaterThan(364 * 1_048_576)
-        expect(grown).toMatch(/^\d/)
-        expect(Number(grown)).toBeLessThan(64)
-      }).pipe(Effect.provide(NodeContext.layer)))
+        expect(stdout).toMatch(/^\d/)
+        expect(Number(stdout)).toBeLessThan(64)
+      }))
   }
 })

@@ -1,82 +1,67 @@
 /**
- * The delivery rules under random faults: the client's results agree with the state of the sandbox. `PLAZA_MODEL_RUNS` sets the
- * number of programs and `PLAZA_MODEL_SEED` the seed. A failure prints the seed and the smallest program that fails.
+ * The delivery rules under random faults: the client's results agree with the state of the service. `PLAZA_MODEL_RUNS` sets the number of
+ * programs and `PLAZA_MODEL_SEED` the seed. A failure prints the smallest program that fails.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
-import { Config, Effect, FastCheck as fc, Runtime, TestContext } from "effect"
-import { allowance, type Program, program } from "./support/ModelProgram.ts"
+import { Arbitrary, Config, Effect, Option } from "effect"
+import * as ModelProgram from "./support/ModelProgram.ts"
 import * as ModelRules from "./support/ModelRules.ts"
 import * as ModelRun from "./support/ModelRun.ts"
-import * as Virtual from "./support/Virtual.ts"
+import * as PostModel from "./support/PostModel.ts"
 
-const world = Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: allowance } })
-
-const told = Config.all({
-  numRuns: Config.withDefault(Config.integer("PLAZA_MODEL_RUNS"), 500),
-  seed: Config.withDefault(Config.integer("PLAZA_MODEL_SEED"), 20_261_001)
+const settings = Config.all({
+  runs: Config.option(Config.Int("PLAZA_MODEL_RUNS")),
+  seed: Config.withDefault(Config.Int("PLAZA_MODEL_SEED"), 20_261_001)
 })
 
-/** The parts of an outcome that are equal in every run of a program, without causes and objects of the client. */
-const outline = ({ after, calls, requests }: ModelRun.Observation) => ({
-  calls: calls.map((call) => [ModelRules.nameOf(call), call.sent]),
-  requests: requests.map(({ at, deliveredStatus, path, status }) => [at.epochMillis, path, status, deliveredStatus]),
-  posts: after.posts.map(({ createdAt, id, text }) => [createdAt.epochMillis, id, text]),
-  orders: after.orders,
-  products: after.products
-})
-
-/** Removes the order of events at one instant, which no clock determines. */
-const timed = (random: Program): Program => ({
-  ...random,
-  latitude: { ...random.latitude, lateCommitMillis: 0 },
-  retries: "once, at once",
-  steps: random.steps.flatMap((step) =>
-    step.calls.map((call) => ({
-      ...step,
-      others: [],
-      calls: [{ ...call, leavesAfter: call.leavesAfter === 0 ? null : call.leavesAfter }]
-    }))
-  )
-})
-
-it.effect("simulated time gives the same results as the test clock, to the millisecond", () =>
+/** Runs random programs. Returns how often their calls had each end. Fails with the smallest program that violates a rule. */
+const check = <P>(
+  program: Arbitrary.Arbitrary<P>,
+  usualRuns: number,
+  run: (
+    program: P
+  ) => Effect.Effect<{ readonly ends: ReadonlyArray<string>; readonly violations: ReadonlyArray<string> }, ReadonlyArray<string>>
+) =>
   Effect.gen(function*() {
-    for (const random of fc.sample(program, { numRuns: 12, seed: 7 }).map(timed)) {
-      const simulated = yield* ModelRun.run(random)
-      const tested = yield* Virtual.run(ModelRun.runAsIs(random), "1 hour").pipe(Effect.provide(TestContext.TestContext))
-      expect(outline(simulated)).toEqual(outline(tested))
-    }
-  }).pipe(Effect.provide(world)))
+    const { runs, seed } = yield* settings
+    const counts = new Map<string, number>()
+    const result = yield* Arbitrary.checkEffect(program, (program) =>
+      Effect.flatMap(run(program), ({ ends, violations }) => {
+        for (const end of ends) {
+          counts.set(end, (counts.get(end) ?? 0) + 1)
+        }
+        return violations.length === 0 ? Effect.succeed(true) : Effect.fail(violations)
+      }), { runs: Option.getOrElse(runs, () => usualRuns), seed })
+    expect(Arbitrary.formatCheckFailure(result)).toBe(undefined)
+    return counts
+  })
+
+/** Not vacuous: the programs met every kind of end. */
+const expectEnds = (counts: ReadonlyMap<string, number>, ends: ReadonlyArray<string>) => {
+  for (const end of ends) {
+    expect([end, (counts.get(end) ?? 0) > 0]).toEqual([end, true])
+  }
+}
 
 describe("under every sequence of faults", () => {
-  it.live("the outcomes of the client match the state of the service", () =>
+  it.live("the results of all writes match the state of the sandbox, in every service variant", () =>
     Effect.gen(function*() {
-      const options = yield* told
-      const runPromise = Runtime.runPromise(yield* Effect.runtime<Effect.Effect.Context<ReturnType<typeof ModelRun.run>>>())
-      const endings = new Map<string, number>()
-      yield* Effect.promise(() =>
-        fc.assert(
-          fc.asyncProperty(program, async (random) => {
-            const observation = await runPromise(ModelRun.run(random))
-            for (const call of observation.calls) {
-              endings.set(ModelRules.nameOf(call), (endings.get(ModelRules.nameOf(call)) ?? 0) + 1)
-            }
-            const violations = ModelRules.violations(observation)
-            if (violations.length > 0) {
-              throw new Error(violations.join("\n"))
-            }
-          }),
-          options
-        )
-      )
-      // Not vacuous: the programs met every kind of ending.
-      for (
-        const ending of options.numRuns < 300
-          ? []
-          : ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "RateLimitWaitExceeded", "Conflict"]
-      ) {
-        expect([ending, (endings.get(ending) ?? 0) > 0]).toEqual([ending, true])
-      }
-    }).pipe(Effect.provide(world)), 3_600_000)
+      const counts = yield* check(ModelProgram.program, 300, (program) =>
+        Effect.map(ModelRun.run(program), (observation) => ({
+          ends: observation.calls.map(ModelRules.nameOf),
+          violations: ModelRules.violations(observation)
+        })))
+      expectEnds(counts, ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "RateLimitWaitExceeded", "Conflict"])
+    }), 3_600_000)
+
+  it.live("a new post exists once, or its outcome is unknown, with any clocks, lists and texts of the service",
+    () =>
+      Effect.gen(function*() {
+        const counts = yield* check(PostModel.program, 2_000, (program) =>
+          Effect.map(PostModel.run(program), (observation) => ({
+            ends: observation.calls.map(PostModel.tagOf),
+            violations: PostModel.violations(observation)
+          })))
+        expectEnds(counts, ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "Forbidden"])
+      }), 3_600_000)
 })

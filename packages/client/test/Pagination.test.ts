@@ -1,11 +1,23 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type ClientError, Plaza, Posts } from "@plaza/client"
+import { Chat, type ClientError, Plaza, Posts, TestTime } from "@plaza/client"
 import { Cursor, Post } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Chunk, Clock, Effect, Either, FastCheck as fc, Schema, Stream } from "effect"
+import { between, boolean, oneOf } from "@plaza/testing/Generators"
+import { Arbitrary, Clock, Effect, Result, Schema, Stream } from "effect"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import * as Fake from "./support/FakeService.ts"
 import * as OnSandbox from "./support/OnSandbox.ts"
-import * as Virtual from "./support/Virtual.ts"
+
+const isCallable = (value: unknown): value is () => void => typeof value === "function"
+
+const collectGarbage = (): void => {
+  setFlagsFromString("--expose-gc")
+  const gc: unknown = runInNewContext("gc")
+  if (isCallable(gc)) {
+    gc()
+  }
+}
 
 const createdAt = "2026-01-01T00:00:00.000Z"
 const itemsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => ({ id: String(first + index), createdAt }))
@@ -24,13 +36,13 @@ const firstPage = JSON.stringify({ data: itemsFrom(1, 1), next_cursor: "a cursor
 
 const ids = (options?: Parameters<typeof Posts.Service.list>[0]) =>
   Effect.flatMap(Posts, ({ list }) => Stream.runCollect(list(options))).pipe(
-    Effect.map((posts) => Chunk.toReadonlyArray(posts).map(({ id }) => Number(id)))
+    Effect.map((posts) => posts.map(({ id }) => Number(id)))
   )
 
 describe("a list", () => {
   it.effect.prop(
     "emits every item once and in order, for any page size, up to the limit",
-    [fc.integer({ min: 0, max: 250 }), fc.integer({ min: 1, max: 100 }), fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined })],
+    [between(0, 250), between(1, 100), oneOf<number | undefined>(between(1, 300), Arbitrary.Constant(undefined))],
     ([total, pageSize, limit]) =>
       Effect.gen(function*() {
         const calls: Array<Fake.Call> = []
@@ -43,7 +55,7 @@ describe("a list", () => {
         // Not a request more than the items need; an empty list takes one to see.
         expect(calls).toHaveLength(Math.max(1, Math.ceil(expected / pageSize)))
       }),
-    { fastCheck: { numRuns: 40 } }
+    { arbitrary: { runs: 40 } }
   )
 
   it.effect("requests 100 items per page by default", () =>
@@ -105,7 +117,7 @@ describe("a list", () => {
       expect(yield* endOf([page, Fake.refusal(403, "FORBIDDEN")])).toMatchObject({ status: 403 })
       expect(yield* endOf([page, invalid])).toMatchObject({ _tag: "CursorRejected", cause: { status: 400 } })
       for (const status of [302, 408, 413]) {
-        expect(yield* Virtual.run(endOf([page, { status }]))).toMatchObject({ _tag: "UnrecognizedError", status })
+        expect(yield* TestTime.advancing(endOf([page, { status }]))).toMatchObject({ _tag: "UnrecognizedError", status })
       }
     }))
 
@@ -138,7 +150,7 @@ describe("a list", () => {
       yield* sandbox.addFault({ kind: "cut", when: "after", path: "/me/posts" })
       expect(yield* ids({ pageSize: 5 })).toEqual(all)
       expect(all.length).toBeGreaterThan(20)
-    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
   it.effect("fetches the next page while the program consumes the current one", () =>
     Effect.gen(function*() {
@@ -153,9 +165,9 @@ describe("a list", () => {
       )
       yield* Effect.flatMap(Posts, ({ pages }) => Stream.runForEach(pages(), () => Effect.sleep("1 second"))).pipe(
         Effect.provide(slow),
-        Effect.zipRight(Clock.currentTimeMillis),
+        Effect.andThen(Clock.currentTimeMillis),
         Effect.tap((end) => Effect.sync(() => expect(end).toBe(11_000))),
-        Virtual.run
+        TestTime.advancing
       )
     }))
 
@@ -241,10 +253,69 @@ describe("a list", () => {
       const open = yield* Stream.runCollect(
         Plaza.paginate({ path: "/conversations", item: Schema.Struct({ id: Schema.String }), pageSize: 3 })
       )
-      expect(Chunk.toReadonlyArray(open).map(({ id }) => id)).toEqual(Chunk.toReadonlyArray(conversations).map(({ id }) => id))
+      expect(open.map(({ id }) => id)).toEqual(conversations.map(({ id }) => id))
       expect(open.length).toBeGreaterThan(3)
     }).pipe(Effect.provide(OnSandbox.inProcess())))
 })
+
+describe("a list whose cursors repeat", () => {
+  /** A service whose pages, after some, lead to each other in a cycle. The cursor of a page is its number. */
+  const cyclic = (before: number, length: number, calls: Array<Fake.Call>) =>
+    Fake.layerPlaza((call) =>
+      Effect.sync(() => {
+        calls.push(call)
+        const next = Number(call.query["cursor"] ?? 0) + 1
+        return Fake.json({ data: itemsFrom(next, 1), next_cursor: String(next < before + length ? next : before) })
+      }), { rateLimit: 1_000_000 })
+
+  it.effect.prop("fails with CursorRepeated, whatever the length of the cycle and the number of pages before it", [
+    between(0, 150),
+    oneOf(between(1, 120), between(1, 400)),
+    boolean
+  ], ([before, length, isResumed]) =>
+    Effect.gen(function*() {
+      const calls: Array<Fake.Call> = []
+      const end = yield* Effect.flip(Effect.provide(ids(isResumed ? { cursor: Cursor.make("0") } : {}), cyclic(before, length, calls)))
+      expect(end).toMatchObject({ _tag: "CursorRepeated" })
+      // The first page of a list without a cursor has one in the cycle, too.
+      const pages = before + length + (before === 0 && !isResumed ? 1 : 0)
+      expect(calls.length).toBeGreaterThanOrEqual(pages)
+      expect(calls.length).toBeLessThanOrEqual(length <= 99 ? pages : 3 * pages)
+    }), { arbitrary: { runs: 25 } })
+
+  it.effect("is not one of many pages with different cursors", () =>
+    Effect.gen(function*() {
+      // The cycle would begin after the pages that the list reads.
+      const found = yield* Effect.provide(ids({ limit: 2_000 }), cyclic(2_000, 1, []))
+      expect(found).toHaveLength(2_000)
+    }))
+})
+
+it.live("a list takes the same memory whatever its cursors and the number of its pages", () =>
+  Effect.gen(function*() {
+    const pages = 2_000
+    const long = "c".repeat(100_000)
+    const layer = Fake.layerPlaza(({ query }) =>
+      Effect.sync(() => {
+        const page = Number.parseInt(query["cursor"] ?? "0")
+        return Fake.json({ data: itemsFrom(page, 1), next_cursor: page + 1 < pages ? `${page + 1}.${long}` : null })
+      }), { rateLimit: 1_000_000 })
+    const heap: Array<number> = []
+    const list = Stream.unwrap(Effect.map(Posts, ({ list }) => list()))
+    yield* Effect.provide(
+      Stream.runForEach(list, ({ id }) =>
+        Effect.sync(() => {
+          if (Number(id) % 500 === 499) {
+            collectGarbage()
+            heap.push(process.memoryUsage().heapUsed)
+          }
+        })),
+      layer
+    )
+    expect(heap).toHaveLength(4)
+    const [first = 0] = heap
+    expect(Math.max(...heap) - first).toBeLessThan(10_000_000)
+  }))
 
 describe("a request to an undocumented endpoint", () => {
   it.effect("has the key, the query, the body and a decoded response", () =>
@@ -267,11 +338,11 @@ describe("a request to an undocumented endpoint", () => {
       const attempt = (method: "GET" | "POST", delivery?: "Repeatable") => {
         const { calls, layer } = Fake.scripted([Fake.lost, Fake.json({})])
         return Effect.map(
-          Virtual.run(Effect.either(Effect.provide(
+          TestTime.advancing(Effect.result(Effect.provide(
             Plaza.request({ method, path: "/x", response: Schema.Unknown, delivery }),
             layer
           ))),
-          (result) => [Either.isRight(result), calls.length]
+          (result) => [Result.isSuccess(result), calls.length]
         )
       }
       expect(yield* attempt("GET")).toEqual([true, 2])
@@ -283,17 +354,17 @@ describe("a request to an undocumented endpoint", () => {
     Effect.gen(function*() {
       for (const path of ["", "x", "/../x", "/a/../../x", "//evil.test/x", "/a?b=c", "/a#b", "/a b", "/%2e%2e/x", "/\\x"]) {
         const { calls, layer } = Fake.scripted([Fake.json({})])
-        const result = yield* Effect.either(Effect.provide(
+        const result = yield* Effect.result(Effect.provide(
           Plaza.request({ method: "GET", path, response: Schema.Unknown }),
           layer
         ))
-        if (Either.isLeft(result)) {
-          expect(result.left).toMatchObject({ _tag: "InvalidInput", field: "path" })
+        if (Result.isFailure(result)) {
+          expect(result.failure).toMatchObject({ _tag: "InvalidInput", field: "path" })
           expect(calls).toHaveLength(0)
         } else {
           expect(calls[0]?.path).toBe(path)
         }
-        expect([path, Either.isLeft(result)]).toEqual([path, path !== "//evil.test/x"])
+        expect([path, Result.isFailure(result)]).toEqual([path, path !== "//evil.test/x"])
       }
     }))
 })

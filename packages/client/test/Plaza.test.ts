@@ -12,8 +12,8 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import * as Fake from "./support/FakeService.ts"
 
 /** The key that each client sends, for clients in one layer graph. */
-class Accounts extends Context.Tag("Accounts")<Accounts, Profiles["Type"]>() {}
-class Others extends Context.Tag("Others")<Others, Profiles["Type"]>() {}
+class Accounts extends Context.Service<Accounts, Profiles["Service"]>()("test/Accounts") {}
+class Others extends Context.Service<Others, Profiles["Service"]>()("test/Others") {}
 
 const keys = ["a", "b"].map((letter) => `key_${letter.repeat(40)}`)
 const optionsOf = (key: string | undefined): Plaza.Options => ({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key ?? "") })
@@ -39,10 +39,9 @@ describe("two clients in one layer graph", () => {
   it.effect("each send their own key", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
-      const [one, other] = keys.map((key) => Plaza.layer(optionsOf(key)))
       const both = Layer.merge(
-        Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
-        Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
+        Layer.provide(Layer.effect(Accounts, Profiles), Plaza.layer(optionsOf(keys[0]))),
+        Layer.provide(Layer.effect(Others, Profiles), Plaza.layer(optionsOf(keys[1])))
       )
       yield* Effect.provide(callBoth, Layer.provide(both, echoing(seen)))
       expect(seen).toEqual(expected)
@@ -51,12 +50,25 @@ describe("two clients in one layer graph", () => {
   it.effect("each send their own key, with a shared rate limit", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
-      const [one, other] = keys.map((key) => Plaza.layerWithoutRateLimit(optionsOf(key)))
       const both = Layer.merge(
-        Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
-        Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
+        Layer.provide(Layer.effect(Accounts, Profiles), Plaza.layerWithoutRateLimit(optionsOf(keys[0]))),
+        Layer.provide(Layer.effect(Others, Profiles), Plaza.layerWithoutRateLimit(optionsOf(keys[1])))
       )
       yield* Effect.provide(callBoth, Layer.provide(both, [echoing(seen), RateLimit.layerMemory()]))
+      expect(seen).toEqual(expected)
+    }))
+
+  it.effect("each send their own key, if a single service is provided within one of the other", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const layerFor = (key: string | undefined) => Layer.provide(ProfilesArea.layer, Plaza.layerOperations(optionsOf(key)))
+      const me = Effect.flatMap(Profiles, ({ me }) => me)
+      const inner = Effect.provide(me, layerFor(keys[1]))
+      yield* me.pipe(
+        Effect.andThen(inner),
+        Effect.andThen(me),
+        Effect.provide(Layer.provideMerge(layerFor(keys[0]), echoing(seen)))
+      )
       expect(seen).toEqual(expected)
     }))
 
@@ -74,18 +86,33 @@ describe("two clients in one layer graph", () => {
     }))
 })
 
+describe("one layer in several parts of a program", () => {
+  it.effect("is one client, with one rate limit", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const client = Plaza.layer({ ...optionsOf(keys[0]), rateLimit: 2, maxWait: 0 })
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(Accounts, Profiles), client),
+        Layer.provide(Layer.effect(Others, Profiles), client)
+      )
+      const failure = yield* Effect.provide(Effect.flip(callBoth), Layer.provide(both, echoing(seen)))
+      expect(failure).toMatchObject({ _tag: "RateLimitWaitExceeded" })
+      expect(seen).toHaveLength(2)
+    }))
+})
+
 describe("layers of single services", () => {
   it.effect("send each call with the same key, and share one rate limit", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
       const services = Layer.mergeAll(ProfilesArea.layer, Chat.layer, Media.layer, Posts.layer, Store.layer, Stories.layer)
       const client = Plaza.layerOperations({ ...optionsOf(keys[0]), rateLimit: 2, maxWait: "1 second" })
-      const exit = yield* Effect.gen(function*() {
+      const failure = yield* Effect.gen(function*() {
         yield* (yield* Profiles).me
         yield* (yield* Store.Store).setStock(ProductId.make("1"), 2)
-        return yield* Effect.exit((yield* Posts.Posts).like(PostId.make("1")))
+        return yield* Effect.flip((yield* Posts.Posts).like(PostId.make("1")))
       }).pipe(Effect.provide(Layer.provide(services, Layer.provide(client, echoing(seen)))))
       expect(seen).toEqual([`Bearer ${keys[0]}`, `Bearer ${keys[0]}`])
-      expect(exit).toMatchObject({ cause: { error: { _tag: "RateLimitWaitExceeded" } } })
+      expect(failure).toMatchObject({ _tag: "RateLimitWaitExceeded" })
     }))
 })

@@ -5,15 +5,14 @@ import { OrderId, Post, type PostId, Product, ProductId, ProfileId, Username } f
 import { byCode } from "@plaza/domain/Errors"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, Stream } from "effect"
-import { codes } from "./support/Failing.ts"
 import type * as OnSandbox from "./support/OnSandbox.ts"
 import * as Prism from "./support/Prism.ts"
-import { provoke, world } from "./support/Provoked.ts"
+import { codes, provoke, world } from "./support/Provoked.ts"
 
 type Call = Effect.Effect<unknown, unknown, OnSandbox.World>
 
 const newPost = Effect.flatMap(Posts, ({ create }) => create({ text: "through a proxy 🪞", mediaIds: [] }))
-const withPost = (call: (posts: Posts["Type"], id: PostId) => Call): Call =>
+const withPost = (call: (posts: Posts["Service"], id: PostId) => Call): Call =>
   Effect.gen(function*() {
     yield* call(yield* Posts, (yield* newPost).id)
   })
@@ -61,7 +60,7 @@ const documented: Readonly<Record<string, readonly [requests: number, call: Call
   ]
 }
 
-const read = (path: string, response: Schema.Schema.AnyNoContext) => Plaza.request({ method: "GET", path, response })
+const read = (path: string, response: Schema.Decoder<unknown>) => Plaza.request({ method: "GET", path, response })
 
 /** The same for the endpoints beside the contract. */
 const assumed: typeof documented = {

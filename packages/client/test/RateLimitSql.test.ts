@@ -1,19 +1,18 @@
-import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Plaza, Profiles } from "@plaza/client"
+import { Plaza, Profiles, TestTime } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Effect, Layer } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import { inVirtualTime, unusable } from "./support/AllowanceRules.ts"
 import * as Database from "./support/Database.ts"
 import { apiKey } from "./support/Sharing.ts"
-import * as Virtual from "./support/Virtual.ts"
 
 describe("the allowance of a key, in a database", () => {
-  inVirtualTime((allowance) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, apiKey })), Database.memory), 15)
+  inVirtualTime((allowance) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, name: "shared" })), Database.memory), 15)
 })
 
 describe("calls of several processes with one key", () => {
-  it.scoped("stay within the shared allowance", () =>
+  it.effect("stay within the shared allowance", () =>
     Effect.gen(function*() {
       const sentAt: Array<number> = []
       const service = Layer.succeed(
@@ -31,10 +30,10 @@ describe("calls of several processes with one key", () => {
         Layer.provide(service)
       )
       const calls = Effect.provide(
-        Effect.flatMap(Profiles, ({ me }) => Effect.replicateEffect(me, 3, { concurrency: "unbounded", discard: true })),
+        Effect.flatMap(Profiles, ({ me }) => Effect.forEach([1, 2, 3], () => me, { concurrency: "unbounded", discard: true })),
         Layer.fresh(plaza)
       )
-      yield* Virtual.run(Effect.all([calls, calls], { concurrency: "unbounded", discard: true }), "10 seconds")
+      yield* TestTime.advancing(Effect.all([calls, calls], { concurrency: "unbounded", discard: true }))
       expect(sentAt).toHaveLength(6)
       expect(sentAt.filter((at) => at < 60_000)).toHaveLength(3)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
@@ -44,7 +43,7 @@ describe("a shared allowance with an invalid setting", () => {
   const failureOf = (allowance: Parameters<typeof RateLimitSql.layer>[0]) =>
     Effect.flip(Layer.build(RateLimitSql.layer(allowance))).pipe(Effect.scoped, Effect.provide(Database.memory))
 
-  it.scoped("fails with the name of the setting", () =>
+  it.effect("fails with the name of the setting", () =>
     Effect.gen(function*() {
       for (const [setting, values] of Object.entries(unusable)) {
         for (const value of values) {

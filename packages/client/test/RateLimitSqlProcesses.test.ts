@@ -1,11 +1,10 @@
-import { SqlClient } from "@effect/sql"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
-import * as SqliteClient from "@plaza/client/sqlite"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Schedule, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Redacted, Result, Schedule, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
@@ -62,7 +61,7 @@ const sharing = (database: string, address: string, concurrency: number) =>
   )
 
 const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => condition() ? Effect.void : Effect.zipRight(Effect.sleep("10 millis"), until(condition)))
+  Effect.suspend(() => condition() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), until(condition)))
 
 /**
  * Three processes on one database: all send as much as they may, one is killed with requests in flight, and the others go
@@ -110,41 +109,34 @@ const join = (allowance: RateLimit.Allowance) =>
   Effect.map(Layer.build(Layer.fresh(RateLimitSql.layer({ ...allowance, name: randomUUID() }))), Context.get(RateLimit.RateLimit))
 
 describe("several processes on one SQLite file", () => {
-  it.scopedLive("never exceed the limit, and use the allowance, also if one of them is killed", () =>
-    Effect.gen(function*() {
-      const file = yield* Database.file
-      // The file is there, its tables are not: the processes make them at the same time.
-      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
-        Effect.provide(SqliteClient.layer({ filename: file }))
-      )
-      yield* scenario(file)
-    }))
+  // The processes create the file and its tables at the same time.
+  it.live("never exceed the limit, and use the allowance, also if one of them is killed", () => Effect.flatMap(Database.file, scenario))
 })
 
 describe("several processes on one Postgres", () => {
   const scope = Effect.runSync(Scope.make())
-  let started: Either.Either<{ readonly url: string }, Postgres.NoPostgres> = Either.left(
+  let started: Result.Result<{ readonly url: string }, Postgres.NoPostgres> = Result.fail(
     new Postgres.NoPostgres({ message: "not started" })
   )
   beforeAll(async () => {
-    started = await Effect.runPromise(Effect.either(Scope.extend(Postgres.scoped, scope)))
-    if (Either.isLeft(started)) {
-      process.stderr.write(`skipped: ${started.left.message}\n`)
+    started = await Effect.runPromise(Effect.result(Scope.provide(Postgres.scoped, scope)))
+    if (Result.isFailure(started)) {
+      process.stderr.write(`skipped: ${started.failure.message}\n`)
     }
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   /** Skips the test where no Postgres can be started. */
-  const url = (context: TestContext): string => Either.isLeft(started) ? context.skip(started.left.message) : started.right.url
+  const url = (context: TestContext): string => Result.isFailure(started) ? context.skip(started.failure.message) : started.success.url
 
   const onPostgres = (context: TestContext) => Layer.orDie(PgClient.layer({ url: Redacted.make(url(context)), maxConnections: 10 }))
 
-  it.scopedLive("never exceed the limit, and use the allowance, also if one of them is killed", (context) => scenario(url(context)))
+  it.live("never exceed the limit, and use the allowance, also if one of them is killed", (context) => scenario(url(context)))
 
   inAnyTime(realTime,
     (allowance, context) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, name: randomUUID() })), onPostgres(context)))
 
-  it.scopedLive("can create its tables at the same time", (context) =>
+  it.live("can create its tables at the same time", (context) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`DROP TABLE IF EXISTS plaza_rate_slots, plaza_rate_gates, plaza_rate_waiting`
@@ -152,19 +144,19 @@ describe("several processes on one Postgres", () => {
       expect(yield* sql`SELECT * FROM plaza_rate_slots`).toHaveLength(30)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
-  it.scopedLive("are not undone by a rollback of the caller's transaction", (context) =>
+  it.live("are not undone by a rollback of the caller's transaction", (context) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const limit = yield* join({ limit: 1, window: "1 minute" })
-      yield* Effect.ignore(sql.withTransaction(Effect.zipRight(
+      yield* Effect.ignore(sql.withTransaction(Effect.andThen(
         limit.withSlot(longMaxWait, Effect.void),
         Effect.fail("rolled back")
       )))
-      const next = yield* Effect.either(limit.withSlot(Duration.millis(100), Effect.void))
-      expect(Either.isLeft(next)).toBe(true)
+      const next = yield* Effect.result(limit.withSlot(Duration.millis(100), Effect.void))
+      expect(Result.isFailure(next)).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
-  it.scopedLive("count a request from its response, also if the completion is written late", (context) =>
+  it.live("count a request from its response, also if the completion is written late", (context) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const name = randomUUID()
@@ -183,12 +175,12 @@ describe("several processes on one Postgres", () => {
         SELECT free_at - EXTRACT(EPOCH FROM clock_timestamp())::double precision * 1000 AS wait
         FROM plaza_rate_slots WHERE name = ${`name:${name}`} AND taken_by = ''`.pipe(
         Effect.filterOrFail((rows) => rows.length > 0),
-        Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(500)))
+        Effect.retry(Schedule.max([Schedule.spaced("20 millis"), Schedule.recurs(500)]))
       )
       expect(slot?.wait).toBeLessThanOrEqual(60_001 - 300)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
-  it.scopedLive("all pause after a 429 of one of them", (context) =>
+  it.live("all pause after a 429 of one of them", (context) =>
     Effect.gen(function*() {
       const name = randomUUID()
       const process = Effect.map(
@@ -198,7 +190,7 @@ describe("several processes on one Postgres", () => {
       const one = yield* process
       const other = yield* process
       yield* one.pauseFor(Duration.seconds(30))
-      const next = yield* Effect.either(other.withSlot(Duration.seconds(5), Effect.void))
-      expect(Either.isLeft(next) && next.left._tag).toBe("RateLimitWaitExceeded")
+      const next = yield* Effect.result(other.withSlot(Duration.seconds(5), Effect.void))
+      expect(Result.isFailure(next) && next.failure._tag).toBe("RateLimitWaitExceeded")
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 })

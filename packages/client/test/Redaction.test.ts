@@ -1,18 +1,21 @@
 /** Redaction removes the key in every supported encoding, and changes nothing else. */
 import { describe, expect, it } from "@effect/vitest"
-import { isLeaking } from "@plaza/testing/KeyEchoes"
-import { FastCheck as fc } from "effect"
+import * as Generate from "@plaza/testing/Generators"
+import { forms as echoForms, isLeaking } from "@plaza/testing/KeyEchoes"
+import { Arbitrary } from "effect"
+import { HttpClientError, HttpClientRequest } from "effect/http"
 import { inspect } from "node:util"
 import * as Redaction from "../src/Redaction.ts"
-import * as Fake from "./support/FakeService.ts"
 
 /** The part of a text that is not in the same string of JSON, or line, as what follows it. */
 const before = (text: string): string => /^[^]*[\n"]|/.exec(text)?.[0] ?? ""
 const after = (text: string): string => /[\n"][^]*$|$/.exec(text)?.[0] ?? ""
 
-const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
-const key = fc.string({ unit: printable, minLength: 41, maxLength: 60 }).filter((text) => !/["\\]/.test(text))
-const anyKey = fc.string({ unit: printable, minLength: 41, maxLength: 60 })
+const printable = Generate.between(0x21, 0x7e)
+const anyKey = Generate.textOf(printable, { minLength: 41, maxLength: 60 })
+/** Without a character that JSON escapes. */
+const key = Generate.textOf(Arbitrary.filter(printable, (code) => code !== 0x22 && code !== 0x5c), { minLength: 41, maxLength: 60 })
+const documentedKey = `key_${"k".repeat(40)}`
 const hex = (code: number) => code.toString(16).padStart(2, "0")
 
 const entities: Readonly<Record<string, string>> = {
@@ -66,38 +69,38 @@ const json = (text: string, choices: ReadonlyArray<number>) =>
       ? "\\/"
       : JSON.stringify(character).slice(1, -1)).join("")
 
-const letters = fc.string({
-  unit: fc.constantFrom(...Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")),
-  minLength: 20,
-  maxLength: 30
-})
-/** A key with escapes in it, and the key that they decode to. */
-const keyWithEscapes = fc.tuple(
-  letters,
-  fc.array(
-    fc.tuple(
-      fc.constantFrom<readonly [escape: string, decoded: string]>(
-        ["%7B", "{"],
-        ["%257b", "{"],
-        ["&lt;", "<"],
-        ["&amp;lt;", "<"],
-        ["&#123;", "{"],
-        ["&#x7d;", "}"],
-        ["\\u007b", "{"],
-        ["\\u0040", "@"]
-      ),
-      letters
-    ),
-    { minLength: 1, maxLength: 3 }
-  )
-).map(([first, rest]) => ({
-  key: first + rest.map(([[escape], text]) => escape + text).join(""),
-  decoded: first + rest.map(([[, character], text]) => character + text).join("")
-}))
+const joined = (parts: Arbitrary.Arbitrary<ReadonlyArray<string>>) => Arbitrary.map(parts, (parts) => parts.join(""))
 
-const choices = fc.array(fc.nat({ max: 1_000 }), { minLength: 1, maxLength: 60 })
+const letters = joined(
+  Generate.arrayOf(Generate.elementOf(Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")), {
+    minLength: 20,
+    maxLength: 30
+  })
+)
+
+const escapes: ReadonlyArray<readonly [escape: string, decoded: string]> = [
+  ["%7B", "{"],
+  ["%257b", "{"],
+  ["&lt;", "<"],
+  ["&amp;lt;", "<"],
+  ["&#123;", "{"],
+  ["&#x7d;", "}"],
+  ["\\u007b", "{"],
+  ["\\u0040", "@"]
+]
+
+/** A key with escapes in it, and the key that they decode to. */
+const keyWithEscapes = Arbitrary.map(
+  Arbitrary.all([letters, Generate.arrayOf(Arbitrary.all([Generate.elementOf(escapes), letters]), { minLength: 1, maxLength: 3 })]),
+  ([first, rest]) => ({
+    key: first + rest.map(([[escape], text]) => escape + text).join(""),
+    decoded: first + rest.map(([[, character], text]) => character + text).join("")
+  })
+)
+
+const choices = Generate.arrayOf(Generate.between(0, 1_000), { minLength: 1, maxLength: 60 })
 // Without a character that an escape of the key could merge with.
-const around = fc.string({ unit: fc.constantFrom("a", "Z", " ", "é", "\"", ":", "{", "\n", "💡"), maxLength: 20 })
+const around = joined(Generate.arrayOf(Generate.elementOf(["a", "Z", " ", "é", "\"", ":", "{", "\n", "💡"]), { maxLength: 20 }))
 
 describe("the key", () => {
   it.prop("is removed alone where it is plain, with the rest of its string where it is escaped", [key, choices, around, around],
@@ -130,7 +133,7 @@ describe("the key", () => {
   it.prop("is removed from HTML, with and without the semicolons of its entities and with leading zeros", [
     key,
     choices,
-    fc.nat({ max: 40 })
+    Generate.between(0, 40)
   ], ([key, choices, zeros]) => {
     // An entity without a semicolon would take one that the key has behind it.
     const { text } = Redaction.make(key.replaceAll(";", ":"))
@@ -158,7 +161,7 @@ describe("the key", () => {
     expect(error).toEqual({ code: "X", [name]: hidden, list: [hidden, { deep: hidden }, 1] })
   })
 
-  it.prop("is removed without its prefix, in any mixture of escapes and from base64", [key, choices, fc.nat({ max: 5 })],
+  it.prop("is removed without its prefix, in any mixture of escapes and from base64", [key, choices, Generate.between(0, 5)],
     ([key, choices, shift]) => {
       const { text } = Redaction.make(key)
       const secret = key.slice(-40)
@@ -186,7 +189,7 @@ describe("the key", () => {
     }
   })
 
-  it.prop("is removed from a header field that was folded in any place", [key, fc.array(fc.nat({ max: 80 }), { maxLength: 3 })],
+  it.prop("is removed from a header field that was folded in any place", [key, Generate.arrayOf(Generate.between(0, 80), { maxLength: 3 })],
     ([key, places]) => {
       const { headers } = Redaction.make(key)
       let folded = `Bearer ${key}`
@@ -195,7 +198,7 @@ describe("the key", () => {
       expect(headers({ "x-echo": "one two", "x-none": undefined })).toEqual({ "x-echo": "one two" })
     })
 
-  it.prop("is removed from base64 and hexadecimal of a text that contains it, at any alignment", [anyKey, fc.nat({ max: 5 })],
+  it.prop("is removed from base64 and hexadecimal of a text that contains it, at any alignment", [anyKey, Generate.between(0, 5)],
     ([key, shift]) => {
       const { text } = Redaction.make(key)
       const plain = `${"x".repeat(shift)} ${key} y`
@@ -209,10 +212,10 @@ describe("the key", () => {
 
   it.prop("is removed from base64 in lines of any length, as text and as a JSON value", [
     key,
-    fc.nat({ max: 100 }),
-    fc.integer({ min: 1, max: 80 }),
-    fc.constantFrom("\n", "\r\n", "\r\n  "),
-    fc.boolean()
+    Generate.between(0, 100),
+    Generate.between(1, 80),
+    Generate.anyOf(["\n", "\r\n", "\r\n  "]),
+    Generate.boolean
   ], ([key, shift, width, lineEnd, url]) => {
     const { text } = Redaction.make(key)
     const encoded = Buffer.from(`${"x".repeat(shift)} ${key} y`).toString(url ? "base64url" : "base64")
@@ -244,10 +247,24 @@ describe("the key", () => {
       })
     })
 
+  it("is removed from an error of the platform's client, which has the request with its headers", () => {
+    const request = HttpClientRequest.get("https://service.test/me", { headers: { authorization: `Bearer ${documentedKey}` } })
+    const cause = Object.assign(new Error(`read ${documentedKey}`), { code: "ECONNRESET" })
+    const error = new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+    expect(error.request.headers["authorization"]).toContain(documentedKey)
+    const copied = Redaction.make(documentedKey).cause(error)
+    expect(inspect(copied, { depth: 20, showHidden: true })).not.toContain(documentedKey)
+    expect(copied).toMatchObject({
+      _tag: "HttpClientError",
+      message: error.message,
+      cause: { code: "ECONNRESET", message: "read <redacted>" }
+    })
+  })
+
   it.prop("that ends with backslashes is removed too, and JSON stays valid", [
     key,
-    fc.integer({ min: 1, max: 3 }),
-    fc.constantFrom("", "\"", " ")
+    Generate.between(1, 3),
+    Generate.anyOf(["", "\"", " "])
   ], ([key, count, after]) => {
     const whole = key + "\\".repeat(count)
     const left = Redaction.make(whole).text(JSON.stringify({ [whole + after]: [`${whole}${after}`] }))
@@ -261,21 +278,32 @@ describe("the key", () => {
     expect(short.headers({ post: "post", none: undefined })).toEqual({ post: "post" })
   })
 
+  it.each(Object.entries(echoForms))("is removed from a long text that contains it many times %s, in linear time", (name, form) => {
+    const { text } = Redaction.make(documentedKey)
+    const echo = form(documentedKey)
+    // Escapes are recognised within a line.
+    const isBroken = /^(?:plain|without|in) ?/.test(name)
+    for (const lines of isBroken ? [echo, echo.replaceAll(/.{20}(?=.)/g, "$&\n")] : [echo]) {
+      const out = text(`the first line\n\n${`${lines}\n\n`.repeat(3_000)}the last line\n`)
+      expect(out.replaceAll("<redacted>\n\n", "")).toBe("the first line\n\nthe last line\n")
+    }
+  })
+
   it("in a cyclic cause doesn't cause a loop", () => {
     const error = new Error("round")
     Object.assign(error, { cause: error })
-    expect(Redaction.make(Fake.key).cause(error)).toMatchObject({ message: "round" })
+    expect(Redaction.make(documentedKey).cause(error)).toMatchObject({ message: "round" })
   })
 })
 
 describe("a text without the key", () => {
-  it.prop("is the same text", [fc.string({ unit: "binary", maxLength: 300 })], ([given]) => {
-    expect(Redaction.make(Fake.key).text(given)).toBe(given)
+  it.prop("is the same text", [Generate.textOf(Generate.between(0, 0xffff), { maxLength: 300 })], ([text]) => {
+    expect(Redaction.make(documentedKey).text(text)).toBe(text)
   })
 
   it("of nothing but escapes takes linear time", () => {
     // No unit repeated is the end of this key.
-    const { text } = Redaction.make(`${Fake.key}_`)
+    const { text } = Redaction.make(`${documentedKey}_`)
     for (
       const unit of ["\\", "\n", "k\n", "k\\n", "\\r\\n", "\\r", "\r", "%25", "&amp;", "&amp", "&#0", "0", "k", "key_", "\\u006b", "%6b"]
     ) {

@@ -1,7 +1,7 @@
 /** The default retry schedule. */
 import { describe, expect, it } from "@effect/vitest"
-import { Profiles } from "@plaza/client"
-import { Effect } from "effect"
+import { Profiles, TestTime } from "@plaza/client"
+import { Clock, Effect } from "effect"
 import * as Fake from "./support/FakeService.ts"
 import * as Virtual from "./support/Virtual.ts"
 
@@ -10,16 +10,17 @@ const me = Effect.flatMap(Profiles, ({ me }) => me)
 
 /** A call of a service with scripted responses, each after a time and with a change of the wall clock. */
 const call = (replies: ReadonlyArray<Fake.Reply>, millis: number, setByMillis: number) =>
-  Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) => {
+  TestTime.advancing(Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) => {
     let requests = 0
     const layer = Fake.layerPlaza(
-      () => Effect.as(Effect.zipRight(Effect.sleep(millis), Effect.sync(() => setBy(setByMillis))), replies[requests++] ?? { status: 503 }),
+      () => Effect.as(Effect.andThen(Effect.sleep(millis), Effect.sync(() => setBy(setByMillis))), replies[requests++] ?? { status: 503 }),
       { timeout: "1 hour" }
     )
-    return Effect.map(Virtual.run(Effect.either(Effect.provide(me, layer)), "1 second"), (result) => ({ result, requests })).pipe(
-      Effect.withClock(clock)
+    return Effect.result(Effect.provide(me, layer)).pipe(
+      Effect.map((result) => ({ result, requests })),
+      Effect.provideService(Clock.Clock, clock)
     )
-  })
+  }))
 
 describe("the default retries", () => {
   for (const [name, setBy] of [["goes on", 0], ["is set forward by an hour", hour], ["is set back by an hour", -hour]] as const) {
@@ -27,14 +28,14 @@ describe("the default retries", () => {
       Effect.gen(function*() {
         const fault = { status: 503 }
         const { requests, result } = yield* call([fault, fault, fault, fault, Fake.json({ id: "1" })], 1_000, setBy)
-        expect(result).toMatchObject({ _tag: "Right" })
+        expect(result).toMatchObject({ _tag: "Success" })
         expect(requests).toBe(5)
       }))
 
     it.effect(`are over after two minutes, while the wall clock ${name}`, () =>
       Effect.gen(function*() {
         const { requests, result } = yield* call([], 50_000, setBy)
-        expect(result).toMatchObject({ _tag: "Left", left: { status: 503 } })
+        expect(result).toMatchObject({ _tag: "Failure", failure: { status: 503 } })
         // A fourth retry would begin more than two minutes after the first failure.
         expect(requests).toBe(4)
       }))

@@ -1,8 +1,9 @@
-import { FetchHttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, PostId, ProductId } from "@plaza/domain"
-import { Chunk, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { AsyncLocalStorage } from "node:async_hooks"
 import * as OnSandbox from "./support/OnSandbox.ts"
 import * as Prism from "./support/Prism.ts"
 import * as RawServer from "./support/RawServer.ts"
@@ -10,17 +11,15 @@ import { runtimes } from "./support/Runtimes.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
-const once = { retry: Schedule.stop }
+const once = { retry: Schedule.recurs(0) }
 
 const lists = () =>
   Effect.gen(function*() {
     const posts = yield* Posts
     const chat = yield* Chat
     for (const list of [posts.list, chat.list]) {
-      const whole = Chunk.toReadonlyArray(yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list()))
-      const byTwo = Chunk.toReadonlyArray(
-        yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list({ pageSize: 2, limit: 7 }))
-      )
+      const whole = yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list())
+      const byTwo = yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list({ pageSize: 2, limit: 7 }))
       expect(byTwo).toEqual(whole.slice(0, 7))
       expect(whole.length).toBeGreaterThan(3)
     }
@@ -38,7 +37,7 @@ for (const [client, http] of runtimes) {
       options: Partial<Plaza.Options> = once
     ) => Effect.provide(call, RawServer.layerPlaza(server.baseUrl, http, options))
 
-    it.scopedLive("a refused connection fails with ConnectionFailed", () =>
+    it.live("a refused connection fails with ConnectionFailed", () =>
       Effect.gen(function*() {
         const { baseUrl } = yield* Effect.scoped(RawServer.make(() => {}))
         const failure = yield* Effect.flip(Effect.provide(comment, RawServer.layerPlaza(baseUrl, http, once)))
@@ -46,7 +45,7 @@ for (const [client, http] of runtimes) {
         expect(failure.message).toContain("check the base URL")
       }))
 
-    it.scopedLive("an untrusted certificate is rejected before the key is sent", () =>
+    it.live("an untrusted certificate is rejected before the key is sent", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }), "https")
         expect(yield* Effect.flip(against(server, comment))).toMatchObject({
@@ -56,7 +55,7 @@ for (const [client, http] of runtimes) {
         expect(server.seen).toEqual([])
       }))
 
-    it.scopedLive("an https URL of a service without TLS fails with ConnectionFailed", () =>
+    it.live("an https URL of a service without TLS fails with ConnectionFailed", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
         const layer = RawServer.layerPlaza(server.baseUrl.replace("http:", "https:"), http, once)
@@ -66,7 +65,7 @@ for (const [client, http] of runtimes) {
       }))
 
     for (const status of [301, 302, 303, 307, 308]) {
-      it.scopedLive(`a ${status} is not followed: neither the key nor the write goes elsewhere`, () =>
+      it.live(`a ${status} is not followed: neither the key nor the write goes elsewhere`, () =>
         Effect.gen(function*() {
           const elsewhere = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1", text: "hello" }))
           const server = yield* RawServer.make((_, response) => {
@@ -82,7 +81,7 @@ for (const [client, http] of runtimes) {
         }))
     }
 
-    it.scopedLive("a connection that the service closed between two requests is not reused", () =>
+    it.live("a connection that the service closed between two requests is not reused", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           response.on("finish", () => request.socket.end())
@@ -91,12 +90,12 @@ for (const [client, http] of runtimes) {
         yield* against(
           server,
           Effect.forEach(Array.from({ length: 5 }), () =>
-            Effect.zipRight(comment, RawServer.until("the connection is closed", () => server.sockets() === 0)))
+            Effect.andThen(comment, RawServer.until("the connection is closed", () => server.sockets() === 0)))
         )
         expect(server.seen).toHaveLength(5)
       }))
 
-    it.scopedLive("a response without a body is a success", () =>
+    it.live("a response without a body is a success", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => {
           response.writeHead(204).end()
@@ -106,7 +105,7 @@ for (const [client, http] of runtimes) {
         expect(product).toEqual({ id: "p", stock: 3 })
       }))
 
-    it.scopedLive("a request has its method, path, key and body", () =>
+    it.live("a request has its method, path, key and body", () =>
       Effect.gen(function*() {
         const bodies: Array<string> = []
         const server = yield* RawServer.make((request, response) => {
@@ -116,7 +115,7 @@ for (const [client, http] of runtimes) {
             RawServer.answerJson(response, { id: "1", text: "hello" })
           })
         })
-        yield* against(server, Effect.zipRight(me, comment))
+        yield* against(server, Effect.andThen(me, comment))
         yield* against(
           server,
           Plaza.request({ method: "DELETE", path: "/posts/%2F", query: { a: "b c&d" }, response: Schema.Unknown })
@@ -129,15 +128,52 @@ for (const [client, http] of runtimes) {
         expect(bodies).toEqual(["", "{\"text\":\"hello\"}", ""])
         expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(Array.from({ length: 3 }, () => `Bearer ${RawServer.key}`))
         expect(server.seen.map(({ headers }) => headers["content-type"])).toEqual([undefined, "application/json", undefined])
+        expect(server.seen.map(({ headers }) => headers["content-length"])).toEqual([undefined, "16", undefined])
         // Trace headers are not for the service.
         expect(server.seen.flatMap(({ headers }) => [headers["traceparent"], headers["b3"]].filter((header) => header !== undefined)))
           .toEqual([])
       }))
 
+    it.live("a response may split the bytes of a character, and begin with a byte order mark", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make((_, response) => {
+          const bytes = Buffer.from(`\uFEFF${JSON.stringify({ id: "1", username: "zoë" })}`)
+          const middle = bytes.indexOf(0xc3) + 1
+          response.writeHead(200, { "content-type": "application/json" })
+          response.write(bytes.subarray(0, middle), () => response.end(bytes.subarray(middle)))
+        })
+        expect(yield* against(server, me)).toMatchObject({ username: "zoë" })
+      }))
+
+    it.live("a call has the headers of an HttpClient that the application derived", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make((request, response) => {
+          request.resume()
+          RawServer.answerJson(response, { id: "1", text: "hello" })
+        })
+        const tagged = Layer.effect(
+          HttpClient.HttpClient,
+          Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.setHeader("x-shop", "north")))
+        )
+        yield* Effect.provide(Effect.andThen(me, comment), RawServer.layerPlaza(server.baseUrl, Layer.provide(tagged, http), once))
+        expect(server.seen.map(({ headers }) => headers["x-shop"])).toEqual(["north", "north"])
+      }))
+
+    it.live("a call keeps the application's AsyncLocalStorage, on connections that other calls use", () =>
+      Effect.gen(function*() {
+        const storage = new AsyncLocalStorage<string>()
+        const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
+        const services = yield* Layer.build(RawServer.layerPlaza(server.baseUrl, http, once))
+        const call = Effect.andThen(Effect.provideContext(me, services), Effect.sync(() => storage.getStore()))
+        const runIn = (name: string) => Effect.promise(() => storage.run(name, () => Effect.runPromise(call)))
+        const names = Array.from({ length: 10 }, (_, index) => `caller ${index}`)
+        expect(yield* Effect.forEach(names, runIn)).toEqual(names)
+      }))
+
     it.live("lists are complete and in order, and messages can be sent", () => Effect.provide(lists(), OnSandbox.onSocket(roomy, http)))
 
-    const large = Stream.repeatValue(new Uint8Array(64 * 1024)).pipe(Stream.take(1_000))
-    it.scopedLive("an upload of known length has a Content-Length, except on fetch", () =>
+    const large = Stream.forever(Stream.succeed(new Uint8Array(64 * 1024))).pipe(Stream.take(1_000))
+    it.live("an upload of known length has a Content-Length, except on fetch", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           request.resume().on("end", () => RawServer.answerJson(response, { mediaId: "1" }))
@@ -161,7 +197,7 @@ for (const [client, http] of runtimes) {
       }
     }
 
-    it.scopedLive("a refusal of an upload is read while the upload is in flight", () =>
+    it.live("a refusal of an upload is read while the upload is in flight", () =>
       Effect.gen(function*() {
         // Answers at the first bytes, and lets the rest go by.
         const server = yield* RawServer.make((request, response) => {
@@ -175,7 +211,7 @@ for (const [client, http] of runtimes) {
         yield* RawServer.until("nothing is left open", () => server.busy() === 0)
       }))
 
-    it.scopedLive("a refusal followed by a closed connection is read, or the call fails with ConnectionLost", () =>
+    it.live("a refusal followed by a closed connection is read, or the call fails with ConnectionLost", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           request.once("data", () => {
@@ -189,7 +225,7 @@ for (const [client, http] of runtimes) {
         yield* RawServer.until("nothing is left open", () => server.sockets() === 0)
       }))
 
-    it.scopedLive("a connection that closes during an upload fails with a message about the likely cause", () =>
+    it.live("a connection that closes during an upload fails with a message about the likely cause", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request) => {
           request.once("data", () => request.socket.destroy())
@@ -207,7 +243,7 @@ for (const [client, http] of runtimes) {
   })
 }
 
-it.scopedLive("a RequestInit of the application is kept, except its redirect mode", () =>
+it.live("a RequestInit of the application is kept, except its redirect mode", () =>
   Effect.gen(function*() {
     const server = yield* RawServer.make((_, response) => {
       response.writeHead(302, { location: "/elsewhere" }).end()

@@ -1,14 +1,16 @@
+/** The key appears in no output of the client, whatever the service or a proxy sends. */
 import { expect, it } from "@effect/vitest"
-import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store, TestTime } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
+import * as KeyEchoes from "@plaza/testing/KeyEchoes"
+import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, Redacted, References, Schedule, Schema, Stream } from "effect"
+import { createServer } from "node:net"
 import { inspect } from "node:util"
+import * as NodeClient from "../src/node.ts"
 import * as Fake from "./support/FakeService.ts"
 import * as OnSandbox from "./support/OnSandbox.ts"
 import * as Traced from "./support/Traced.ts"
-import * as Virtual from "./support/Virtual.ts"
 
 /** Every form in which a value may reach a log, a report or a terminal. */
 const written = (value: unknown): string => {
@@ -21,24 +23,27 @@ const written = (value: unknown): string => {
   ].join("\n")
 }
 
-/** Runs a program and returns its output: logs at every level, spans and its exit. */
+const cause = (cause: Cause.Cause<unknown>): string =>
+  [Cause.pretty(cause), written(cause), written(Cause.squash(cause)), ...Cause.prettyErrors(cause).map(written)].join("\n")
+
+/** Runs a program and returns its output: logs at every level in every format, spans, observed attempts and its exit. */
 const everything = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<string, never, R> =>
   Effect.gen(function*() {
     const out: Array<string> = []
-    const logger = Logger.make((entry) => {
-      out.push(written(entry.message), Cause.pretty(entry.cause), Logger.stringLogger.log(entry), written([...entry.annotations]))
-    })
-    const { exit, spans } = yield* Traced.run(program).pipe(
-      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
-      Logger.withMinimumLogLevel(LogLevel.All)
+    const into = (format: Logger.Logger<unknown, unknown>) => Logger.map(format, (line) => out.push(written(line)))
+    const logger = Logger.make(({ cause: logged, message }) => out.push(written(message), cause(logged)))
+    const observed = Plaza.onAttempt((attempt) => Effect.sync(() => out.push(written(attempt), written(attempt.failure))))(program)
+    const { exit, spans } = yield* Traced.run(observed).pipe(
+      Effect.provide(Logger.layer([logger, Logger.tracerLogger, into(Logger.formatLogFmt), into(Logger.formatJson)])),
+      Effect.provideService(References.MinimumLogLevel, "All")
     )
     out.push(written(exit))
     if (Exit.isFailure(exit)) {
-      out.push(Cause.pretty(exit.cause, { renderErrorCause: true }), written(Cause.squash(exit.cause)), written(exit.cause.toJSON()))
+      out.push(cause(exit.cause))
     }
     for (const span of spans) {
       out.push(span.name, written([...span.attributes]), written(span.status), written(span.links))
-      if (span._tag === "Span" && "events" in span) {
+      if ("events" in span) {
         out.push(written(span.events))
       }
     }
@@ -101,12 +106,27 @@ it.effect("the key is in no log, span, error or report, for any response of the 
     for (const call of calls) {
       for (const reply of replies) {
         const { layer } = Fake.scripted([reply], { maxWait: "3 seconds" })
-        const out = yield* SimulatedTime.run(everything(Effect.provide(call, layer)))
+        const out = yield* TestTime.advancing(everything(Effect.provide(call, layer)))
         expect(out).toContain("plaza.")
         expect(unescaped(out)).not.toContain(Fake.key)
       }
     }
   }))
+
+it.effect.each(Object.entries(KeyEchoes.forms))("the key is in no output of a call whose response echoes it %s",
+  ([, form]) =>
+    Effect.gen(function*() {
+      const echo = form(Fake.key)
+      const headers = { "x-request-id": echo, "x-folded": `${echo.slice(0, 9)} \t${echo.slice(9)}` }
+      const body = `{"error":{"code":"NOT_FOUND","message":"for ${echo}","${echo}":["${echo}"]},"data":[{"id":"${echo}"}],"text":"${echo}"}`
+      for (const call of calls) {
+        for (const status of [200, 404]) {
+          const out = yield* TestTime.advancing(everything(Effect.provide(call, Fake.scripted([{ status, headers, body }]).layer)))
+          expect(out).toContain("<redacted>")
+          expect(KeyEchoes.isLeaking(out, Fake.key)).toBe(false)
+        }
+      }
+    }))
 
 it.effect("the key is in no output of calls that the sandbox refuses or fails", () =>
   Effect.gen(function*() {
@@ -118,23 +138,21 @@ it.effect("the key is in no output of calls that the sandbox refuses or fails", 
       }
       expect(yield* everything(call)).not.toContain(key)
     }
-  }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+  }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
 
 it.live("the key is in no output of calls to an unreachable service", () =>
   Effect.gen(function*() {
-    const { default: net } = yield* Effect.promise(() => import("node:net"))
     // A port that was free a moment ago and that nobody listens on now.
-    const port = yield* Effect.async<number>((resume) => {
-      const server = net.createServer().listen(0, "127.0.0.1", () => {
+    const port = yield* Effect.callback<number>((resume) => {
+      const server = createServer().listen(0, "127.0.0.1", () => {
         const address = server.address()
         server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
       })
     })
-    const NodeClient = yield* Effect.promise(() => import("../src/node.ts"))
     const layer = Plaza.layer({
       baseUrl: `http://127.0.0.1:${port}/open/v1`,
       apiKey: Redacted.make(Fake.key),
-      retry: yield* Effect.map(Effect.promise(() => import("effect")), ({ Schedule }) => Schedule.stop)
+      retry: Schedule.recurs(0)
     }).pipe(Layer.provide(NodeClient.layer))
     const out = yield* everything(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
     expect(out).toContain("ECONNREFUSED")
@@ -152,14 +170,13 @@ for (const [what, key] of malformed) {
       const fromOptions = yield* Effect.exit(Layer.build(Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key) })).pipe(
         Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
       ))
-      const environment = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", Fake.baseUrl], ["PLAZA_API_KEY", key]]))
-      const fromConfig = yield* Effect.exit(Effect.withConfigProvider(Layer.build(Plaza.layerConfig), environment).pipe(
+      const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PLAZA_BASE_URL: Fake.baseUrl, PLAZA_API_KEY: key }))
+      const fromConfig = yield* Effect.exit(Layer.build(Layer.provide(Plaza.layerConfig, environment)).pipe(
         Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
       ))
       const exits: ReadonlyArray<readonly [Exit.Exit<unknown, unknown>, string]> = [[fromOptions, "apiKey"], [fromConfig, "PLAZA_API_KEY"]]
       for (const [exit, setting] of exits) {
-        const cause: Cause.Cause<unknown> = Exit.isFailure(exit) ? exit.cause : Cause.empty
-        const out = [written(exit), Cause.pretty(cause, { renderErrorCause: true }), written(Cause.squash(cause))].join("\n")
+        const out = [written(exit), Exit.isFailure(exit) ? cause(exit.cause) : ""].join("\n")
         expect(out).toContain(setting)
         expect(out).not.toContain(Fake.key)
       }

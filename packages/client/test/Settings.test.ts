@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Plaza, Profiles } from "@plaza/client"
+import { Plaza, Profiles, TestTime } from "@plaza/client"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { inspect } from "node:util"
 import * as Fake from "./support/FakeService.ts"
-import * as Virtual from "./support/Virtual.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 
@@ -16,9 +15,9 @@ const fromEnvironment = (variables: Record<string, string>, answer: Fake.Reply =
         return answer
       })
     )),
-    Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_", seqDelim: "," })))
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(variables)))
   )
-  return { calls, run: Virtual.run(Effect.provide(me, layer)) }
+  return { calls, run: TestTime.advancing(Effect.provide(me, layer)) }
 }
 
 const right = { PLAZA_BASE_URL: Fake.baseUrl, PLAZA_API_KEY: Fake.key }

@@ -31,7 +31,7 @@ it("every operation has the failures that the contract lists, and OutcomeUnknown
     | Domain.Conflict
   >()
   expectTypeOf<FailureOf<OperationName>>().toExtend<ClientError.Failure>()
-  expectTypeOf<ReturnType<Posts["Type"]["create"]>>().toEqualTypeOf<
+  expectTypeOf<ReturnType<Posts["Service"]["create"]>>().toEqualTypeOf<
     Effect.Effect<Domain.Post, FailureOf<"createPost">>
   >()
 })
@@ -42,7 +42,7 @@ it("every operation has the result of the contract, without void", () => {
 })
 
 it("options of calls keep the types of Effects and Streams, in a pipe and as functions", () => {
-  const once = Plaza.withRetry(Schedule.stop)
+  const once = Plaza.withRetry(Schedule.recurs(0))
   expectTypeOf(once<Effect.Effect<1, "e", "r">>).returns.toEqualTypeOf<Effect.Effect<1, "e", "r">>()
   expectTypeOf(Plaza.withMaxWait(1)<Stream.Stream<1, "e", "r">>).returns.toEqualTypeOf<Stream.Stream<1, "e", "r">>()
   const generic = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => effect.pipe(Plaza.withTimeout("1 second"))
@@ -80,7 +80,7 @@ it("catchCategory handles the service's errors of its categories, unknown codes 
   const handled = (failure: Parameters<typeof end>[0]) =>
     Effect.runSync(end(failure).pipe(
       ClientError.catchCategory(["RateLimited", "Conflict"], ({ code }) => Effect.succeed(`caught ${code ?? ""}`)),
-      Effect.catchAll(({ _tag }) => Effect.succeed(`left ${_tag}`))
+      Effect.catch(({ _tag }) => Effect.succeed(`left ${_tag}`))
     ))
   const unrecognized = (status: number, category: Domain.Category) =>
     new Domain.UnrecognizedError({ status, category, code: "NEW", message: "new" })
@@ -93,7 +93,7 @@ it("catchCategory handles the service's errors of its categories, unknown codes 
 
 it.effect("an absent field and undefined give the same request", () =>
   Effect.gen(function*() {
-    expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<
+    expectTypeOf<Parameters<Posts["Service"]["create"]>[0]>().toExtend<
       { readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }
     >()
     const mediaIds: ReadonlyArray<Domain.MediaId> | undefined = undefined

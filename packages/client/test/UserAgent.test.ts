@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
-import { version } from "../src/internal/transport/UserAgent.ts"
+import { version } from "../src/internal/Setting.ts"
 import * as Fake from "./support/FakeService.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
@@ -34,9 +34,7 @@ describe("User-Agent", () => {
           })
         )),
         Layer.provide(
-          Layer.setConfigProvider(
-            ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", Fake.baseUrl], ["PLAZA_API_KEY", Fake.key]]), { pathDelim: "_" })
-          )
+          ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PLAZA_BASE_URL: Fake.baseUrl, PLAZA_API_KEY: Fake.key }))
         )
       )
       yield* Effect.provide(me, layer)
@@ -47,7 +45,7 @@ describe("User-Agent", () => {
     Effect.gen(function*() {
       for (const application of ["", " ", "robot\r\nx: y", "robot ", " robot", "röbot", "robot/1/2", "robot (open", "a\u0000b", "a  b"]) {
         const layer = Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key), application }).pipe(
-          Layer.provide(Fake.layerHttpClient(() => Effect.dieMessage("nothing may be sent")))
+          Layer.provide(Fake.layerHttpClient(() => Effect.die(new Error("nothing may be sent"))))
         )
         expect(yield* Effect.flip(Effect.provide(me, layer))).toMatchObject({ _tag: "InvalidSettings", setting: "application" })
       }

@@ -5,9 +5,8 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
-import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { maxActiveKeys } from "./Limits.ts"
 
@@ -21,7 +20,7 @@ const headerSafe = /^[!-~]+$/
  * @since 0.1.0
  * @category errors
  */
-export class MalformedApiKey extends Data.TaggedError("MalformedApiKey")<{}> {
+export class MalformedApiKey extends Schema.TaggedError<MalformedApiKey>()("MalformedApiKey", {}) {
   override get message(): string {
     return "an API key is one word of printable ASCII characters, without spaces or line breaks"
   }
@@ -35,8 +34,8 @@ export class MalformedApiKey extends Data.TaggedError("MalformedApiKey")<{}> {
  * @since 0.1.0
  * @category constructors
  */
-export const parse = (text: string): Either.Either<Redacted.Redacted, MalformedApiKey> =>
-  headerSafe.test(text) ? Either.right(Redacted.make(text)) : Either.left(new MalformedApiKey())
+export const parse = (text: string): Result.Result<Redacted.Redacted, MalformedApiKey> =>
+  headerSafe.test(text) ? Result.succeed(Redacted.make(text)) : Result.fail(new MalformedApiKey())
 
 /**
  * The state of a key.
@@ -45,7 +44,7 @@ export const parse = (text: string): Either.Either<Redacted.Redacted, MalformedA
  * @since 0.1.0
  * @category models
  */
-export const KeyState = Schema.Literal("active", "revoked")
+export const KeyState = Schema.Literals(["active", "revoked"])
 /** @since 0.1.0 @category models */
 export type KeyState = typeof KeyState.Type
 

@@ -6,8 +6,7 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /**
@@ -16,7 +15,7 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  * @category models
  */
-export const RequestStatus = Schema.Literal("pending", "approved", "declined")
+export const RequestStatus = Schema.Literals(["pending", "approved", "declined"])
 /** @since 0.1.0 @category models */
 export type RequestStatus = typeof RequestStatus.Type
 
@@ -26,7 +25,7 @@ export type RequestStatus = typeof RequestStatus.Type
  * @since 0.1.0
  * @category models
  */
-export const AccessState = Schema.Literal("none", "granted", "suspended", "revoked")
+export const AccessState = Schema.Literals(["none", "granted", "suspended", "revoked"])
 /** @since 0.1.0 @category models */
 export type AccessState = typeof AccessState.Type
 
@@ -36,10 +35,10 @@ export type AccessState = typeof AccessState.Type
  * @since 0.1.0
  * @category errors
  */
-export class InvalidTransition extends Data.TaggedError("InvalidTransition")<{
-  readonly from: string
-  readonly transition: string
-}> {
+export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", {
+  from: Schema.String,
+  transition: Schema.String
+}) {
   override get message(): string {
     return `"${this.transition}" is not possible while the state is "${this.from}"`
   }
@@ -55,12 +54,22 @@ export class InvalidTransition extends Data.TaggedError("InvalidTransition")<{
 export const decide = (
   status: RequestStatus,
   transition: "approve" | "decline"
-): Either.Either<RequestStatus, InvalidTransition> =>
+): Result.Result<RequestStatus, InvalidTransition> =>
   status === "pending"
-    ? Either.right(transition === "approve" ? "approved" : "declined")
-    : Either.left(new InvalidTransition({ from: status, transition }))
+    ? Result.succeed(transition === "approve" ? "approved" : "declined")
+    : Result.fail(new InvalidTransition({ from: status, transition }))
 
-const accessTransitions: Readonly<Record<string, Readonly<Partial<Record<AccessState, AccessState>>>>> = {
+/**
+ * The transitions of an account's developer access.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const AccessTransition = Schema.Literals(["grant", "suspend", "revoke", "restore"])
+/** @since 0.1.0 @category models */
+export type AccessTransition = typeof AccessTransition.Type
+
+const accessTransitions: { readonly [_ in AccessTransition]: Readonly<Partial<Record<AccessState, AccessState>>> } = {
   grant: { none: "granted" },
   suspend: { granted: "suspended" },
   // Assumed: a suspended access can be revoked, and a suspended or revoked one can be restored.
@@ -69,23 +78,13 @@ const accessTransitions: Readonly<Record<string, Readonly<Partial<Record<AccessS
 }
 
 /**
- * The transitions of an account's developer access.
- *
- * @since 0.1.0
- * @category models
- */
-export const AccessTransition = Schema.Literal("grant", "suspend", "revoke", "restore")
-/** @since 0.1.0 @category models */
-export type AccessTransition = typeof AccessTransition.Type
-
-/**
  * Applies an operator's transition to the access of an account. Assumed: `restore`, and `revoke` of suspended access.
  * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0
  * @category transitions
  */
-export const transitionAccess = (state: AccessState, transition: AccessTransition): Either.Either<AccessState, InvalidTransition> => {
-  const next = accessTransitions[transition]?.[state]
-  return next === undefined ? Either.left(new InvalidTransition({ from: state, transition })) : Either.right(next)
+export const transitionAccess = (state: AccessState, transition: AccessTransition): Result.Result<AccessState, InvalidTransition> => {
+  const next = accessTransitions[transition][state]
+  return next === undefined ? Result.fail(new InvalidTransition({ from: state, transition })) : Result.succeed(next)
 }

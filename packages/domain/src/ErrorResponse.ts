@@ -5,12 +5,15 @@
  *
  * @since 0.1.0
  */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { categoryOf } from "./Category.ts"
 import * as Errors from "./Errors.ts"
 import * as NestingDepth from "./NestingDepth.ts"
+import { optional } from "./Resources.ts"
 
 /**
  * A response that is not a success.
@@ -35,21 +38,13 @@ export interface ErrorResponse {
   readonly listed?: ReadonlySet<string> | undefined
 }
 
-const envelopeDecoder = () =>
-  Schema.decodeUnknownOption(Schema.parseJson(Errors.envelope({
-    code: Schema.String,
-    message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
-  })))
+const decodeEnvelope = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Errors.envelope({ code: Schema.String, message: optional(Schema.String) }))
+)
 
-const envelopePredicate = () => {
-  const isError = Schema.is(Errors.envelope({ code: Schema.String, message: Schema.String }))
-  const parse = Schema.decodeUnknownOption(Schema.parseJson())
-  return (body: string): boolean => Option.exists(parse(body), isError)
-}
-
-// Compiled on first use, because most programs receive no error.
-let decodeEnvelope: ReturnType<typeof envelopeDecoder> | undefined
-let isErrorEnvelope: ReturnType<typeof envelopePredicate> | undefined
+const decodeStrictEnvelope = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Errors.envelope({ code: Schema.String, message: Schema.String }))
+)
 
 /**
  * Whether a body is the error envelope of the document: `error` is an object whose `code` and `message` are strings. Any other body of
@@ -59,10 +54,7 @@ let isErrorEnvelope: ReturnType<typeof envelopePredicate> | undefined
  * @since 0.1.0
  * @category decoding
  */
-export const isEnvelope = (body: string): boolean => {
-  isErrorEnvelope ??= envelopePredicate()
-  return isErrorEnvelope(body)
-}
+export const isEnvelope = (body: string): boolean => Option.isSome(decodeStrictEnvelope(body))
 
 /**
  * The number of characters that an error keeps of a body that isn't an error envelope: enough to recognise a proxy's page.
@@ -93,38 +85,27 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
     ...(Option.isNone(wait) ? {} : { retryAfter: wait.value }),
     ...(response.attempts === undefined ? {} : { attempts: response.attempts })
   }
-  decodeEnvelope ??= envelopeDecoder()
   const envelope = decodeEnvelope(response.body)
   if (Option.isNone(envelope)) {
     return new Errors.UnrecognizedError({
       ...common,
       status,
-      category: categoryOf(status),
+      category: Errors.categoryOf(status),
       message: `the response with status ${status} is not an error of the interface; a proxy may have sent it: check the base URL`,
       details: response.body === "" ? {} : { body: response.body.slice(0, excerptLength) }
     })
   }
   const { code, message: text, ...fields } = envelope.value.error
   const details = Object.fromEntries(Object.entries(fields).filter(([, field]) => !NestingDepth.isBeyond(field, maxDepth)))
-  const message = text === "" ? `status ${status}, code ${code}` : text
+  const message = text || `status ${status}, code ${code}`
   if (isDocumented(code) && (response.listed === undefined || response.listed.has(code))) {
     const error = Errors.fromCode(code, { ...common, message, details })
     if (error.status === status) {
       return error
     }
   }
-  return new Errors.UnrecognizedError({ ...common, status, code, category: categoryOf(status), message, details })
+  return new Errors.UnrecognizedError({ ...common, status, code, category: Errors.categoryOf(status), message, details })
 }
-
-// RFC 9110, section 5.6.7. All three forms are in GMT; the last one omits the time zone. `Date.parse` alone accepts almost any
-// word before a number as a date.
-const httpDate = new RegExp(
-  [
-    /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT/,
-    /[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT/,
-    /[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}/
-  ].map((form) => `^${form.source}$`).join("|")
-)
 
 /**
  * The longest wait of a `Retry-After`, a day: the quotas of the document are daily.
@@ -149,11 +130,8 @@ export const longestPlausibleWait: Duration.Duration = Duration.days(7)
  * @since 0.1.0
  * @category decoding
  */
-export const parseHttpDate = (header: string | undefined): number | undefined => {
-  const text = header?.trim() ?? ""
-  const millis = httpDate.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN
-  return Number.isNaN(millis) ? undefined : millis
-}
+export const parseHttpDate = (header: string | undefined): number | undefined =>
+  Option.getOrUndefined(Option.map(Result.getSuccess(Headers.parseHttpDate(header ?? "")), DateTime.toEpochMillis))
 
 /**
  * Parses a `Retry-After` header: seconds, or an HTTP date. A date is compared with the `Date` header of the same response,
@@ -175,6 +153,6 @@ export const retryAfter = (
     ? Number(text) * 1_000
     : (parseHttpDate(text) ?? Number.NaN) - (parseHttpDate(date) ?? receivedAt)
   return millis <= Duration.toMillis(longestPlausibleWait)
-    ? Option.some(Duration.min(Duration.millis(millis), longestWait))
+    ? Option.some(Duration.min(Duration.millis(Math.max(millis, 0)), longestWait))
     : Option.none()
 }

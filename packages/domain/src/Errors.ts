@@ -1,45 +1,74 @@
 /**
- * One tagged error class for each code of the interface. `ErrorResponse` decodes a response to one of these classes, and
- * `ErrorSchema` has their schemas as response bodies.
+ * One tagged error class for each code of the interface, and the category of a status. `ErrorResponse` decodes a response to one of
+ * these classes, and `PlazaApi` has their schemas as response bodies.
  *
  * Source: interface v1, "Errors".
  *
  * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Category, categoryOf } from "./Category.ts"
-import { taggedError } from "./internal/TaggedError.ts"
 
-const details = () => Schema.Record({ key: Schema.String, value: Schema.Unknown })
+/**
+ * The category of an error: the general meaning of its HTTP status, also for a code that the document doesn't list.
+ * Source: interface v1, "Errors", "A client treats an unknown code by the general meaning of its HTTP status".
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Category = Schema.Literals([
+  "InvalidRequest",
+  "Unauthenticated",
+  "Forbidden",
+  "NotFound",
+  "Conflict",
+  "TooLarge",
+  "RateLimited",
+  "ServiceFault"
+])
+/** @since 0.1.0 @category models */
+export type Category = typeof Category.Type
 
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+const byStatus: Readonly<Record<number, Category>> = {
+  401: "Unauthenticated",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  413: "TooLarge",
+  429: "RateLimited"
+}
 
-const withDefault = <S extends Schema.Schema.All>(schema: S, value: () => Schema.Schema.Type<S>) =>
-  Schema.optionalWith(schema, { exact: true, default: value })
+/**
+ * Returns the category of a status that isn't a success. An undocumented status below 500 is `InvalidRequest`. That includes
+ * redirects, which show that the base URL is wrong.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const categoryOf = (status: number): Category => byStatus[status] ?? (status >= 500 ? "ServiceFault" : "InvalidRequest")
+
+const Details = Schema.Record(Schema.String, Schema.Unknown)
 
 /** The fields of every error in addition to `status`, `code` and `category`. */
-const common = () => ({
+const common = {
   /** A text for humans. Its wording may change. */
   message: Schema.String,
   /** Every other field of the envelope. */
-  details: withDefault(details(), () => ({})),
+  details: Details.pipe(Schema.withConstructorDefault(Effect.succeed({}))),
   /** The `X-Request-Id` of the response, if it had one. */
-  requestId: optional(Schema.String),
+  requestId: Schema.optional(Schema.String),
   /** The wait of `Retry-After`, if the response had one. */
-  retryAfter: optional(Schema.DurationFromSelf),
+  retryAfter: Schema.optional(Schema.Duration),
   /** The number of attempts of the call, if the client counts them. */
-  attempts: optional(Schema.Number)
-})
-
-const constant = <A, I, R>(schema: Schema.Schema<A, I, R>, value: () => A) =>
-  schema.pipe(Schema.propertySignature, Schema.withConstructorDefault(value))
+  attempts: Schema.optional(Schema.Number)
+}
 
 const documented = <const Status extends number, const Code extends string>(status: Status, code: Code) => ({
-  status: constant(Schema.Literal(status), () => status),
-  code: constant(Schema.Literal(code), () => code),
-  category: constant(Category, () => categoryOf(status)),
-  ...common()
+  status: Schema.tag(status),
+  code: Schema.tag(code),
+  category: Category.pipe(Schema.withConstructorDefault(Effect.succeed(categoryOf(status)))),
+  ...common
 })
 
 /**
@@ -48,10 +77,7 @@ const documented = <const Status extends number, const Code extends string>(stat
  * @since 0.1.0
  * @category errors
  */
-export class ValidationError extends taggedError<ValidationError>("@plaza/domain/ValidationError")(
-  "ValidationError",
-  () => documented(400, "VALIDATION_ERROR")
-) {}
+export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", documented(400, "VALIDATION_ERROR")) {}
 
 /**
  * The body is not valid JSON.
@@ -59,10 +85,7 @@ export class ValidationError extends taggedError<ValidationError>("@plaza/domain
  * @since 0.1.0
  * @category errors
  */
-export class InvalidJson extends taggedError<InvalidJson>("@plaza/domain/InvalidJson")(
-  "InvalidJson",
-  () => documented(400, "INVALID_JSON")
-) {}
+export class InvalidJson extends Schema.TaggedError<InvalidJson>()("InvalidJson", documented(400, "INVALID_JSON")) {}
 
 /**
  * The key is missing, malformed or revoked.
@@ -70,10 +93,7 @@ export class InvalidJson extends taggedError<InvalidJson>("@plaza/domain/Invalid
  * @since 0.1.0
  * @category errors
  */
-export class InvalidApiKey extends taggedError<InvalidApiKey>("@plaza/domain/InvalidApiKey")(
-  "InvalidApiKey",
-  () => documented(401, "INVALID_API_KEY")
-) {}
+export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()("InvalidApiKey", documented(401, "INVALID_API_KEY")) {}
 
 /**
  * The key lacks the scope that the endpoint requires.
@@ -81,10 +101,9 @@ export class InvalidApiKey extends taggedError<InvalidApiKey>("@plaza/domain/Inv
  * @since 0.1.0
  * @category errors
  */
-export class InsufficientScope extends taggedError<InsufficientScope>("@plaza/domain/InsufficientScope")(
-  "InsufficientScope",
-  () => documented(403, "INSUFFICIENT_SCOPE")
-) {}
+export class InsufficientScope
+  extends Schema.TaggedError<InsufficientScope>()("InsufficientScope", documented(403, "INSUFFICIENT_SCOPE"))
+{}
 
 /**
  * Developer access of the account is suspended or revoked.
@@ -92,10 +111,9 @@ export class InsufficientScope extends taggedError<InsufficientScope>("@plaza/do
  * @since 0.1.0
  * @category errors
  */
-export class DeveloperAccessRevoked extends taggedError<DeveloperAccessRevoked>("@plaza/domain/DeveloperAccessRevoked")(
-  "DeveloperAccessRevoked",
-  () => documented(403, "DEVELOPER_ACCESS_REVOKED")
-) {}
+export class DeveloperAccessRevoked
+  extends Schema.TaggedError<DeveloperAccessRevoked>()("DeveloperAccessRevoked", documented(403, "DEVELOPER_ACCESS_REVOKED"))
+{}
 
 /**
  * The account has no profile photo or no cover; both are required to write.
@@ -103,10 +121,9 @@ export class DeveloperAccessRevoked extends taggedError<DeveloperAccessRevoked>(
  * @since 0.1.0
  * @category errors
  */
-export class ProfileIncomplete extends taggedError<ProfileIncomplete>("@plaza/domain/ProfileIncomplete")(
-  "ProfileIncomplete",
-  () => documented(403, "PROFILE_INCOMPLETE")
-) {}
+export class ProfileIncomplete
+  extends Schema.TaggedError<ProfileIncomplete>()("ProfileIncomplete", documented(403, "PROFILE_INCOMPLETE"))
+{}
 
 /**
  * The recipient has not written to the caller and does not follow the caller.
@@ -114,10 +131,7 @@ export class ProfileIncomplete extends taggedError<ProfileIncomplete>("@plaza/do
  * @since 0.1.0
  * @category errors
  */
-export class ChatNotAllowed extends taggedError<ChatNotAllowed>("@plaza/domain/ChatNotAllowed")(
-  "ChatNotAllowed",
-  () => documented(403, "CHAT_NOT_ALLOWED")
-) {}
+export class ChatNotAllowed extends Schema.TaggedError<ChatNotAllowed>()("ChatNotAllowed", documented(403, "CHAT_NOT_ALLOWED")) {}
 
 /**
  * One side of the conversation blocked the other.
@@ -125,10 +139,7 @@ export class ChatNotAllowed extends taggedError<ChatNotAllowed>("@plaza/domain/C
  * @since 0.1.0
  * @category errors
  */
-export class ChatBlocked extends taggedError<ChatBlocked>("@plaza/domain/ChatBlocked")(
-  "ChatBlocked",
-  () => documented(403, "CHAT_BLOCKED")
-) {}
+export class ChatBlocked extends Schema.TaggedError<ChatBlocked>()("ChatBlocked", documented(403, "CHAT_BLOCKED")) {}
 
 /**
  * The store blocked the caller.
@@ -136,10 +147,7 @@ export class ChatBlocked extends taggedError<ChatBlocked>("@plaza/domain/ChatBlo
  * @since 0.1.0
  * @category errors
  */
-export class StoreBlocked extends taggedError<StoreBlocked>("@plaza/domain/StoreBlocked")(
-  "StoreBlocked",
-  () => documented(403, "STORE_BLOCKED")
-) {}
+export class StoreBlocked extends Schema.TaggedError<StoreBlocked>()("StoreBlocked", documented(403, "STORE_BLOCKED")) {}
 
 /**
  * The user is blocked, private or suspended.
@@ -147,10 +155,7 @@ export class StoreBlocked extends taggedError<StoreBlocked>("@plaza/domain/Store
  * @since 0.1.0
  * @category errors
  */
-export class UserUnavailable extends taggedError<UserUnavailable>("@plaza/domain/UserUnavailable")(
-  "UserUnavailable",
-  () => documented(403, "USER_UNAVAILABLE")
-) {}
+export class UserUnavailable extends Schema.TaggedError<UserUnavailable>()("UserUnavailable", documented(403, "USER_UNAVAILABLE")) {}
 
 /**
  * The action is not allowed for this account.
@@ -158,10 +163,7 @@ export class UserUnavailable extends taggedError<UserUnavailable>("@plaza/domain
  * @since 0.1.0
  * @category errors
  */
-export class Forbidden extends taggedError<Forbidden>("@plaza/domain/Forbidden")(
-  "Forbidden",
-  () => documented(403, "FORBIDDEN")
-) {}
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", documented(403, "FORBIDDEN")) {}
 
 /**
  * The resource does not exist or is not visible to the caller.
@@ -169,10 +171,7 @@ export class Forbidden extends taggedError<Forbidden>("@plaza/domain/Forbidden")
  * @since 0.1.0
  * @category errors
  */
-export class NotFound extends taggedError<NotFound>("@plaza/domain/NotFound")(
-  "NotFound",
-  () => documented(404, "NOT_FOUND")
-) {}
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", documented(404, "NOT_FOUND")) {}
 
 /**
  * The request conflicts with the current state, for example a second shipment of an order.
@@ -180,10 +179,7 @@ export class NotFound extends taggedError<NotFound>("@plaza/domain/NotFound")(
  * @since 0.1.0
  * @category errors
  */
-export class Conflict extends taggedError<Conflict>("@plaza/domain/Conflict")(
-  "Conflict",
-  () => documented(409, "CONFLICT")
-) {}
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", documented(409, "CONFLICT")) {}
 
 /**
  * The body or an uploaded file is too large.
@@ -191,10 +187,7 @@ export class Conflict extends taggedError<Conflict>("@plaza/domain/Conflict")(
  * @since 0.1.0
  * @category errors
  */
-export class PayloadTooLarge extends taggedError<PayloadTooLarge>("@plaza/domain/PayloadTooLarge")(
-  "PayloadTooLarge",
-  () => documented(413, "PAYLOAD_TOO_LARGE")
-) {}
+export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", documented(413, "PAYLOAD_TOO_LARGE")) {}
 
 /**
  * Too many requests, or an exhausted daily quota. `retryAfter` is the time to wait.
@@ -202,10 +195,7 @@ export class PayloadTooLarge extends taggedError<PayloadTooLarge>("@plaza/domain
  * @since 0.1.0
  * @category errors
  */
-export class RateLimited extends taggedError<RateLimited>("@plaza/domain/RateLimited")(
-  "RateLimited",
-  () => documented(429, "RATE_LIMITED")
-) {}
+export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", documented(429, "RATE_LIMITED")) {}
 
 /**
  * A fault of the service.
@@ -213,10 +203,7 @@ export class RateLimited extends taggedError<RateLimited>("@plaza/domain/RateLim
  * @since 0.1.0
  * @category errors
  */
-export class InternalError extends taggedError<InternalError>("@plaza/domain/InternalError")(
-  "InternalError",
-  () => documented(500, "INTERNAL_ERROR")
-) {}
+export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", documented(500, "INTERNAL_ERROR")) {}
 
 /**
  * A response that the document doesn't describe: an unknown code, a code with a status that isn't its own, a body that isn't an
@@ -227,15 +214,12 @@ export class InternalError extends taggedError<InternalError>("@plaza/domain/Int
  * @since 0.1.0
  * @category errors
  */
-export class UnrecognizedError extends taggedError<UnrecognizedError>("@plaza/domain/UnrecognizedError")(
-  "UnrecognizedError",
-  () => ({
-    status: Schema.Number,
-    code: optional(Schema.String),
-    category: Category,
-    ...common()
-  })
-) {}
+export class UnrecognizedError extends Schema.TaggedError<UnrecognizedError>()("UnrecognizedError", {
+  status: Schema.Number,
+  code: Schema.optional(Schema.String),
+  category: Category,
+  ...common
+}) {}
 
 /**
  * The error classes by code.
@@ -306,9 +290,9 @@ export interface ErrorEnvelope {
 export interface ErrorFields {
   readonly message: string
   readonly details?: Readonly<Record<string, unknown>>
-  readonly requestId?: string
-  readonly retryAfter?: Duration.Duration
-  readonly attempts?: number
+  readonly requestId?: string | undefined
+  readonly retryAfter?: Duration.Duration | undefined
+  readonly attempts?: number | undefined
 }
 
 /**
@@ -326,6 +310,6 @@ export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError 
  * @since 0.1.0
  * @category schemas
  */
-export const envelope = <Fields extends { readonly code: Schema.Struct.Field; readonly message: Schema.Struct.Field }>(
-  fields: Fields
-) => Schema.Struct({ error: Schema.Struct(fields, details()) })
+export const envelope = <Code extends Schema.Constraint, Message extends Schema.Constraint>(
+  fields: { readonly code: Code; readonly message: Message }
+) => Schema.Struct({ error: Schema.StructWithRest(Schema.Struct(fields), [Details]) })

@@ -1,15 +1,13 @@
 /**
- * The operations of the document and `POST /stories`: method, path, delivery class, schemas and error codes of each. `PlazaApi` is
- * built from these definitions, and the client compiles them. They import nothing of `HttpApi`, so that a client loads without it.
- * Paths are relative to the base URL, which ends with `/open/v1`.
+ * The operation catalogue: method, path, delivery class, schemas and error codes of each endpoint of the document, and of
+ * `POST /stories`. Every list of operations derives from it. It imports nothing of `HttpApi`, so that a client loads without it.
+ * Paths are relative to the base URL, which ends with `/open/v1`. `OperationTexts` has the texts.
  *
  * Source: interface v1, "Endpoints", "Retry rules" and "Errors".
  *
  * @since 0.1.0
  */
-import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Schema from "effect/Schema"
-import type { DeliveryClass } from "./Delivery.ts"
 import type { byCode, ErrorCode } from "./Errors.ts"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.ts"
 import { inPath } from "./PathSegment.ts"
@@ -17,27 +15,60 @@ import * as Requests from "./Requests.ts"
 import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile } from "./Resources.ts"
 
 /**
- * An operation. Functions return its schemas, so that a program creates only the schemas that it uses.
+ * What a client does after an ambiguous failure (a 5xx, a timeout, a lost connection; for a write also a 3xx or 408):
+ *
+ * - `Read` changes nothing: send again.
+ * - `Repeatable` is assumed to be idempotent: send again.
+ * - `Checkable`: check first. Look for a post in the account's posts and send it again only if it is missing. Ship an
+ *   order again, because the service refuses a second shipment.
+ * - `Once` can't be checked: don't send again.
+ *
+ * After a retryable failure (no connection, 429) a client may send a request of any class again. After a refusal (every other 4xx
+ * except 408) it sends none again.
+ * Source: interface v1, "Retry rules".
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type DeliveryClass = "Read" | "Repeatable" | "Checkable" | "Once"
+
+/**
+ * The effect of a success: `read` changes nothing, `create` adds a resource, `update` changes the resource that the path
+ * identifies, `confirm` has no resource.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Action = "read" | "create" | "update" | "confirm"
+
+/** A schema of fields that encode to texts. */
+type Texts = Schema.Encoder<Readonly<Record<string, string | undefined>>> & {
+  readonly fields: Readonly<Record<string, Schema.Encoder<string | undefined>>>
+}
+
+/**
+ * An operation.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Operation {
   readonly area: string
-  readonly method: HttpMethod
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
   /** With a colon before each parameter, such as `/users/:id`. */
   readonly path: `/${string}`
   readonly delivery: DeliveryClass
+  readonly action: Action
   /** The parameters of the path (default: none). */
-  readonly parameters?: () => Schema.Schema.AnyNoContext
-  /** The query (default: none). Encodes to texts. */
-  readonly query?: () => Schema.Schema.AnyNoContext
+  readonly parameters?: Texts
+  /** The query (default: none). */
+  readonly query?: Texts
   /** The JSON body (default: none). */
-  readonly payload?: () => Schema.Schema.AnyNoContext
+  readonly payload?: Schema.Top
   /** The multipart body (default: none). */
-  readonly multipart?: () => Schema.Schema.AnyNoContext
+  readonly multipart?: Schema.Top
   /** The body of a success. */
-  readonly success: () => Schema.Schema.AnyNoContext
+  readonly success: Schema.Top
   /** Whether a response without a body is a success too. */
   readonly mayBeEmpty: boolean
   /** The codes of its errors in addition to {@link commonErrors}. */
@@ -69,7 +100,7 @@ const writeErrors = ["PROFILE_INCOMPLETE", "PAYLOAD_TOO_LARGE", ...invalid] as c
 /** The errors of any write with a JSON body. */
 const jsonWriteErrors = [...writeErrors, "INVALID_JSON"] as const
 
-const byId = <A extends string>(id: Schema.Schema<A, string>) => () => Schema.Struct({ id: inPath(id) })
+const byId = <S extends Schema.Schema<string>>(id: S) => Schema.Struct({ id: inPath(id) })
 
 /**
  * The operations by name.
@@ -83,7 +114,8 @@ export const operations = {
     method: "GET",
     path: "/me",
     delivery: "Read",
-    success: () => Profile,
+    action: "read",
+    success: Profile,
     mayBeEmpty: false,
     errors: []
   },
@@ -92,8 +124,9 @@ export const operations = {
     method: "GET",
     path: "/users/:id",
     delivery: "Read",
+    action: "read",
     parameters: byId(ProfileId),
-    success: () => Profile,
+    success: Profile,
     mayBeEmpty: false,
     errors: [...invalid, "NOT_FOUND", "USER_UNAVAILABLE"]
   },
@@ -102,8 +135,9 @@ export const operations = {
     method: "GET",
     path: "/users/by-username/:username",
     delivery: "Read",
-    parameters: () => Schema.Struct({ username: inPath(Username) }),
-    success: () => Profile,
+    action: "read",
+    parameters: Schema.Struct({ username: inPath(Username) }),
+    success: Profile,
     mayBeEmpty: false,
     errors: [...invalid, "NOT_FOUND", "USER_UNAVAILABLE"]
   },
@@ -112,8 +146,9 @@ export const operations = {
     method: "POST",
     path: "/users/:id/follow",
     delivery: "Repeatable",
+    action: "confirm",
     parameters: byId(ProfileId),
-    success: () => Confirmation,
+    success: Confirmation,
     mayBeEmpty: true,
     errors: [...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]
   },
@@ -122,8 +157,9 @@ export const operations = {
     method: "POST",
     path: "/media",
     delivery: "Repeatable",
-    multipart: () => Requests.MediaUpload,
-    success: () => Media,
+    action: "create",
+    multipart: Requests.MediaUpload,
+    success: Media,
     mayBeEmpty: false,
     errors: writeErrors
   },
@@ -132,8 +168,9 @@ export const operations = {
     method: "POST",
     path: "/posts",
     delivery: "Checkable",
-    payload: () => Requests.NewPost,
-    success: () => Post,
+    action: "create",
+    payload: Requests.NewPost,
+    success: Post,
     mayBeEmpty: false,
     errors: [...jsonWriteErrors, "NOT_FOUND"]
   },
@@ -142,8 +179,9 @@ export const operations = {
     method: "GET",
     path: "/me/posts",
     delivery: "Read",
-    query: () => Requests.PageQuery,
-    success: () => Page(Post),
+    action: "read",
+    query: Requests.PageQuery,
+    success: Page(Post),
     mayBeEmpty: false,
     errors: invalid
   },
@@ -152,9 +190,10 @@ export const operations = {
     method: "POST",
     path: "/posts/:id/comments",
     delivery: "Once",
+    action: "create",
     parameters: byId(PostId),
-    payload: () => Requests.NewComment,
-    success: () => Comment,
+    payload: Requests.NewComment,
+    success: Comment,
     mayBeEmpty: true,
     errors: [...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE"]
   },
@@ -163,19 +202,33 @@ export const operations = {
     method: "POST",
     path: "/posts/:id/like",
     delivery: "Repeatable",
+    action: "confirm",
     parameters: byId(PostId),
-    success: () => Confirmation,
+    success: Confirmation,
     mayBeEmpty: true,
     errors: [...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]
+  },
+  // The document names `POST /stories` but doesn't show its payload or its response (interface v1, "Endpoints", gaps).
+  createStory: {
+    area: "stories",
+    method: "POST",
+    path: "/stories",
+    delivery: "Once",
+    action: "create",
+    payload: Requests.NewStory,
+    success: Confirmation,
+    mayBeEmpty: true,
+    errors: [...jsonWriteErrors, "NOT_FOUND"]
   },
   setStock: {
     area: "store",
     method: "PATCH",
     path: "/store/products/:id/stock",
     delivery: "Repeatable",
+    action: "update",
     parameters: byId(ProductId),
-    payload: () => Requests.StockUpdate,
-    success: () => Product,
+    payload: Requests.StockUpdate,
+    success: Product,
     mayBeEmpty: true,
     errors: [...jsonWriteErrors, "NOT_FOUND", "STORE_BLOCKED"]
   },
@@ -184,9 +237,10 @@ export const operations = {
     method: "POST",
     path: "/store/orders/:id/ship",
     delivery: "Checkable",
+    action: "update",
     parameters: byId(OrderId),
-    payload: () => Requests.NewShipment,
-    success: () => Order,
+    payload: Requests.NewShipment,
+    success: Order,
     mayBeEmpty: true,
     errors: [...jsonWriteErrors, "NOT_FOUND", "STORE_BLOCKED", "CONFLICT"]
   },
@@ -195,8 +249,9 @@ export const operations = {
     method: "GET",
     path: "/conversations",
     delivery: "Read",
-    query: () => Requests.PageQuery,
-    success: () => Page(Conversation),
+    action: "read",
+    query: Requests.PageQuery,
+    success: Page(Conversation),
     mayBeEmpty: false,
     errors: invalid
   },
@@ -205,22 +260,12 @@ export const operations = {
     method: "POST",
     path: "/conversations/:id/messages",
     delivery: "Once",
+    action: "create",
     parameters: byId(ConversationId),
-    payload: () => Requests.NewMessage,
-    success: () => Message,
+    payload: Requests.NewMessage,
+    success: Message,
     mayBeEmpty: true,
     errors: [...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE", "CHAT_NOT_ALLOWED", "CHAT_BLOCKED"]
-  },
-  // The document names `POST /stories` but doesn't show its payload or its response (interface v1, "Endpoints", gaps).
-  createStory: {
-    area: "stories",
-    method: "POST",
-    path: "/stories",
-    delivery: "Once",
-    payload: () => Requests.NewStory,
-    success: () => Confirmation,
-    mayBeEmpty: true,
-    errors: [...jsonWriteErrors, "NOT_FOUND"]
   }
 } as const satisfies Readonly<Record<string, Operation>>
 
@@ -244,6 +289,22 @@ export type OperationName = keyof Operations
 export const names = Object.keys(operations) as ReadonlyArray<OperationName>
 
 /**
+ * The name of an operation that changes something.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type WriteName = { [Name in OperationName]: Operations[Name]["delivery"] extends "Read" ? never : Name }[OperationName]
+
+/**
+ * Whether an operation changes something: its delivery class isn't `Read`.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const isWrite = (name: OperationName): name is WriteName => operations[name].delivery !== "Read"
+
+/**
  * A group of operations, such as `posts`.
  *
  * @since 0.1.0
@@ -260,49 +321,22 @@ export type Area = Operations[OperationName]["area"]
 export type NameIn<A extends Area> = { [Name in OperationName]: Operations[Name]["area"] extends A ? Name : never }[OperationName]
 
 /**
- * The method of an operation.
+ * The schema of a part of an operation, such as `payload`; `never` if the operation has none.
  *
  * @since 0.1.0
  * @category models
  */
-export type MethodOf<Name extends OperationName> = Operations[Name]["method"]
-
-/** The type of a schema of an operation; `never` if the operation has none. */
-type TypeOf<Names extends OperationName, Part extends keyof Operation> = {
-  [Name in Names]: Operations[Name] extends { readonly [_ in Part]: () => Schema.Schema<infer A, infer _I> } ? A : never
-}[Names]
+export type SchemaOf<Name extends OperationName, Part extends keyof Operation> = {
+  [N in Name]: Operations[N] extends { readonly [_ in Part]: infer S extends Schema.Top } ? S : never
+}[Name]
 
 /**
- * The path parameters of an operation; `never` without any.
+ * The value of a part of an operation, such as `parameters`, `query` or `payload`; `never` if the operation has none.
  *
  * @since 0.1.0
  * @category models
  */
-export type ParametersOf<Name extends OperationName> = TypeOf<Name, "parameters">
-
-/**
- * The query of an operation; `never` without one.
- *
- * @since 0.1.0
- * @category models
- */
-export type QueryOf<Name extends OperationName> = TypeOf<Name, "query">
-
-/**
- * The JSON payload of an operation; `never` without one.
- *
- * @since 0.1.0
- * @category models
- */
-export type PayloadOf<Name extends OperationName> = TypeOf<Name, "payload">
-
-/**
- * The parts of a multipart payload of an operation; `never` without one.
- *
- * @since 0.1.0
- * @category models
- */
-export type MultipartOf<Name extends OperationName> = TypeOf<Name, "multipart">
+export type TypeOf<Name extends OperationName, Part extends keyof Operation> = SchemaOf<Name, Part>["Type"]
 
 /**
  * The success of an operation; `void` for a response without a body, if the operation allows one.

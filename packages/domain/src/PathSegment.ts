@@ -22,8 +22,7 @@ const unsendable = (value: string): string | undefined =>
  * @since 0.1.0
  * @category schemas
  */
-export const inPath = <A extends string, I, R>(id: Schema.Schema<A, I, R>): Schema.filter<Schema.Schema<A, I, R>> =>
-  id.pipe(Schema.filter((value) => unsendable(value)))
+export const inPath = <S extends Schema.Schema<string>>(id: S): S["Rebuild"] => id.check(Schema.makeFilter(unsendable))
 
 /**
  * Percent-encodes a value that {@link inPath} accepts. The result is one segment and decodes to the value.

@@ -1,27 +1,92 @@
 /**
- * The contract as an `HttpApi`: the 13 endpoints of the document, built from their definitions in `Operations`, with the texts of
- * OpenAPI. The sandbox implements it, and `openapi.json` is generated from it.
+ * The contract as an `HttpApi`: the endpoints of the document, built from the operation catalogue, with the texts of OpenAPI. The
+ * sandbox implements it, and `openapi.json` is generated from it.
  *
  * Source: interface v1, "Endpoints", "Authentication" and "Errors".
  *
  * @since 0.1.0
  */
-import * as HttpApi from "@effect/platform/HttpApi"
-import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
-import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
-import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
-import * as OpenApi from "@effect/platform/OpenApi"
-import type { Brand } from "effect/Brand"
-import { Delivery } from "./Delivery.ts"
-import { anyOf } from "./ErrorSchema.ts"
+import * as Arr from "effect/Array"
+import * as Context from "effect/Context"
+import { constUndefined } from "effect/Function"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Headers from "effect/http/Headers"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Transformation from "effect/SchemaTransformation"
+import { retryAfter } from "./ErrorResponse.ts"
+import { byCode, envelope, fromCode, RateLimited } from "./Errors.ts"
+import type { DocumentedError, ErrorCode, ErrorEnvelope } from "./Errors.ts"
 import { keySecretLength, requestsPerWindow } from "./Limits.ts"
 import { transform } from "./OpenApi.ts"
 import * as Operations from "./Operations.ts"
+import { areas, texts } from "./OperationTexts.ts"
+
+/**
+ * The annotation of an endpoint with its {@link Operations.DeliveryClass}.
+ *
+ * @since 0.1.0
+ * @category annotations
+ */
+export class Delivery extends Context.Service<Delivery, Operations.DeliveryClass>()("@plaza/domain/Delivery") {}
+
+const schemaOf = (code: ErrorCode) => {
+  const { _tag, status } = fromCode(code, { message: "" })
+  return envelope({ code: Schema.Literal(code), message: Schema.String }).annotate({ identifier: _tag, description: code }).pipe(
+    Schema.decodeTo(
+      Schema.declare((error: unknown): error is DocumentedError => error instanceof byCode[code]),
+      Transformation.transform({
+        decode: ({ error: { code: _, message, ...details } }) => fromCode(code, { message, details }),
+        encode: ({ details, message }) => ({ error: { ...details, code, message } })
+      })
+    )
+  ).annotate({ description: code, httpApiStatus: status })
+}
+
+// Each schema is created once, because a component of OpenAPI is one schema.
+const schemas = new Map<ErrorCode, ReturnType<typeof schemaOf>>()
+
+/**
+ * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
+ * status. Headers such as `Retry-After` are not part of it.
+ * Source: interface v1, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const errorResponse = <Code extends ErrorCode>(
+  code: Code
+): Schema.Codec<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
+  const schema = schemas.get(code) ?? schemaOf(code)
+  schemas.set(code, schema)
+  // True because `byCode` maps each code to its class. The compiler can't follow the lookup.
+  return schema as unknown as Schema.Codec<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
+}
+
+/** `RATE_LIMITED` with the header `Retry-After`, in whole seconds when it is encoded. */
+const rateLimited = RateLimited.pipe(HttpApiSchema.encodeToWithHeaders({
+  body: errorResponse("RATE_LIMITED"),
+  headers: { "retry-after": Schema.optionalKey(Schema.String) }
+}, {
+  // Without the clock of the caller: a date counts as absent.
+  decode: ({ body: { details, message }, headers }) =>
+    new RateLimited({ message, details, retryAfter: Option.getOrUndefined(retryAfter(headers["retry-after"], Number.NaN)) }),
+  encode: (error) => ({
+    body: error,
+    headers: error.retryAfter === undefined ? {} : { "retry-after": Headers.formatRetryAfter(Headers.retryAfterDuration(error.retryAfter)) }
+  })
+})).annotate({ description: "RATE_LIMITED" })
+
+const commonErrors = Operations.commonErrors.map((code) => code === "RATE_LIMITED" ? rateLimited : errorResponse(code))
 
 const bearer = HttpApiSecurity.annotate(
-  HttpApiSecurity.bearer,
+  HttpApiSecurity.http({ scheme: "bearer" }),
   OpenApi.Description,
   `A personal key: a fixed prefix followed by ${keySecretLength} characters.`
 )
@@ -33,78 +98,80 @@ const bearer = HttpApiSecurity.annotate(
  * @since 0.1.0
  * @category middleware
  */
-export class Authorization extends HttpApiMiddleware.Tag<Authorization>()("@plaza/domain/Authorization", {
-  security: { bearer: bearer },
-  failure: anyOf(Operations.commonErrors)
+export class Authorization extends HttpApiMiddleware.Service<Authorization>()("@plaza/domain/Authorization", {
+  security: { bearer },
+  error: commonErrors
 }) {}
 
-/** The summary and the description of each operation. */
-const texts: { readonly [Name in Operations.OperationName]: readonly [summary: string, description: string] } = {
-  getMe: ["Read the key's own account", "Describes the account that owns the key."],
-  getUser: ["Read a profile by id", "Reads a profile by its id."],
-  getUserByUsername: ["Read a profile by username", "Reads a profile by its username."],
-  followUser: ["Follow a user", "Follows a user. A second follow is assumed to change nothing."],
-  uploadMedia: ["Upload a file", "Uploads one file for use in a post. A repeated upload can leave an unused file."],
-  createPost: ["Create a post", "Creates a post. After an ambiguous failure, look for it in the account's posts."],
-  listPosts: ["List the account's posts", "Lists the account's posts, a page at a time."],
-  createComment: [
-    "Comment on a post",
-    "Comments on a post. The interface can't list comments: after an ambiguous failure, check in the web app before you send the comment again."
-  ],
-  likePost: ["Like a post", "Likes a post. A second like is assumed to change nothing."],
-  setStock: ["Set a product's stock", "Sets the stock of a product."],
-  shipOrder: ["Ship an order", "Ships an order. A second call for the same order is a conflict."],
-  listConversations: ["List the account's conversations", "Lists the account's conversations, a page at a time."],
-  sendMessage: [
-    "Send a message",
-    "Sends a message. The interface can't list messages: after an ambiguous failure, check in the web app before you send the message again."
-  ],
-  createStory: [
-    "Create a story",
-    "Creates a story. The interface can't list stories: after an ambiguous failure, check in the web app before you send the story again."
-  ]
-}
+type Catalogue = typeof Operations.operations
 
-/** The endpoint of each of these operations, as a union. */
-type EndpointOf<Names extends Operations.OperationName> = {
+type MultipartOf<S> = S extends Schema.Top ? HttpApiSchema.asMultipartStream<S> : never
+
+/**
+ * The endpoint of each of these operations, as a union, whose success has a schema of the catalogue or `Success`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type EndpointOf<Names extends Operations.OperationName, Success = undefined> = {
   [Name in Names]: HttpApiEndpoint.HttpApiEndpoint<
     Name,
-    Operations.MethodOf<Name>,
-    Operations.ParametersOf<Name>,
-    Operations.QueryOf<Name>,
-    Operations.PayloadOf<Name> | (Operations.MultipartOf<Name> & Brand<HttpApiSchema.MultipartStreamTypeId>),
+    Catalogue[Name]["method"],
+    Catalogue[Name]["path"],
+    Operations.SchemaOf<Name, "parameters">,
+    Operations.SchemaOf<Name, "query">,
+    Operations.SchemaOf<Name, "payload"> | MultipartOf<Operations.SchemaOf<Name, "multipart">>,
     never,
-    Operations.SuccessOf<Name>,
-    Operations.ErrorOf<Name>
+    | (Success extends Schema.Top ? Success : Operations.SchemaOf<Name, "success">)
+    | (Catalogue[Name]["mayBeEmpty"] extends true ? HttpApiSchema.NoContent : never),
+    Schema.Codec<Operations.ErrorOf<Name> | Operations.CommonError, ErrorEnvelope>
   >
 }[Names]
 
-const endpointOf = <Name extends Operations.OperationName>(name: Name): EndpointOf<Name> => {
-  const { delivery, errors, mayBeEmpty, method, multipart, parameters, path, payload, query, success }: Operations.Operation =
+// The platform's `NoContent` encodes any value to a response without a body. This one leaves a result to the other schema.
+const noContent = Schema.Undefined.pipe(HttpApiSchema.asNoContent({ decode: constUndefined }), HttpApiSchema.status(204))
+  .annotate({ description: "Success" })
+
+/**
+ * The endpoint of an operation. Its success has the schema of the catalogue, or another one, such as that of a service whose
+ * resources have further fields.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const endpointOf = <Name extends Operations.OperationName, Success extends Schema.Top | undefined = undefined>(
+  name: Name,
+  otherSuccess?: Success
+): EndpointOf<Name, Success> => {
+  const { delivery, errors, mayBeEmpty, method, multipart, parameters, path, payload, query, success: catalogued }: Operations.Operation =
     Operations.operations[name]
-  const [summary, description] = texts[name]
-  // True of every endpoint: `AnyWithProps` is the same interface without the types of its schemas.
-  let endpoint = HttpApiEndpoint.make(method)(name, path) as unknown as HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
-  if (parameters !== undefined) endpoint = endpoint.setPath(parameters())
-  if (query !== undefined) endpoint = endpoint.setUrlParams(query())
-  if (payload !== undefined) endpoint = endpoint.setPayload(payload())
-  if (multipart !== undefined) endpoint = endpoint.setPayload(HttpApiSchema.MultipartStream(multipart()))
-  endpoint = endpoint.addSuccess(success())
-  // After the schema, because the platform drops a response without a body that is added first.
-  if (mayBeEmpty) endpoint = endpoint.addSuccess(HttpApiSchema.NoContent)
-  if (errors.length > 0) endpoint = endpoint.addError(anyOf(errors))
-  const annotated = endpoint.annotate(Delivery, delivery).annotate(OpenApi.Summary, summary).annotate(OpenApi.Description, description)
+  const success = otherSuccess ?? catalogued
+  const endpoint = HttpApiEndpoint.make(method)(name, path, {
+    // The schemas encode to texts and JSON by themselves.
+    disableCodecs: true,
+    params: parameters?.fields,
+    query: query?.fields,
+    payload: multipart?.pipe(HttpApiSchema.asMultipartStream()) ?? payload,
+    success: mayBeEmpty ? [noContent, success] : success,
+    error: [...commonErrors, ...errors.map((code) => errorResponse(code))]
+  })
+    .annotate(Delivery, delivery)
+    .annotate(OpenApi.Summary, texts[name].summary)
+    .annotate(OpenApi.Description, texts[name].description)
   // True because `EndpointOf` derives each type from the part of the definition that is set above.
-  return annotated as unknown as EndpointOf<Name>
+  return endpoint as unknown as EndpointOf<Name, Success>
 }
 
-type GroupOf<A extends Operations.Area> = HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, never, never, true>
+type GroupOf<A extends Operations.Area> = HttpApiGroup.HttpApiGroup<A, EndpointOf<Operations.NameIn<A>>, true>
 
 /** The group of an area with the endpoints of its operations. */
 const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
   const isInArea = (name: Operations.OperationName): name is Operations.NameIn<A> => Operations.operations[name].area === area
-  const empty: GroupOf<A> = HttpApiGroup.make(area, { topLevel: true })
-  return Operations.names.filter(isInArea).reduce((group, name) => group.add(endpointOf(name)), empty)
+  // True because an area is that of an operation.
+  const names = Operations.names.filter(isInArea) as unknown as Arr.NonEmptyReadonlyArray<Operations.NameIn<A>>
+  return HttpApiGroup.make(area, { topLevel: true }).annotate(OpenApi.Description, areas[area]).add(
+    ...Arr.map(names, (name) => endpointOf(name))
+  )
 }
 
 /**
@@ -114,9 +181,7 @@ const groupOf = <A extends Operations.Area>(area: A): GroupOf<A> => {
  * @since 0.1.0
  * @category groups
  */
-export class ProfilesGroup
-  extends groupOf("profiles").annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
-{}
+export class ProfilesGroup extends groupOf("profiles") {}
 
 /**
  * Uploads.
@@ -125,7 +190,7 @@ export class ProfilesGroup
  * @since 0.1.0
  * @category groups
  */
-export class MediaGroup extends groupOf("media").annotate(OpenApi.Description, "Files for use in posts") {}
+export class MediaGroup extends groupOf("media") {}
 
 /**
  * Posts, comments and likes.
@@ -134,7 +199,7 @@ export class MediaGroup extends groupOf("media").annotate(OpenApi.Description, "
  * @since 0.1.0
  * @category groups
  */
-export class PostsGroup extends groupOf("posts").annotate(OpenApi.Description, "Posts with comments and likes") {}
+export class PostsGroup extends groupOf("posts") {}
 
 /**
  * Stock and shipping.
@@ -143,7 +208,7 @@ export class PostsGroup extends groupOf("posts").annotate(OpenApi.Description, "
  * @since 0.1.0
  * @category groups
  */
-export class StoreGroup extends groupOf("store").annotate(OpenApi.Description, "Stock and shipping") {}
+export class StoreGroup extends groupOf("store") {}
 
 /**
  * Conversations and messages.
@@ -152,7 +217,7 @@ export class StoreGroup extends groupOf("store").annotate(OpenApi.Description, "
  * @since 0.1.0
  * @category groups
  */
-export class ChatGroup extends groupOf("chat").annotate(OpenApi.Description, "Conversations and messages") {}
+export class ChatGroup extends groupOf("chat") {}
 
 const about = [
   "An approved integration acts on the one account that owns its key: profiles, posts with uploaded media, comments, likes, follows, stock, shipping and chat.",
@@ -164,7 +229,7 @@ const about = [
  * The contract of the documented interface.
  *
  * @example
- * import { HttpApiClient } from "@effect/platform"
+ * import { HttpApiClient } from "effect/http-api"
  * import { PlazaApi } from "@plaza/domain"
  *
  * const client = HttpApiClient.make(PlazaApi, { baseUrl: "http://127.0.0.1:4010/open/v1" })
@@ -173,11 +238,7 @@ const about = [
  * @category api
  */
 export class PlazaApi extends HttpApi.make("plaza")
-  .add(ProfilesGroup)
-  .add(MediaGroup)
-  .add(PostsGroup)
-  .add(StoreGroup)
-  .add(ChatGroup)
+  .add(ProfilesGroup, MediaGroup, PostsGroup, StoreGroup, ChatGroup)
   .middleware(Authorization)
   .annotate(OpenApi.Title, "Social and Store Developer Interface")
   .annotate(OpenApi.Version, "1")
@@ -198,7 +259,7 @@ export class PlazaApi extends HttpApi.make("plaza")
  * @since 0.1.0
  * @category groups
  */
-export class StoriesGroup extends groupOf("stories").annotate(OpenApi.Description, "Stories") {}
+export class StoriesGroup extends groupOf("stories") {}
 
 /**
  * {@link PlazaApi} and {@link StoriesGroup}.
@@ -206,8 +267,4 @@ export class StoriesGroup extends groupOf("stories").annotate(OpenApi.Descriptio
  * @since 0.1.0
  * @category api
  */
-export class PlazaApiWithStories extends HttpApi.make("plaza")
-  .addHttpApi(PlazaApi)
-  .add(StoriesGroup)
-  .middleware(Authorization)
-{}
+export class PlazaApiWithStories extends PlazaApi.add(StoriesGroup).middleware(Authorization) {}

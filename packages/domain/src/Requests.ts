@@ -5,41 +5,36 @@
  *
  * @since 0.1.0
  */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Transformation from "effect/SchemaTransformation"
 import { Cursor, MediaId } from "./Ids.ts"
 import { maxPageSize, minPageSize } from "./Limits.ts"
-import { Stock } from "./Resources.ts"
+import { optional, Stock } from "./Resources.ts"
 
-const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSize }
+const pageSizeProblem = `must be a whole number from ${minPageSize} to ${maxPageSize}`
 
-const pageSizeProblem = () => `must be a whole number from ${minPageSize} to ${maxPageSize}`
-
-/**
- * The `limit` of a list: items of a page, 1 to 100.
- * Source: interface v1, "Limits".
- */
-const PageSize = Schema.Number.pipe(
-  Schema.filter((size) => Number.isInteger(size) && size >= minPageSize && size <= maxPageSize, {
-    jsonSchema: pageSizeJson,
-    message: pageSizeProblem
-  })
+/** The `limit` of a list. An integer in a query has digits only, without a sign, spaces, an exponent or another base. */
+const PageSize = Schema.String.check(Schema.isPattern(/^\d+$/, { message: pageSizeProblem })).pipe(
+  Schema.decodeTo(
+    Schema.Number.check(
+      Schema.isInt({ message: pageSizeProblem }),
+      Schema.isBetween({ minimum: minPageSize, maximum: maxPageSize }, { message: pageSizeProblem })
+    ),
+    Transformation.numberFromString
+  )
 )
 
-// `NumberFromString` also accepts signs, spaces, exponents and other bases. An integer in a query has digits only.
-const Digits = Schema.String.pipe(Schema.pattern(/^\d+$/, { message: pageSizeProblem }))
-
-const PageSizeFromString = Digits.pipe(
-  Schema.compose(Schema.NumberFromString),
-  Schema.compose(PageSize)
-).annotations({ jsonSchema: pageSizeJson })
-
-/**
- * An optional field of a request. Absent and `undefined` mean the same and are not encoded. A null in a received body
- * decodes as absent.
- */
-const omittable = <S extends Schema.Schema.All>(
-  schema: S
-): Schema.optionalWith<S, { readonly nullable: true }> => Schema.optionalWith(schema, { nullable: true })
+/** An optional text of a query. Absent and `undefined` mean the same, and neither is encoded. */
+const inQuery = <S extends Schema.Constraint>(schema: S) =>
+  Schema.optional(schema).pipe(Schema.decodeTo(
+    Schema.optional(Schema.toType(schema)),
+    Transformation.transformOptional<S["Type"] | undefined, S["Type"] | undefined>({
+      decode: Option.filter(Predicate.isNotUndefined),
+      encode: Option.filter(Predicate.isNotUndefined)
+    })
+  ))
 
 /**
  * The query of every list. Both parameters are optional; the document doesn't show the default page size.
@@ -49,11 +44,11 @@ const omittable = <S extends Schema.Schema.All>(
  * @category requests
  */
 export const PageQuery = Schema.Struct({
-  limit: Schema.optional(PageSizeFromString),
-  cursor: Schema.optional(Cursor)
+  limit: inQuery(PageSize),
+  cursor: inQuery(Cursor)
 })
 /** @since 0.1.0 @category requests */
-export interface PageQuery extends Schema.Schema.Type<typeof PageQuery> {}
+export interface PageQuery extends Schema.Struct.Type<typeof PageQuery.fields> {}
 
 /**
  * The body of `POST /posts`. The document doesn't say which fields are required.
@@ -63,11 +58,11 @@ export interface PageQuery extends Schema.Schema.Type<typeof PageQuery> {}
  * @category requests
  */
 export const NewPost = Schema.Struct({
-  text: omittable(Schema.String),
-  mediaIds: omittable(Schema.Array(MediaId))
-}).annotations({ identifier: "NewPost" })
+  text: optional(Schema.String),
+  mediaIds: optional(Schema.Array(MediaId))
+}).annotate({ identifier: "NewPost" })
 /** @since 0.1.0 @category requests */
-export interface NewPost extends Schema.Schema.Type<typeof NewPost> {}
+export interface NewPost extends Schema.Struct.Type<typeof NewPost.fields> {}
 
 /**
  * The body of `POST /posts/{id}/comments`.
@@ -76,9 +71,9 @@ export interface NewPost extends Schema.Schema.Type<typeof NewPost> {}
  * @since 0.1.0
  * @category requests
  */
-export const NewComment = Schema.Struct({ text: Schema.String }).annotations({ identifier: "NewComment" })
+export const NewComment = Schema.Struct({ text: Schema.String }).annotate({ identifier: "NewComment" })
 /** @since 0.1.0 @category requests */
-export interface NewComment extends Schema.Schema.Type<typeof NewComment> {}
+export interface NewComment extends Schema.Struct.Type<typeof NewComment.fields> {}
 
 /**
  * The body of `POST /conversations/{id}/messages`.
@@ -87,9 +82,9 @@ export interface NewComment extends Schema.Schema.Type<typeof NewComment> {}
  * @since 0.1.0
  * @category requests
  */
-export const NewMessage = Schema.Struct({ text: Schema.String }).annotations({ identifier: "NewMessage" })
+export const NewMessage = Schema.Struct({ text: Schema.String }).annotate({ identifier: "NewMessage" })
 /** @since 0.1.0 @category requests */
-export interface NewMessage extends Schema.Schema.Type<typeof NewMessage> {}
+export interface NewMessage extends Schema.Struct.Type<typeof NewMessage.fields> {}
 
 /**
  * The body of `PATCH /store/products/{id}/stock`.
@@ -98,9 +93,9 @@ export interface NewMessage extends Schema.Schema.Type<typeof NewMessage> {}
  * @since 0.1.0
  * @category requests
  */
-export const StockUpdate = Schema.Struct({ stock: Stock }).annotations({ identifier: "StockUpdate" })
+export const StockUpdate = Schema.Struct({ stock: Stock }).annotate({ identifier: "StockUpdate" })
 /** @since 0.1.0 @category requests */
-export interface StockUpdate extends Schema.Schema.Type<typeof StockUpdate> {}
+export interface StockUpdate extends Schema.Struct.Type<typeof StockUpdate.fields> {}
 
 /**
  * The body of `POST /store/orders/{id}/ship`.
@@ -112,9 +107,9 @@ export interface StockUpdate extends Schema.Schema.Type<typeof StockUpdate> {}
 export const NewShipment = Schema.Struct({
   carrier: Schema.String,
   trackingNumber: Schema.String
-}).annotations({ identifier: "NewShipment" })
+}).annotate({ identifier: "NewShipment" })
 /** @since 0.1.0 @category requests */
-export interface NewShipment extends Schema.Schema.Type<typeof NewShipment> {}
+export interface NewShipment extends Schema.Struct.Type<typeof NewShipment.fields> {}
 
 /**
  * The body of `POST /stories`. The document names the endpoint but doesn't show its payload, so any JSON object is sent
@@ -124,7 +119,7 @@ export interface NewShipment extends Schema.Schema.Type<typeof NewShipment> {}
  * @since 0.1.0
  * @category requests
  */
-export const NewStory = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+export const NewStory = Schema.Record(Schema.String, Schema.Unknown).annotate({
   identifier: "NewStory"
 })
 /** @since 0.1.0 @category requests */
@@ -139,5 +134,5 @@ export type NewStory = typeof NewStory.Type
  * @category requests
  */
 export const MediaUpload = Schema.Struct({
-  file: Schema.Unknown.annotations({ jsonSchema: { type: "string", format: "binary" } })
+  file: Schema.String.annotate({ format: "binary" })
 })

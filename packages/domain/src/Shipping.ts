@@ -6,7 +6,9 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { NewShipment } from "./Requests.ts"
 
 /**
  * The carrier and tracking number of a shipped order.
@@ -14,10 +16,7 @@ import * as Either from "effect/Either"
  * @since 0.1.0
  * @category models
  */
-export interface Shipment {
-  readonly carrier: string
-  readonly trackingNumber: string
-}
+export type Shipment = NewShipment
 
 /**
  * The shipping state of an order.
@@ -39,7 +38,7 @@ export const ShippingState = Data.taggedEnum<ShippingState>()
  * @since 0.1.0
  * @category errors
  */
-export class AlreadyShipped extends Data.TaggedError("AlreadyShipped")<{ readonly shipment: Shipment }> {}
+export class AlreadyShipped extends Schema.TaggedError<AlreadyShipped>()("AlreadyShipped", { shipment: NewShipment }) {}
 
 /**
  * Ships an order. A second shipment fails with `AlreadyShipped` (409 CONFLICT).
@@ -51,8 +50,8 @@ export class AlreadyShipped extends Data.TaggedError("AlreadyShipped")<{ readonl
 export const ship = (
   state: ShippingState,
   shipment: Shipment
-): Either.Either<ShippingState, AlreadyShipped> =>
+): Result.Result<ShippingState, AlreadyShipped> =>
   ShippingState.$match(state, {
-    NotShipped: () => Either.right(ShippingState.Shipped({ shipment })),
-    Shipped: ({ shipment }) => Either.left(new AlreadyShipped({ shipment }))
+    NotShipped: () => Result.succeed(ShippingState.Shipped({ shipment })),
+    Shipped: ({ shipment }) => Result.fail(new AlreadyShipped({ shipment }))
   })

@@ -1,14 +1,15 @@
 /**
- * The interface as values: ids, resources, requests, errors, limits, state machines and the `HttpApi` contract.
+ * The interface as values: ids, resources, requests, errors, limits, state machines, the operation catalogue and the `HttpApi`
+ * contract.
  *
  * @since 0.1.0
  */
 export * as ApiKey from "./ApiKey.ts"
-export * from "./Category.ts"
-export * from "./Delivery.ts"
 export * as DeveloperAccess from "./DeveloperAccess.ts"
 export * as ErrorResponse from "./ErrorResponse.ts"
 export {
+  Category,
+  categoryOf,
   ChatBlocked,
   ChatNotAllowed,
   Conflict,
@@ -32,6 +33,7 @@ export type { DocumentedError, ErrorCode, ErrorEnvelope, ErrorFields, ServiceErr
 export * from "./Ids.ts"
 export * as Limits from "./Limits.ts"
 export * as NestingDepth from "./NestingDepth.ts"
+export type { DeliveryClass } from "./Operations.ts"
 export * as PathSegment from "./PathSegment.ts"
 export * from "./PlazaApi.ts"
 export * from "./Requests.ts"

@@ -1,9 +1,9 @@
 /**
  * The request for access, decided once, and the access itself, as sequences of transitions.
  */
-import { it } from "@effect/vitest"
-import { Either, FastCheck } from "effect"
-import { describe, expect } from "vitest"
+import { describe, expect, it } from "@effect/vitest"
+import { anyOf, arrayOf } from "@plaza/testing/Generators"
+import { Result } from "effect"
 import {
   type AccessState,
   type AccessTransition,
@@ -14,23 +14,22 @@ import {
 } from "../src/DeveloperAccess.ts"
 
 describe("a request for access", () => {
-  const transitions = FastCheck.array(FastCheck.constantFrom("approve" as const, "decline" as const), { minLength: 1 })
+  const transitions = arrayOf(anyOf(["approve", "decline"]), { minLength: 1 })
 
   it.prop("keeps its first decision", [transitions], ([transitions]) => {
     let status: RequestStatus = "pending"
     for (const [index, transition] of transitions.entries()) {
-      const answer: Either.Either<RequestStatus, InvalidTransition> = decide(status, transition)
-      expect(Either.isRight(answer)).toBe(index === 0)
-      status = Either.getOrElse(answer, () => status)
+      const decision: Result.Result<RequestStatus, InvalidTransition> = decide(status, transition)
+      expect(Result.isSuccess(decision)).toBe(index === 0)
+      status = Result.getOrElse(decision, () => status)
     }
     expect(status).toBe(transitions[0] === "approve" ? "approved" : "declined")
   })
 
   it("reports the impossible decision and the reason", () => {
-    expect(decide("declined", "approve")).toEqual(Either.left(new InvalidTransition({ from: "declined", transition: "approve" })))
-    expect(new InvalidTransition({ from: "declined", transition: "approve" }).message).toBe(
-      `"approve" is not possible while the state is "declined"`
-    )
+    const refusal = Result.getOrThrow(Result.flip(decide("declined", "approve")))
+    expect(refusal).toMatchObject({ _tag: "InvalidTransition", from: "declined", transition: "approve" })
+    expect(refusal.message).toBe(`"approve" is not possible while the state is "declined"`)
   })
 })
 
@@ -51,18 +50,17 @@ describe("access", () => {
     (from, transition) => {
       const to = table.find(([state, name]) => state === from && name === transition)?.[2]
       expect(transitionAccess(from, transition)).toEqual(
-        to === undefined ? Either.left(new InvalidTransition({ from, transition })) : Either.right(to)
+        to === undefined ? Result.fail(new InvalidTransition({ from, transition })) : Result.succeed(to)
       )
     })
 
-  it.prop("is never granted without an approval, and never none after it", [FastCheck.array(FastCheck.constantFrom(...transitions))],
-    ([walk]) => {
-      let state: AccessState = "none"
-      let approved = false
-      for (const transition of walk) {
-        state = Either.getOrElse(transitionAccess(state, transition), () => state)
-        approved = approved || transition === "grant"
-        expect(state === "none").toBe(!approved)
-      }
-    })
+  it.prop("is never granted without an approval, and never none after it", [arrayOf(anyOf(transitions))], ([walk]) => {
+    let state: AccessState = "none"
+    let approved = false
+    for (const transition of walk) {
+      state = Result.getOrElse(transitionAccess(state, transition), () => state)
+      approved = approved || transition === "grant"
+      expect(state === "none").toBe(!approved)
+    }
+  })
 })

@@ -1,14 +1,13 @@
 /**
- * From any answer that isn't a success to an error, whatever came.
+ * Any response that isn't a success is an error, whatever its body.
  */
-import { it } from "@effect/vitest"
-import { FastCheck } from "effect"
-import { describe, expect } from "vitest"
-import { categoryOf } from "../src/Category.ts"
-import { type ErrorResponse, toError } from "../src/ErrorResponse.ts"
-import { byCode } from "../src/Errors.ts"
+import { describe, expect, it } from "@effect/vitest"
+import { anyOf, between, json, oneOf, text } from "@plaza/testing/Generators"
+import { Arbitrary, Duration, Schema } from "effect"
+import { type ErrorResponse, isEnvelope, toError } from "../src/ErrorResponse.ts"
+import { byCode, categoryOf } from "../src/Errors.ts"
 
-const answer = (status: number, body: string, more: Partial<ErrorResponse> = {}): ErrorResponse => ({
+const response = (status: number, body: string, more: Partial<ErrorResponse> = {}): ErrorResponse => ({
   status,
   body,
   headers: {},
@@ -44,7 +43,7 @@ const foreign: ReadonlyArray<readonly [what: string, body: string]> = [
 it("an error has no details that JSON.stringify can't print", () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
   const body = `{"error":{"code":"VALIDATION_ERROR","message":"no","field":"text","near":${nested(100)},"far":${nested(200_000)}}}`
-  const { details } = toError(answer(400, body))
+  const { details } = toError(response(400, body))
   expect(Object.keys(details)).toEqual(["field", "near"])
   expect(JSON.stringify(details)).toBe(`{"field":"text","near":${nested(100)}}`)
 })
@@ -52,19 +51,19 @@ it("an error has no details that JSON.stringify can't print", () => {
 describe("a documented code under its own status", () => {
   it.each(Object.entries(byCode))("%s becomes its class, with all details", (code, errorClass) => {
     const { status } = new errorClass({ message: "" })
-    const error = toError(answer(status, envelope({ code, message: "no", field: "limit", more: { deep: [1] } }), {
+    const error = toError(response(status, envelope({ code, message: "no", field: "limit", more: { deep: [1] } }), {
       headers: { "x-request-id": "r1", "retry-after": "7" }
     }))
     expect(error).toBeInstanceOf(errorClass)
     expect(error).toMatchObject({ status, code, message: "no", details: { field: "limit", more: { deep: [1] } }, requestId: "r1" })
-    expect(error.retryAfter).toMatchObject({ value: { millis: 7_000 } })
+    expect(error.retryAfter).toEqual(Duration.seconds(7))
   })
 
   it.each(Object.entries(byCode))("%s with any other status is an UnrecognizedError with the category of that status",
     (code, errorClass) => {
       const own = new errorClass({ message: "" }).status
       for (const status of statuses.filter((status) => status !== own)) {
-        expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
+        expect(toError(response(status, envelope({ code, message: "no" })))).toMatchObject({
           _tag: "UnrecognizedError",
           status,
           code,
@@ -76,13 +75,13 @@ describe("a documented code under its own status", () => {
 
   it.each(Object.entries(byCode))("%s is an UnrecognizedError at an endpoint that doesn't list it", (code, errorClass) => {
     const { status } = new errorClass({ message: "" })
-    const sent = answer(status, envelope({ code, message: "no" }))
+    const sent = response(status, envelope({ code, message: "no" }))
     expect(toError({ ...sent, listed: new Set([code]) })).toBeInstanceOf(errorClass)
     expect(toError({ ...sent, listed: new Set() })).toMatchObject({ _tag: "UnrecognizedError", status, code, category: categoryOf(status) })
   })
 
   it.each([undefined, null, ""])("is recognised with the message %j, and has a message of its own", (message) => {
-    expect(toError(answer(404, envelope({ code: "NOT_FOUND", message })))).toMatchObject({
+    expect(toError(response(404, envelope({ code: "NOT_FOUND", message })))).toMatchObject({
       _tag: "NotFound",
       message: "status 404, code NOT_FOUND"
     })
@@ -90,7 +89,7 @@ describe("a documented code under its own status", () => {
 
   it("keeps details that have the names of its own fields", () => {
     const error = toError(
-      answer(404, envelope({ code: "NOT_FOUND", message: "no", status: 5, _tag: "x", details: { a: 1 }, category: "y" }))
+      response(404, envelope({ code: "NOT_FOUND", message: "no", status: 5, _tag: "x", details: { a: 1 }, category: "y" }))
     )
     expect(error).toMatchObject({
       _tag: "NotFound",
@@ -105,7 +104,7 @@ describe.each(statuses)("status %i", (status) => {
   const category = categoryOf(status)
 
   it("with an unknown code has the category of the status, the code and all details", () => {
-    expect(toError(answer(status, envelope({ code: "BRAND_NEW", message: "no", hint: "x" })))).toMatchObject({
+    expect(toError(response(status, envelope({ code: "BRAND_NEW", message: "no", hint: "x" })))).toMatchObject({
       _tag: "UnrecognizedError",
       status,
       category,
@@ -118,7 +117,7 @@ describe.each(statuses)("status %i", (status) => {
   it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "", "not_found", "NotFound", " NOT_FOUND"])(
     "with the code %j is not recognised",
     (code) => {
-      expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
+      expect(toError(response(status, envelope({ code, message: "no" })))).toMatchObject({
         _tag: "UnrecognizedError",
         status,
         category,
@@ -128,7 +127,7 @@ describe.each(statuses)("status %i", (status) => {
   )
 
   it.each(foreign)("with %s as its body is an UnrecognizedError with that body", (_what, body) => {
-    const error = toError(answer(status, body))
+    const error = toError(response(status, body))
     expect(error).toMatchObject({ _tag: "UnrecognizedError", status, category, details: body === "" ? {} : { body: body.slice(0, 500) } })
     expect(error.message).toContain(String(status))
     expect("code" in error).toBe(false)
@@ -136,36 +135,57 @@ describe.each(statuses)("status %i", (status) => {
 })
 
 describe("any response", () => {
-  const anyStatus = FastCheck.integer({ min: 300, max: 999 })
-  const anyBody = FastCheck.oneof(
-    FastCheck.string({ unit: "binary", maxLength: 2_000 }),
-    FastCheck.json(),
-    FastCheck.jsonValue().map((error) => envelope(error)),
-    FastCheck.record({
-      code: FastCheck.oneof(FastCheck.constantFrom(...Object.keys(byCode)), FastCheck.string()),
-      message: FastCheck.jsonValue()
-    }).map(envelope),
-    FastCheck.tuple(FastCheck.json(), FastCheck.nat()).map(([json, at]) => json.slice(0, at))
+  const codes = Object.keys(byCode)
+  const anyBody = oneOf(
+    text,
+    Arbitrary.map(json, (value) => JSON.stringify(value)),
+    Arbitrary.map(json, envelope),
+    Arbitrary.map(
+      Arbitrary.all({
+        code: oneOf<string>(anyOf(codes), text),
+        message: json,
+        more: Arbitrary.schema(Schema.Record(Schema.String, Schema.Json))
+      }),
+      ({ code, message, more }) => envelope({ ...more, code, message })
+    ),
+    Arbitrary.map(Arbitrary.all([json, between(0, 100)]), ([value, at]) => JSON.stringify(value).slice(0, at))
   )
-  const anyHeaders = FastCheck.dictionary(FastCheck.constantFrom("retry-after", "x-request-id", "content-type"), FastCheck.string())
+  const anyHeaders = Schema.Record(Schema.Literals(["retry-after", "date", "x-request-id"]), Schema.UndefinedOr(Schema.String))
 
-  it.prop("becomes an error with its status and category, and never throws", [anyStatus, anyBody, anyHeaders],
+  it.prop("becomes an error with its status and category, and never throws", [between(300, 999), anyBody, anyHeaders],
     ([status, body, headers]) => {
-      const error = toError(answer(status, body, { headers }))
+      const error = toError(response(status, body, { headers }))
       expect(error).toMatchObject({ status, category: categoryOf(status) })
       expect(error.requestId).toBe(headers["x-request-id"])
-      expect(error._tag === "UnrecognizedError" || byCode[error.code].prototype.constructor === error.constructor).toBe(true)
+      expect(error._tag === "UnrecognizedError" || error instanceof byCode[error.code]).toBe(true)
       expect(error.message).not.toBe("")
-    }, { fastCheck: { numRuns: 1_000 } })
+      expect(() => JSON.stringify(error)).not.toThrow()
+    }, { arbitrary: { runs: 2_000 } })
+
+  it.prop("is an envelope exactly if it has a code and a message", [anyBody], ([body]) => {
+    const parse = (): unknown => {
+      try {
+        return JSON.parse(body)
+      } catch {
+        return undefined
+      }
+    }
+    const parsed = parse()
+    const error = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) && "error" in parsed ? parsed.error : undefined
+    expect(isEnvelope(body)).toBe(
+      typeof error === "object" && error !== null && !Array.isArray(error) && "code" in error && typeof error.code === "string" &&
+        "message" in error && typeof error.message === "string"
+    )
+  })
 
   it("pollutes no prototype if a detail is named __proto__", () => {
-    const error = toError(answer(404, `{"error":{"code":"NOT_FOUND","message":"no","__proto__":{"polluted":true},"b":2}}`))
+    const error = toError(response(404, `{"error":{"code":"NOT_FOUND","message":"no","__proto__":{"polluted":true},"b":2}}`))
     expect(error).toMatchObject({ _tag: "NotFound", details: { b: 2 } })
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     expect((error.details as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
   it("keeps only the beginning of a long body", () => {
-    expect(toError(answer(502, html + "x".repeat(1_000_000))).details["body"]).toHaveLength(500)
+    expect(toError(response(502, html + "x".repeat(1_000_000))).details["body"]).toHaveLength(500)
   })
 })

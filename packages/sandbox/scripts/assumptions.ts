@@ -10,7 +10,7 @@ import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
 import type { Assumptions } from "../src/Assumptions.ts"
 import { defaults, fixedAssumptions, meanings } from "../src/Assumptions.ts"
-import { scopeUses } from "../src/web/ScopeUse.ts"
+import { scopeUses } from "../src/web/Developers.ts"
 
 /** The path of the documentation. */
 export const path = fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url))

@@ -4,7 +4,7 @@
  */
 // Scripts are outside of the package's TypeScript configuration, which has Node's types.
 /// <reference types="node" />
-import * as OpenApi from "@effect/platform/OpenApi"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"

@@ -4,46 +4,38 @@
  * contract.
  *
  * Source: interface v1, "Endpoints", gaps.
- *
- * @since 0.1.0
  */
-import * as HttpApi from "@effect/platform/HttpApi"
-import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
-import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as OpenApi from "@effect/platform/OpenApi"
-import { errorResponse } from "@plaza/domain/ErrorSchema"
+import type { ErrorCode } from "@plaza/domain/Errors"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain/Ids"
 import { transform } from "@plaza/domain/OpenApi"
 import { inPath } from "@plaza/domain/PathSegment"
-import { Authorization, StoriesGroup } from "@plaza/domain/PlazaApi"
+import { Authorization, errorResponse, StoriesGroup } from "@plaza/domain/PlazaApi"
 import { PageQuery } from "@plaza/domain/Requests"
 import { Message, optional, Order, Page, Post, Product } from "@plaza/domain/Resources"
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 
-/**
- * The changes of a post. Omitted fields keep their value. An edit without any field is refused.
- */
+/** The changes of a post. Omitted fields keep their value. An edit without any field is refused. */
 const PostEdit = Schema.Struct({
   text: optional(Schema.String),
   mediaIds: optional(Schema.Array(MediaId))
-}).annotations({ identifier: "PostEdit" })
+}).annotate({ identifier: "PostEdit" })
 
-/** @since 0.1.0 @category resources */
 export const StoreDetails = Schema.Struct({
   /** The owner of the store. */
   ownerId: ProfileId,
   name: optional(Schema.String)
-}).annotations({ identifier: "StoreDetails" })
-/** @since 0.1.0 @category resources */
-export interface StoreDetails extends Schema.Schema.Type<typeof StoreDetails> {}
+}).annotate({ identifier: "StoreDetails" })
+export interface StoreDetails extends Schema.Struct.Type<typeof StoreDetails.fields> {}
 
-const invalid = errorResponse("VALIDATION_ERROR")
-const notFound = errorResponse("NOT_FOUND")
-const userUnavailable = errorResponse("USER_UNAVAILABLE")
-const storeBlocked = errorResponse("STORE_BLOCKED")
-const profileIncomplete = errorResponse("PROFILE_INCOMPLETE")
+const errors = <const Codes extends ReadonlyArray<ErrorCode>>(...codes: Codes) => codes.map((code) => errorResponse<Codes[number]>(code))
 
-const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
+const byId = <S extends Schema.Schema<string>>(id: S) => ({ id: inPath(id) })
 
 /** Marks an assumed operation in the OpenAPI file. */
 const mark = (operation: Record<string, unknown>): Record<string, unknown> => ({
@@ -52,128 +44,89 @@ const mark = (operation: Record<string, unknown>): Record<string, unknown> => ({
   "x-plaza-assumed": true
 })
 
-/** @since 0.1.0 @category groups */
-export class AssumedPostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("getPost", "/posts/:id")
-      .setPath(byId(PostId))
-      .addSuccess(Post)
-      .addError(invalid)
-      .addError(notFound)
-      .addError(userUnavailable)
-      .annotate(OpenApi.Summary, "Read a post")
-      .annotate(OpenApi.Description, "Reads a post of any available account.")
-  )
-  .add(
-    HttpApiEndpoint.patch("editPost", "/posts/:id")
-      .setPath(byId(PostId))
-      .setPayload(PostEdit)
-      .addSuccess(Post)
-      .addError(invalid)
-      .addError(errorResponse("INVALID_JSON"))
-      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
-      .addError(profileIncomplete)
-      .addError(notFound)
-      .addError(userUnavailable)
-      .annotate(OpenApi.Summary, "Edit a post")
-      .annotate(OpenApi.Description, "Changes the text or the media of the account's own post.")
-  )
-  .add(
-    HttpApiEndpoint.del("deletePost", "/posts/:id")
-      .setPath(byId(PostId))
-      .addError(invalid)
-      .addError(profileIncomplete)
-      .addError(notFound)
-      .addError(userUnavailable)
-      .annotate(OpenApi.Summary, "Delete a post")
-      .annotate(OpenApi.Description, "Deletes the account's own post with its comments and likes.")
-  )
-  .annotateEndpoints(OpenApi.Transform, mark)
-{}
+const described = (summary: string, description: string) =>
+  Context.make(OpenApi.Summary, summary).pipe(Context.add(OpenApi.Description, description), Context.add(OpenApi.Transform, mark))
 
-/** @since 0.1.0 @category groups */
-export class AssumedStoreGroup extends HttpApiGroup.make("store", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("getStore", "/store")
-      .addSuccess(StoreDetails)
-      .annotate(OpenApi.Summary, "Read the account's store")
-      .annotate(OpenApi.Description, "Describes the store of the account that owns the key.")
-  )
-  .add(
-    HttpApiEndpoint.get("listProducts", "/store/products")
-      .setUrlParams(PageQuery)
-      .addSuccess(Page(Product))
-      .addError(invalid)
-      .annotate(OpenApi.Summary, "List the store's products")
-      .annotate(OpenApi.Description, "Lists the products of the account's store, a page at a time.")
-  )
-  .add(
-    HttpApiEndpoint.get("getProduct", "/store/products/:id")
-      .setPath(byId(ProductId))
-      .addSuccess(Product)
-      .addError(invalid)
-      .addError(notFound)
-      .addError(userUnavailable)
-      .addError(storeBlocked)
-      .annotate(OpenApi.Summary, "Read a product")
-      .annotate(OpenApi.Description, "Reads a product of any store that has not blocked the account.")
-  )
-  .add(
-    HttpApiEndpoint.get("listOrders", "/store/orders")
-      .setUrlParams(PageQuery)
-      .addSuccess(Page(Order))
-      .addError(invalid)
-      .annotate(OpenApi.Summary, "List the store's orders")
-      .annotate(OpenApi.Description, "Lists the orders of the account's store, a page at a time.")
-  )
-  .add(
-    HttpApiEndpoint.get("getOrder", "/store/orders/:id")
-      .setPath(byId(OrderId))
-      .addSuccess(Order)
-      .addError(invalid)
-      .addError(notFound)
-      .addError(storeBlocked)
-      .annotate(OpenApi.Summary, "Read an order")
-      .annotate(OpenApi.Description, "Reads an order of the account's store.")
-  )
-  .annotateEndpoints(OpenApi.Transform, mark)
-{}
+/** The assumed operations of posts, with the schema of a post. */
+export const assumedPosts = <P extends Schema.Top>(post: P) =>
+  [
+    HttpApiEndpoint.get("getPost", "/posts/:id", {
+      disableCodecs: true,
+      params: byId(PostId),
+      success: post,
+      error: errors("VALIDATION_ERROR", "NOT_FOUND", "USER_UNAVAILABLE")
+    }).annotateMerge(described("Read a post", "Reads a post of any available account.")),
+    HttpApiEndpoint.patch("editPost", "/posts/:id", {
+      disableCodecs: true,
+      params: byId(PostId),
+      payload: PostEdit,
+      success: post,
+      error: errors("VALIDATION_ERROR", "INVALID_JSON", "PAYLOAD_TOO_LARGE", "PROFILE_INCOMPLETE", "NOT_FOUND", "USER_UNAVAILABLE",
+        "FORBIDDEN")
+    }).annotateMerge(described("Edit a post", "Changes the text or the media of the account's own post.")),
+    HttpApiEndpoint.delete("deletePost", "/posts/:id", {
+      disableCodecs: true,
+      params: byId(PostId),
+      success: HttpApiSchema.NoContent,
+      error: errors("VALIDATION_ERROR", "PROFILE_INCOMPLETE", "NOT_FOUND", "USER_UNAVAILABLE", "FORBIDDEN")
+    }).annotateMerge(described("Delete a post", "Deletes the account's own post with its comments and likes."))
+  ] as const
 
-/** @since 0.1.0 @category groups */
-export class AssumedChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("listMessages", "/conversations/:id/messages")
-      .setPath(byId(ConversationId))
-      .setUrlParams(PageQuery)
-      .addSuccess(Page(Message))
-      .addError(invalid)
-      .addError(notFound)
-      .annotate(OpenApi.Summary, "List a conversation's messages")
-      .annotate(OpenApi.Description, "Lists the messages of both sides of a conversation, a page at a time.")
-  )
-  .annotateEndpoints(OpenApi.Transform, mark)
-{}
+/** The assumed operations of the store, with the schemas of a product and an order. */
+export const assumedStore = <P extends Schema.Top, O extends Schema.Top>(product: P, order: O) =>
+  [
+    HttpApiEndpoint.get("getStore", "/store", { disableCodecs: true, success: StoreDetails })
+      .annotateMerge(described("Read the account's store", "Describes the store of the account that owns the key.")),
+    HttpApiEndpoint.get("listProducts", "/store/products", {
+      disableCodecs: true,
+      query: PageQuery.fields,
+      success: Page(product),
+      error: errors("VALIDATION_ERROR")
+    }).annotateMerge(described("List the store's products", "Lists the products of the account's store, a page at a time.")),
+    HttpApiEndpoint.get("getProduct", "/store/products/:id", {
+      disableCodecs: true,
+      params: byId(ProductId),
+      success: product,
+      error: errors("VALIDATION_ERROR", "NOT_FOUND", "USER_UNAVAILABLE", "STORE_BLOCKED")
+    }).annotateMerge(described("Read a product", "Reads a product of any store that has not blocked the account.")),
+    HttpApiEndpoint.get("listOrders", "/store/orders", {
+      disableCodecs: true,
+      query: PageQuery.fields,
+      success: Page(order),
+      error: errors("VALIDATION_ERROR")
+    }).annotateMerge(described("List the store's orders", "Lists the orders of the account's store, a page at a time.")),
+    HttpApiEndpoint.get("getOrder", "/store/orders/:id", {
+      disableCodecs: true,
+      params: byId(OrderId),
+      success: order,
+      error: errors("VALIDATION_ERROR", "NOT_FOUND", "STORE_BLOCKED", "FORBIDDEN")
+    }).annotateMerge(described("Read an order", "Reads an order of the account's store."))
+  ] as const
 
-/**
- * The assumed operations. None of them is part of the contract.
- *
- * @since 0.1.0
- * @category api
- */
+/** The assumed operations of conversations, with the schema of a message. */
+export const assumedChat = <M extends Schema.Top>(message: M) =>
+  [
+    HttpApiEndpoint.get("listMessages", "/conversations/:id/messages", {
+      disableCodecs: true,
+      params: byId(ConversationId),
+      query: PageQuery.fields,
+      success: Page(message),
+      error: errors("VALIDATION_ERROR", "NOT_FOUND")
+    }).annotateMerge(described("List a conversation's messages", "Lists the messages of both sides of a conversation, a page at a time."))
+  ] as const
+
+/** The assumed operations. None of them is part of the contract. */
 export class AssumedApi extends HttpApi.make("assumed")
-  .add(AssumedPostsGroup)
-  .add(AssumedStoreGroup)
-  .add(AssumedChatGroup)
+  .add(
+    HttpApiGroup.make("posts", { topLevel: true }).add(...assumedPosts(Post)),
+    HttpApiGroup.make("store", { topLevel: true }).add(...assumedStore(Product, Order)),
+    HttpApiGroup.make("chat", { topLevel: true }).add(...assumedChat(Message))
+  )
   .middleware(Authorization)
   .annotate(OpenApi.Transform, transform)
 {}
 
-/**
- * `POST /stories`: the path is documented, the payload and the response are assumed.
- *
- * @since 0.1.0
- * @category api
- */
+/** `POST /stories`: the path is documented, the payload and the response are assumed. */
 export class StoriesApi extends HttpApi.make("stories")
   .add(StoriesGroup.annotateEndpoints(OpenApi.Transform, mark))
   .middleware(Authorization)

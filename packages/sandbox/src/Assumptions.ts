@@ -7,14 +7,16 @@
  * @since 0.1.0
  */
 import * as Limits from "@plaza/domain/Limits"
+import type { OperationName } from "@plaza/domain/Operations"
 import * as Context from "effect/Context"
-import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Duration from "effect/Duration"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { closest } from "fastest-levenshtein"
-import { onFirstUse } from "./OnFirstUse.ts"
+import { issuesOf, nonNegativeInt } from "./Validation.ts"
 
-const count = Schema.NonNegativeInt
+const count = nonNegativeInt
 
 /**
  * The scope that each operation needs. The document says that there are 13 and names only `posts:write`; these are 13
@@ -48,7 +50,7 @@ export const scopes = {
   listOrders: "orders:write",
   getOrder: "orders:write",
   listMessages: "chat:read"
-} as const
+} as const satisfies { readonly [Name in OperationName]: string } & Readonly<Record<string, string>>
 
 /**
  * All scopes; 13 by default.
@@ -66,11 +68,11 @@ export const Assumptions = Schema.Struct({
    */
   undocumented: Schema.Boolean,
   /** The scope that each operation needs; an operation without an entry needs none. */
-  scopes: Schema.Record({ key: Schema.String, value: Schema.UndefinedOr(Schema.String) }),
+  scopes: Schema.Record(Schema.String, Schema.UndefinedOr(Schema.String)),
   /** Requests that one key may make in a `rateWindow`. The document states the number, but not that the window slides. */
   requestsPerWindow: count,
   /** The length of the rate window, as the document states it. In milliseconds in a file. */
-  rateWindow: Schema.DurationFromMillis,
+  rateWindow: Schema.DurationFromMillis.check(Schema.makeFilter((window) => Duration.toMillis(window) >= 0 || "must not be negative")),
   /** Whether a request that is refused with 429 counts against the rate limit. */
   countRefused: Schema.Boolean,
   /** Requests of all keys of an account between two midnights UTC, reads and writes alike. */
@@ -78,7 +80,7 @@ export const Assumptions = Schema.Struct({
   /** The maximum size of a JSON body in bytes, and of a body that the endpoint doesn't have. */
   maxBodyBytes: count,
   /** The maximum nesting depth of a JSON body. */
-  maxJsonDepth: count.pipe(Schema.lessThanOrEqualTo(1_000)),
+  maxJsonDepth: count.check(Schema.isLessThanOrEqualTo(1_000)),
   /** The maximum size of an uploaded file in bytes. */
   maxFileBytes: count,
   /** The maximum length of the name of an uploaded file, in code points. */
@@ -90,7 +92,7 @@ export const Assumptions = Schema.Struct({
   /** The maximum stock. */
   maxStock: count,
   /** The default page size. */
-  defaultPageSize: Schema.Int.pipe(Schema.between(1, 100)),
+  defaultPageSize: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
   /** The maximum length of the use case of an access request, in code points. */
   maxUseCaseLength: count,
   /** The maximum length of the website of an access request, in code points. */
@@ -174,20 +176,20 @@ export const merge = (base: Assumptions, over: Partial<Assumptions>): Assumption
 })
 
 /** In a file, null means that an operation needs no scope, because JSON has no undefined. */
-const Written = Schema.partialWith(Schema.Struct({
+const Written = Schema.Struct({
   ...Assumptions.fields,
   scopes: Schema.Struct(
-    Object.fromEntries(Object.keys(scopes).map((operation) => [operation, Schema.optional(Schema.NullOr(Schema.String))]))
+    Object.fromEntries(Object.keys(scopes).map((operation) => [operation, Schema.optionalKey(Schema.NullOr(Schema.String))]))
   )
-}), { exact: true })
+}).mapFields(Struct.map(Schema.optionalKey))
 
-const decodeWritten = onFirstUse(() => Schema.decodeUnknownEither(Written, { onExcessProperty: "error" }))
+const decodeWritten = Schema.decodeUnknownResult(Written, { onExcessProperty: "error", reportInput: true })
 
-const problemOf = (error: ParseResult.ParseError): string => {
-  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+const problemOf = (error: Schema.SchemaError): string => {
+  const [issue] = issuesOf(error)
   const name = (issue?.path ?? []).map(String).join(".")
   const names = issue?.path.length === 1 ? Object.keys(Assumptions.fields) : Object.keys(scopes)
-  const problem = issue?._tag === "Unexpected"
+  const problem = issue?.tag === "Unexpected"
     ? `is not a known assumption: did you mean "${closest(String(issue.path.at(-1)), names)}"?`
     : `has an invalid value: ${(issue?.message ?? "").split("\n", 1)[0] ?? ""}`
   return name === "" ? "the file must contain a JSON object" : `"${name}" ${problem}`
@@ -199,10 +201,10 @@ const problemOf = (error: ParseResult.ParseError): string => {
  * @since 0.1.0
  * @category decoding
  */
-export const decode = (data: unknown): Either.Either<Partial<Assumptions>, string> =>
-  Either.mapBoth(decodeWritten(data), {
-    onLeft: problemOf,
-    onRight: ({ scopes, ...values }) => ({
+export const decode = (data: unknown): Result.Result<Partial<Assumptions>, string> =>
+  Result.mapBoth(decodeWritten(data), {
+    onFailure: problemOf,
+    onSuccess: ({ scopes, ...values }) => ({
       ...values,
       ...(scopes === undefined
         ? {}
@@ -216,7 +218,7 @@ export const decode = (data: unknown): Either.Either<Partial<Assumptions>, strin
  * @since 0.1.0
  * @category services
  */
-export class CurrentAssumptions extends Context.Tag("@plaza/sandbox/CurrentAssumptions")<CurrentAssumptions, Assumptions>() {}
+export class CurrentAssumptions extends Context.Service<CurrentAssumptions, Assumptions>()("@plaza/sandbox/CurrentAssumptions") {}
 
 /** An assumption that can't be configured. */
 interface FixedAssumption {

@@ -1,50 +1,31 @@
-/**
- * Reads assumptions, and a latitude beside them, from a JSON file. An error is one sentence that names the file and the field.
- *
- * @since 0.1.0
- */
-import * as FileSystem from "@effect/platform/FileSystem"
+/** Reads assumptions, and a latitude beside them, from a JSON file. An error is one sentence that names the file and the field. */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as FileSystem from "effect/FileSystem"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import type { Assumptions } from "./Assumptions.ts"
 import { decode } from "./Assumptions.ts"
 import * as Latitude from "./Latitude.ts"
 import { SandboxError } from "./SandboxError.ts"
 
-/**
- * The content of a file: assumptions that differ from the defaults, and a change of the latitude from its field `latitude`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The content of a file: assumptions that differ from the defaults, and a change of the latitude from its field `latitude`. */
 export interface Content {
   readonly assumptions: Partial<Assumptions>
   readonly latitude: Latitude.Change
 }
 
-/**
- * Without a file.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Without a file. */
 export const empty: Content = { assumptions: {}, latitude: {} }
 
-const decodeContent = (data: unknown): Either.Either<Content, string> => {
-  const { latitude = {}, ...rest } = Predicate.isReadonlyRecord(data) ? data : {}
-  return Either.all({
-    assumptions: decode(Predicate.isReadonlyRecord(data) ? rest : data),
-    latitude: Either.mapLeft(Latitude.decode(latitude), (problem) => `the latitude in it is invalid: ${problem}`)
+const decodeContent = (data: unknown): Result.Result<Content, string> => {
+  const { latitude = {}, ...rest } = Predicate.isReadonlyObject(data) ? data : {}
+  return Result.all({
+    assumptions: decode(Predicate.isReadonlyObject(data) ? rest : data),
+    latitude: Result.mapError(Latitude.decode(latitude), (problem) => `the latitude in it is invalid: ${problem}`)
   })
 }
 
-/**
- * Reads a file.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads a file. */
 export const read = (path: string): Effect.Effect<Content, SandboxError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -56,5 +37,5 @@ export const read = (path: string): Effect.Effect<Content, SandboxError, FileSys
       try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
       catch: (cause) => refuse("the file is not valid JSON", cause)
     })
-    return yield* Either.mapLeft(decodeContent(data), (problem) => refuse(problem))
+    return yield* Effect.fromResult(Result.mapError(decodeContent(data), (problem) => refuse(problem)))
   })

@@ -6,37 +6,25 @@
  * @since 0.1.0
  */
 import { byCode } from "@plaza/domain/Errors"
-import type * as Arr from "effect/Array"
-import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as SchemaAST from "effect/SchemaAST"
-import { onFirstUse } from "./OnFirstUse.ts"
-
-const described = <A, I>(schema: Schema.Schema<A, I>, problem: string) =>
-  schema.annotations({ message: () => ({ message: `must be ${problem}`, override: true }) })
-
-const oneOf = <Words extends Arr.NonEmptyReadonlyArray<SchemaAST.LiteralValue>>(...words: Words) =>
-  Schema.Literal(...words).annotations({
-    message: () => ({ message: `must be one of ${words.map((word) => word === "null" ? `"null"` : word).join(", ")}`, override: true })
-  })
+import * as Struct from "effect/Struct"
+import { described, issuesOf, oneOf } from "./Validation.ts"
 
 const flag = described(Schema.Boolean, "true or false")
 
 const whole = (least: number, most: number) =>
-  described(Schema.Int.pipe(Schema.between(least, most)), `a whole number from ${least} to ${most}`)
+  described(Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most })), `a whole number from ${least} to ${most}`)
 
 const maybeWhole = (least: number, most: number) =>
-  Schema.NullOr(whole(least, most)).annotations({
-    message: () => ({ message: `must be null or a whole number from ${least} to ${most}`, override: true })
-  })
+  described(Schema.NullOr(whole(least, most)), `null or a whole number from ${least} to ${most}`)
 
 /** The maximum duration, so that every date keeps a four-digit year. */
 const mostMillis = 366 * 24 * 60 * 60 * 1_000
 const millis = whole(0, mostMillis)
 const signedMillis = whole(-mostMillis, mostMillis)
 
-const Presence = oneOf("present", "null", "omitted")
+const Presence = oneOf(["present", "null", "omitted"])
 /**
  * Whether a field has its value, is null, or is absent. The last two mean the same ("Resources", conventions).
  *
@@ -46,7 +34,7 @@ const Presence = oneOf("present", "null", "omitted")
 export type Presence = typeof Presence.Type
 const presence = Presence
 
-const TextForm = Schema.Literal(
+const TextForm = Schema.Literals([
   "linksShortened",
   "emojiCodes",
   "smartPunctuation",
@@ -57,7 +45,7 @@ const TextForm = Schema.Literal(
   "nfc",
   "namedEntities",
   "numericEntities"
-)
+])
 /**
  * A change to a text before it is stored:
  *
@@ -85,15 +73,16 @@ export type TextForm = typeof TextForm.Type
  */
 export const textForms = TextForm.literals
 
-const status = oneOf(200, 201, 204)
-const body = oneOf("resource", "none", "unexpected")
-const headerValue = described(Schema.String.pipe(Schema.pattern(/^[!-~](?:[ -~]*[!-~])?$/)), "printable ASCII without space at either end")
+const status = oneOf([200, 201, 204])
+const body = oneOf(["resource", "none", "unexpected"])
+const headerValue = described(Schema.String.check(Schema.isPattern(/^[!-~](?:[ -~]*[!-~])?$/u)),
+  "printable ASCII without space at either end")
 const strings = described(Schema.Array(Schema.String), "a list of strings")
 
 /** Statuses that don't show whether the request took effect, and that the document does not list. */
 const gatewayStatuses = [301, 302, 303, 307, 308, 408] as const
 
-const LateStatus = Schema.Literal(500, 502, 503, 504)
+const LateStatus = Schema.Literals([500, 502, 503, 504])
 const lateStatuses = LateStatus.literals
 
 /**
@@ -132,46 +121,40 @@ export const Latitude = Schema.Struct({
   /** Fields that the document does not show, in every resource and list envelope ("Resources", conventions; "Versioning"). */
   extraFields: flag,
   /** How texts of posts, comments and messages are changed before they are stored; the forms apply in the order of {@link TextForm} ("Endpoints", gaps). */
-  text: Schema.Array(TextForm).annotations({
-    message: () => ({ message: `must be a list of ${textForms.join(", ")}`, override: true })
-  }),
+  text: described(Schema.Array(TextForm), `a list of ${textForms.join(", ")}`),
   /** Maximum characters (code points) of a stored text; null: unlimited. A longer text is cut, not refused ("Endpoints", gaps). */
-  storedTextLength: Schema.NullOr(whole(1, 1_000_000)).annotations({
-    message: () => ({ message: "must be null or a whole number from 1 to 1000000", override: true })
-  }),
+  storedTextLength: maybeWhole(1, 1_000_000),
   /** Whether a cut text ends in an ellipsis, which counts towards its length. */
   ellipsis: flag,
   /** The order in which the media of a post are stored ("Endpoints", gaps). */
-  mediaOrder: oneOf("asSent", "reversed", "sorted"),
+  mediaOrder: oneOf(["asSent", "reversed", "sorted"]),
   /** The precision of `createdAt`; it is formatted with milliseconds either way ("Resources", conventions). */
-  createdAtPrecision: oneOf("milliseconds", "seconds"),
+  createdAtPrecision: oneOf(["milliseconds", "seconds"]),
   /** How far `createdAt` is ahead of the `Date` header, in milliseconds; negative: behind. The document does not relate the two. */
   createdAtOffsetMillis: signedMillis,
   /** How far the service's clock (`Date`, `createdAt`, `Retry-After` dates) is ahead of the caller's Clock, in milliseconds; negative: behind. */
   clockOffsetMillis: signedMillis,
   /** The `Date` header, by the service's clock. The document does not mention it. */
-  dateHeader: oneOf("present", "absent"),
+  dateHeader: oneOf(["present", "absent"]),
   /** How long after its commit a post appears in `GET /me/posts`, in milliseconds ("List behaviour" promises no moment). */
   listLagMillis: millis,
   /** The order of lists ("List behaviour" names none). `shuffled` gives each item a fixed place. */
-  listOrder: oneOf("newestFirst", "oldestFirst", "shuffled"),
+  listOrder: oneOf(["newestFirst", "oldestFirst", "shuffled"]),
   /** Items on a page without `limit`; null: as assumed ("Endpoints", gaps). */
-  defaultPageSize: Schema.NullOr(whole(1, 100)).annotations({
-    message: () => ({ message: "must be null or a whole number from 1 to 100", override: true })
-  }),
+  defaultPageSize: maybeWhole(1, 100),
   /** How pages are filled while more items follow. `short`: some hold fewer than `limit`. `someEmpty`: some hold none ("List behaviour", rule 5: only `next_cursor` marks the end). */
-  pages: oneOf("full", "short", "someEmpty"),
+  pages: oneOf(["full", "short", "someEmpty"]),
   /** The form of cursors ("List behaviour", rule 6: opaque). `special` needs percent-encoding, `long` has 2,000 characters. */
-  cursorForm: oneOf("base64url", "decimal", "uuid", "special", "long"),
+  cursorForm: oneOf(["base64url", "decimal", "uuid", "special", "long"]),
   /** How long a cursor is valid, in milliseconds; an expired one is refused with 400 VALIDATION_ERROR. 0: no expiry ("List behaviour", rule 6: not kept for long). */
   cursorExpiresAfterMillis: millis,
   /** `next_cursor` of the last page ("List behaviour", rule 5; "Resources", conventions). */
-  lastCursor: oneOf("null", "omitted", "emptyString"),
+  lastCursor: oneOf(["null", "omitted", "emptyString"]),
   /**
    * The form of generated ids: of posts, media, conversations and accounts, and of generated products and
    * orders ("Resources", conventions: strings). `special` holds slashes, spaces, `%`, `?`, `#` and non-ASCII.
    */
-  idForm: oneOf("plain", "uuid", "special", "prefixed"),
+  idForm: oneOf(["plain", "uuid", "special", "prefixed"]),
   /** Success status of creating a post, comment, message or story ("Endpoints", gaps). 204 has no body. */
   createStatus: status,
   /** Body of that success: the resource, none, or an object without the resource's fields ("Endpoints", gaps). */
@@ -183,11 +166,11 @@ export const Latitude = Schema.Struct({
   /** Success status of liking and following ("Endpoints": "confirmation"). */
   confirmStatus: status,
   /** Body of that success. */
-  confirmBody: oneOf("none", "unexpected"),
+  confirmBody: oneOf(["none", "unexpected"]),
   /** Success status of an upload, whose body always has the `mediaId`. */
-  uploadStatus: oneOf(200, 201),
+  uploadStatus: oneOf([200, 201]),
   /** How JSON is written. `escaped`: `\/` and `\u` escapes. `indented`: with white space. All mean the same. */
-  json: oneOf("plain", "escaped", "indented"),
+  json: oneOf(["plain", "escaped", "indented"]),
   /** `Content-Type` of JSON responses. The document states only that of requests. */
   contentType: headerValue,
   /** Whether responses carry `x-request-id`. The document does not mention it. */
@@ -197,45 +180,41 @@ export const Latitude = Schema.Struct({
   /** Documented codes that are replaced by new codes with the same status ("Errors", "Versioning": new codes may be added). */
   newCodes: strings,
   /** The form of `Retry-After` ("Errors": how long to wait). A date uses the service's clock. */
-  retryAfter: oneOf("seconds", "date"),
+  retryAfter: oneOf(["seconds", "date"]),
   /** Seconds in the `Retry-After` header of a 503; 0: no such header. The document neither requires nor excludes it. */
   retryAfterOn503Seconds: whole(0, 86_400),
   /** What a daily quota counts ("Limits", gaps: which operations count against which quota). */
-  quotaPer: oneOf("account", "area", "operation"),
+  quotaPer: oneOf(["account", "area", "operation"]),
   /** Requests in each daily quota; null: as assumed ("Limits", gaps). */
-  dailyQuota: Schema.NullOr(whole(0, 1_000_000_000)).annotations({
-    message: () => ({ message: "must be null or a whole number from 0 to 1000000000", override: true })
-  }),
+  dailyQuota: maybeWhole(0, 1_000_000_000),
   /** What keys begin with, before their 40 characters ("Authentication", rule 3: a fixed prefix). */
-  keyPrefix: described(Schema.String.pipe(Schema.pattern(/^[!-~]{1,100}$/)), "1 to 100 printable ASCII characters without spaces"),
+  keyPrefix: described(Schema.String.check(Schema.isPattern(/^[!-~]{1,100}$/u)), "1 to 100 printable ASCII characters without spaces"),
   /**
    * How long after its request failed a write is carried out, in milliseconds; 0: never ("Errors", retry rules: the action may
    * have happened). It applies after a dropped connection, a connection that the caller closed, and `lateCommitStatuses`.
    */
   lateCommitMillis: millis,
   /** Statuses after which a late commit may follow ("Errors", retry rules: of any 5xx, check that the action did not already happen). */
-  lateCommitStatuses: Schema.Array(LateStatus).annotations({
-    message: () => ({ message: `must be a list of ${lateStatuses.join(", ")}`, override: true })
-  }),
+  lateCommitStatuses: described(Schema.Array(LateStatus), `a list of ${lateStatuses.join(", ")}`),
   /**
    * A status that a gateway in front of the service sends instead of the service's own response: a redirect to `/elsewhere` or
    * 408, with an empty body; null: none ("Errors" and "Endpoints", gaps: no list of statuses is complete).
    */
-  gatewayStatus: oneOf(null, ...gatewayStatuses),
+  gatewayStatus: described(Schema.NullOr(Schema.Literals(gatewayStatuses)), `one of null, ${gatewayStatuses.join(", ")}`),
   /** Every nth request gets `gatewayStatus`. */
   gatewayStatusEvery: whole(1, 1_000_000),
   /** Whether the gateway responds `before` the service receives the request, or `after` the service carried it out. */
-  gatewayStatusWhen: oneOf("before", "after"),
+  gatewayStatusWhen: oneOf(["before", "after"]),
   /**
    * How the rate of a key is counted ("Limits": 120 requests per minute): in a sliding window, in windows that start with each
    * minute, or by a token bucket that holds `rateBurst` requests and refills at the rate.
    */
-  rateCounting: oneOf("slidingWindow", "fixedWindow", "tokenBucket"),
+  rateCounting: oneOf(["slidingWindow", "fixedWindow", "tokenBucket"]),
   /** Capacity of the `tokenBucket`, at most the requests of a window; null: the requests of a window. */
   rateBurst: maybeWhole(1, 1_000_000),
   /** Whether a request refused for the rate counts against the rate; null: as assumed ("Limits", gaps). */
-  countRefused: Schema.NullOr(flag).annotations({ message: () => ({ message: "must be null, true or false", override: true }) })
-}).annotations({ identifier: "Latitude" })
+  countRefused: described(Schema.NullOr(flag), "null, true or false")
+}).annotate({ identifier: "Latitude" })
 /** @since 0.1.0 @category models */
 export type Latitude = typeof Latitude.Type
 
@@ -353,9 +332,9 @@ const wrongClocks = [-24 * hour, -14 * hour, -hour, -10 * minute, -minute, minut
  * @category constructors
  * @example
  * import { Latitude } from "@plaza/sandbox"
- * import { FastCheck } from "effect"
+ * import { Arbitrary } from "effect"
  *
- * export const anyService = FastCheck.integer().map(Latitude.fromSeed)
+ * export const anyService = Arbitrary.map(Arbitrary.int(), Latitude.fromSeed)
  */
 export const fromSeed = (seed: number): Latitude => {
   const next = generator(seed)
@@ -436,11 +415,10 @@ export const fromSeed = (seed: number): Latitude => {
  * @since 0.1.0
  * @category models
  */
-export const Change = Schema.partialWith(Schema.Struct({ seed: described(Schema.Int, "a whole number"), ...Latitude.fields }), {
-  exact: true
-})
+export const Change = Schema.Struct({ seed: described(Schema.Int, "a whole number"), ...Latitude.fields })
+  .mapFields(Struct.map(Schema.optionalKey))
   // Rejects unknown fields, which are usually misspelt.
-  .annotations({ identifier: "LatitudeChange", parseOptions: { onExcessProperty: "error" } })
+  .annotate({ identifier: "LatitudeChange" })
 /** @since 0.1.0 @category models */
 export type Change = typeof Change.Type
 
@@ -455,7 +433,7 @@ export const apply = (before: Latitude, change: Change | number): Latitude => {
   return { ...(seed === undefined ? before : fromSeed(seed)), ...given }
 }
 
-const decodeChange = onFirstUse(() => Schema.decodeUnknownEither(Change))
+const decodeChange = Schema.decodeUnknownResult(Change)
 const isField = (name: string): boolean => name === "seed" || Object.hasOwn(Latitude.fields, name)
 
 /**
@@ -464,15 +442,15 @@ const isField = (name: string): boolean => name === "seed" || Object.hasOwn(Lati
  * @since 0.1.0
  * @category decoding
  */
-export const decode = (data: unknown): Either.Either<Change, string> => {
+export const decode = (data: unknown): Result.Result<Change, string> => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
-    return Either.left("it must be a JSON object")
+    return Result.fail("it must be a JSON object")
   }
   const unknown = Object.keys(data).find((name) => !isField(name))
   return unknown === undefined
-    ? Either.mapLeft(decodeChange(data), (error) => {
-      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+    ? Result.mapError(decodeChange(data), (error) => {
+      const [issue] = issuesOf(error)
       return `"${String(issue?.path[0])}" ${issue?.message ?? "is wrong"}`
     })
-    : Either.left(`"${unknown}" is not one of its fields`)
+    : Result.fail(`"${unknown}" is not one of its fields`)
 }

@@ -1,19 +1,14 @@
 /**
  * The OpenAPI document of a sandbox: the contract and the assumed operations, which are marked with
  * `x-plaza-assumed`.
- *
- * @since 0.1.0
  */
-import * as OpenApi from "@effect/platform/OpenApi"
 import { PlazaApi } from "@plaza/domain/PlazaApi"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { AssumedApi, StoriesApi } from "./AssumedApi.ts"
 import type { Assumptions } from "./Assumptions.ts"
 
 const about =
   "This file describes the interface of Plaza's sandbox. Operations marked with `x-plaza-assumed` are assumed by Plaza: the interface names them but does not show them. The real service may have them in another form, or not at all."
-
-// New fields may appear at any time.
-const options = { additionalPropertiesStrategy: "allow" } as const
 
 const merge = (
   first: OpenApi.OpenAPISpec,
@@ -39,13 +34,28 @@ const merge = (
 /**
  * Generates the OpenAPI document. Without the undocumented operations it is the contract and `POST /stories`, whose path
  * the document states.
- *
- * @since 0.1.0
- * @category openapi
  */
 export const openApi = ({ undocumented }: Pick<Assumptions, "undocumented">): OpenApi.OpenAPISpec => {
-  const contract = OpenApi.fromApi(PlazaApi, options)
-  const documented = merge(contract, OpenApi.fromApi(StoriesApi, options))
-  const whole = undocumented ? merge(documented, OpenApi.fromApi(AssumedApi, options)) : documented
+  const contract = OpenApi.fromApi(PlazaApi)
+  const documented = merge(contract, OpenApi.fromApi(StoriesApi))
+  const whole = undocumented ? merge(documented, OpenApi.fromApi(AssumedApi)) : documented
   return { ...whole, info: { ...whole.info, description: `${contract.info.description ?? ""}\n\n${about}` } }
 }
+
+/** An operation of a document with its method, in lower case, and its path. */
+export interface DescribedOperation {
+  readonly method: string
+  readonly path: string
+  readonly operation: OpenApi.OpenAPISpecOperation
+}
+
+const methods = ["get", "post", "put", "patch", "delete"] as const
+
+/** The operations of a document, in its order. */
+export const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<DescribedOperation> =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method]
+      return operation === undefined ? [] : [{ method, path, operation }]
+    })
+  )

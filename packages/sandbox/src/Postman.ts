@@ -1,11 +1,10 @@
 /**
  * A Postman collection of format 2.1, from an OpenAPI document: a folder for each tag, a request for each operation, and an
  * example for each body.
- *
- * @since 0.1.0
  */
-import type * as OpenApi from "@effect/platform/OpenApi"
+import type * as OpenApi from "effect/http-api/OpenApi"
 import * as Predicate from "effect/Predicate"
+import { operationsOf } from "./OpenApiDocument.ts"
 
 const format = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
@@ -15,7 +14,7 @@ const prefixOfRefs = "#/components/schemas/"
 
 /** A value that a schema accepts in most cases. */
 const example = (schema: unknown, schemas: Schemas): unknown => {
-  if (!Predicate.isReadonlyRecord(schema)) {
+  if (!Predicate.isReadonlyObject(schema)) {
     return {}
   }
   const { $ref, anyOf, minimum, properties, type } = schema
@@ -41,7 +40,7 @@ const example = (schema: unknown, schemas: Schemas): unknown => {
       // The lists of the interface have ids, which would have to exist.
       return []
     default:
-      return Predicate.isReadonlyRecord(properties)
+      return Predicate.isReadonlyObject(properties)
         ? Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, example(property, schemas)]))
         : {}
   }
@@ -86,17 +85,10 @@ const request = (method: string, path: string, operation: OpenApi.OpenAPISpecOpe
   }
 }
 
-/**
- * Generates the collection. Its variables are `baseUrl` and `apiKey`, which is empty.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Generates the collection. Its variables are `baseUrl` and `apiKey`, which is empty. */
 export const collection = (document: OpenApi.OpenAPISpec, baseUrl: string): Readonly<Record<string, unknown>> => {
-  const { components: { schemas }, info, paths, tags } = document
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]: readonly [string, OpenApi.OpenAPISpecOperation]) => ({ method, path, operation }))
-  )
+  const { components: { schemas }, info, tags } = document
+  const operations = operationsOf(document)
   return {
     info: { name: info.title, description: info.description ?? "", version: info.version, schema: format },
     auth: { type: "bearer", bearer: [{ key: "token", value: "{{apiKey}}", type: "string" }] },

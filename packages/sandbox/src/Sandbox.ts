@@ -4,72 +4,85 @@
  *
  * @since 0.1.0
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
-import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import type { NotFound, ValidationError } from "@plaza/domain/Errors"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { type DocumentedError, Forbidden, type NotFound, type ValidationError } from "@plaza/domain/Errors"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import type { HttpServerError } from "effect/http/HttpServerError"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as AccessRequests from "./access/AccessRequests.ts"
-import * as AccountPolicy from "./access/AccountPolicy.ts"
+import { AccessRequestsRepo } from "./access/AccessRequestsRepo.ts"
+import { AccountPolicy } from "./access/AccountPolicy.ts"
+import { AccountsRepo } from "./access/AccountsRepo.ts"
+import { ArrivalsRepo } from "./access/ArrivalsRepo.ts"
 import * as Keys from "./access/Keys.ts"
-import * as RateWindow from "./access/RateWindow.ts"
-import * as AssumedChat from "./areas/chat/AssumedChatHandlers.ts"
+import { KeysRepo } from "./access/KeysRepo.ts"
+import { RateWindow } from "./access/RateWindow.ts"
 import * as Chat from "./areas/chat/ChatHandlers.ts"
+import { ChatRepo } from "./areas/chat/ChatRepo.ts"
+import { Cursors } from "./areas/Cursors.ts"
 import * as MediaFiles from "./areas/media/MediaFiles.ts"
 import * as Media from "./areas/media/MediaHandlers.ts"
-import * as AssumedPosts from "./areas/posts/AssumedPostsHandlers.ts"
+import { MediaRepo } from "./areas/media/MediaRepo.ts"
+import { Pagination } from "./areas/Pagination.ts"
 import * as Posts from "./areas/posts/PostsHandlers.ts"
-import * as PostsPolicy from "./areas/posts/PostsPolicy.ts"
+import { PostsPolicy } from "./areas/posts/PostsPolicy.ts"
+import { PostsRepo } from "./areas/posts/PostsRepo.ts"
 import * as Profiles from "./areas/profiles/ProfilesHandlers.ts"
-import * as AssumedStore from "./areas/store/AssumedStoreHandlers.ts"
 import * as Store from "./areas/store/StoreHandlers.ts"
-import * as StorePolicy from "./areas/store/StorePolicy.ts"
+import { StorePolicy } from "./areas/store/StorePolicy.ts"
+import { StoreRepo } from "./areas/store/StoreRepo.ts"
 import * as Stories from "./areas/stories/StoriesHandlers.ts"
+import { StoriesRepo } from "./areas/stories/StoriesRepo.ts"
 import type { Assumptions } from "./Assumptions.ts"
 import { CurrentAssumptions, defaults, merge } from "./Assumptions.ts"
 import * as AssumptionsFile from "./AssumptionsFile.ts"
 import * as Control from "./control/Control.ts"
-import type { StateSnapshot } from "./control/StateSnapshot.ts"
-import * as Admission from "./http/Admission.ts"
+import { ControlApi } from "./control/ControlApi.ts"
+import * as ControlHandlers from "./control/ControlHandlers.ts"
+import { Admission } from "./http/Admission.ts"
 import type { Commit } from "./http/Commits.ts"
-import * as Commits from "./http/Commits.ts"
-import * as Endpoints from "./http/Endpoints.ts"
+import { Commits } from "./http/Commits.ts"
+import * as Envelope from "./http/Envelope.ts"
 import type { ActiveFault, FaultId } from "./http/Fault.ts"
 import { Fault } from "./http/Fault.ts"
-import * as Faults from "./http/Faults.ts"
+import { Faults } from "./http/Faults.ts"
+import type { ConnectionReset } from "./http/FaultyResponse.ts"
 import * as HostPolicy from "./http/HostPolicy.ts"
-import { makeClient, origin as originInProcess, withoutCallerContext } from "./http/InProcess.ts"
-import * as InterfaceApp from "./http/InterfaceApp.ts"
+import { makeClient, origin as originInProcess } from "./http/InProcess.ts"
+import { type App as InterfaceHandler, Interface, layerMiddleware as interfaceMiddleware } from "./http/Interface.ts"
 import type { ServerTimeouts } from "./http/NodeServer.ts"
-import type { RequestRecord } from "./http/RequestLog.ts"
-import * as RequestLog from "./http/RequestLog.ts"
-import * as SandboxApp from "./http/SandboxApp.ts"
-import { basePath } from "./http/ServedApi.ts"
+import type { RequestFilter, RequestRecord } from "./http/RequestLog.ts"
+import { RequestLog } from "./http/RequestLog.ts"
+import { targetOf } from "./http/RequestReader.ts"
+import { basePath, InterfaceApi } from "./InterfaceApi.ts"
 import * as Latitude from "./Latitude.ts"
-import * as CurrentLatitude from "./latitude/CurrentLatitude.ts"
-import * as LateCommits from "./latitude/LateCommits.ts"
-import { onFirstUse } from "./OnFirstUse.ts"
-import * as Repos from "./Repos.ts"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.ts"
+import { LateCommits } from "./latitude/LateCommits.ts"
 import { SandboxError } from "./SandboxError.ts"
-import type { Fixtures } from "./seeding/Fixtures.ts"
-import { Fixtures as FixturesSchema } from "./seeding/Fixtures.ts"
-import * as FixturesFile from "./seeding/FixturesFile.ts"
+import { Fixtures, read as readFixtures } from "./seeding/Fixtures.ts"
 import * as InitialData from "./seeding/InitialData.ts"
-import type { SeedingOperations } from "./seeding/Seeding.ts"
-import * as Seeding from "./seeding/Seeding.ts"
-import { service, together, withServices } from "./Services.ts"
-import * as Cursors from "./storage/Cursors.ts"
+import { Seeding } from "./seeding/Seeding.ts"
+import type { SeedingOperations } from "./seeding/SeedingOperations.ts"
+import type { Snapshot } from "./seeding/Snapshots.ts"
+import { Snapshots } from "./seeding/Snapshots.ts"
+import type { StateSnapshot } from "./seeding/StateSnapshot.ts"
 import * as Database from "./storage/Database.ts"
-import * as Pagination from "./storage/Pagination.ts"
-import type { Snapshot } from "./storage/Snapshots.ts"
-import * as Snapshots from "./storage/Snapshots.ts"
-import { Sql } from "./storage/Sql.ts"
+import { Db } from "./storage/Db.ts"
+import { MetaRepo } from "./storage/MetaRepo.ts"
 import type { ClockState } from "./VirtualClock.ts"
 import * as VirtualClock from "./VirtualClock.ts"
 import * as Web from "./web/Web.ts"
@@ -80,7 +93,7 @@ import * as Web from "./web/Web.ts"
  * @since 0.1.0
  * @category services
  */
-export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
+export class Sandbox extends Context.Service<
   Sandbox,
   SeedingOperations & {
     /** The base URL of the interface; ends with `/open/v1`. */
@@ -100,7 +113,7 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     /** The request log, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
     /** The number of logged requests that match (default: all); `*` matches any run of characters. */
-    readonly countRequests: (filter?: RequestLog.RequestFilter) => Effect.Effect<number>
+    readonly countRequests: (filter?: RequestFilter) => Effect.Effect<number>
     /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
     /** The snapshots, oldest first. */
@@ -113,23 +126,28 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
     /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
     readonly clock: Effect.Effect<ClockState>
     /** Advances the sandbox's clock by whole milliseconds, in addition to the caller's Clock. */
-    readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
+    readonly advanceClock: (by: Duration.Input) => Effect.Effect<ClockState, ValidationError>
     /** The writes that were carried out, as they were sent, oldest first. At most `Commits.capacity`; a reset clears them. */
     readonly commits: Effect.Effect<ReadonlyArray<Commit>>
     /** The current latitude. */
     readonly latitude: Effect.Effect<Latitude.Latitude>
     /** Sets fields of the latitude, or draws a whole latitude from a seed. A reset restores the latitude of the start. */
     readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
-    /** Adds a fault, which hits the next matching calls. */
+    /** Adds a fault, which hits the next matching calls. Dies if no call can match, such as one of an unknown account. */
     readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
     /** The active faults. */
     readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+    /**
+     * The faults that have hit no call: active ones, and those whose time is over. At the end of a test they show a fault that
+     * misses the calls that it was made for.
+     */
+    readonly unusedFaults: Effect.Effect<ReadonlyArray<ActiveFault>>
     /** Replaces an active fault; its counters start again. */
     readonly replaceFault: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
     readonly removeFault: (id: FaultId) => Effect.Effect<void, NotFound>
     readonly clearFaults: Effect.Effect<void>
   }
->() {}
+>()("@plaza/sandbox/Sandbox") {}
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -187,218 +205,265 @@ export interface ServerOptions extends Options {
 
 const defaultHost = "127.0.0.1"
 
-const validFault = onFirstUse(() => Schema.validate(Fault))
-
-const validLatitude = onFirstUse(() => Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change)))
+const strict = { onExcessProperty: "error" } as const
+const validFault = Schema.decodeUnknownEffect(Schema.toType(Fault), strict)
+const validLatitude = Schema.decodeUnknownEffect(Schema.Union([Schema.Int, Latitude.Change]), strict)
+const validFixtures = Schema.decodeUnknownEffect(Schema.toType(Fixtures), strict)
 
 /** The latitude of the start. Its own fields override those of the file of assumptions. */
 const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
-  // Usually nothing is given, and then no schema is needed.
-  Object.keys(written).length === 0 && typeof wanted !== "number" && Object.keys(wanted).length === 0
-    ? Effect.succeed(Latitude.defaults)
-    : Effect.mapBoth(
-      Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
-      {
-        onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
-        onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
-      }
-    )
-
-const validFixtures = onFirstUse(() => Schema.validate(FixturesSchema))
-
-/** Returns fixtures, or reads them from a file. */
-const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
-  typeof fixtures === "string"
-    // Imported only for files, because it takes a while to load.
-    ? Effect.flatMap(Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
-      ({ layer }) => Effect.provide(FixturesFile.read(fixtures), layer))
-    : Effect.succeed(fixtures)
-
-type Parts =
-  | SandboxApp.SandboxApp
-  | Commits.Commits
-  | CurrentLatitude.CurrentLatitude
-  | Seeding.Seeding
-  | Snapshots.Snapshots
-  | Faults.Faults
-  | RequestLog.RequestLog
-  | VirtualClock.VirtualClock
-
-/** Reads the assumptions and the latitude of a file, if there is one. */
-const readAssumptions = (path: string | undefined): Effect.Effect<AssumptionsFile.Content, SandboxError> =>
-  path === undefined ? Effect.succeed(AssumptionsFile.empty) : Effect.flatMap(
-    Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
-    ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
+  Effect.fromResult(Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted)).pipe(
+    Effect.mapBoth({
+      onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
+      onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
+    })
   )
 
 /** Rejects invalid hosts, which would never match, and a time that has no ISO 8601 form of four digits for the year. */
 const checkSettings = (allowed: ReadonlyArray<string>, frozenAt: DateTime.Utc | undefined): Effect.Effect<void, SandboxError> => {
   if (frozenAt !== undefined && !VirtualClock.canFreezeAt(frozenAt)) {
-    return new SandboxError({ message: "the clock can't be frozen at this time: use one from 1970 to the year 9999" })
+    return Effect.fail(new SandboxError({ message: "the clock can't be frozen at this time: use one from 1970 to the year 9999" }))
   }
   const wrong = allowed.find((host) => !HostPolicy.isHost(host))
-  return wrong === undefined
-    ? Effect.void
-    : new SandboxError({
+  return wrong === undefined ? Effect.void : Effect.fail(
+    new SandboxError({
       message: `the allowed host "${wrong}" is invalid: give a host name or an address without a port, or * for every host`
     })
+  )
 }
 
-/** The endpoints of the document. */
-const documented = Endpoints.make(
-  Admission.middleware,
-  Profiles.group,
-  Media.group,
-  Posts.group,
-  Stories.group,
-  Store.group,
-  Chat.group
+const repos = Layer.mergeAll(
+  AccessRequestsRepo.layer,
+  AccountsRepo.layer,
+  ArrivalsRepo.layer,
+  KeysRepo.layer,
+  ChatRepo.layer,
+  MediaRepo.layer,
+  PostsRepo.layer,
+  StoreRepo.layer,
+  StoriesRepo.layer,
+  MetaRepo.layer
 )
 
-/** Those of the document, and those that it names without showing them. */
-const all = Endpoints.make(
-  Admission.middleware,
-  Profiles.group,
-  Media.group,
-  Posts.group,
-  Stories.group,
-  Store.group,
-  Chat.group,
-  AssumedPosts.group,
-  AssumedStore.group,
-  AssumedChat.group
-)
+const areas = Layer.mergeAll(Profiles.layer, Media.layer, Posts.layer, Stories.layer, Store.layer, Chat.layer)
 
-const makeInterface = Effect.gen(function*() {
-  const { undocumented } = yield* CurrentAssumptions
-  const { app, handlers } = undocumented ? all : documented
-  return yield* InterfaceApp.make(app, yield* handlers)
+const interfaceRoutes = HttpApiBuilder.layer(InterfaceApi).pipe(Layer.provide(areas), Layer.provide(interfaceMiddleware))
+
+const controlRoutes = HttpApiBuilder.layer(ControlApi).pipe(Layer.provide(ControlHandlers.layer), Layer.provide(Control.layerMiddleware))
+
+const pageRoutes = (app: InterfaceHandler) =>
+  Layer.unwrap(Effect.map(Effect.promise(() => import("./web/Pages.ts")), ({ layer }) => layer(app)))
+
+/** Paths are compared exactly; by default the router ignores case and slashes, and limits the length of an id. */
+const routerConfig = Layer.succeed(HttpRouter.RouterConfig, {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false,
+  maxParamLength: Number.POSITIVE_INFINITY
 })
 
-/**
- * The services of a sandbox, in process and on a socket. They are made from the last line to the first, each with those below
- * its step. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
- */
-const parts = (
-  {
-    allowedHosts = [],
-    assumptions = {},
-    assumptionsFile,
-    control = "loopback",
-    data = ":memory:",
-    fixtures,
-    freezeClock = false,
-    host = defaultHost,
-    latitude,
-    seed
-  }: ServerOptions
-): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
-  const local = HostPolicy.make(host, allowedHosts)
-  const frozenAt = freezeClock === true ? VirtualClock.defaultFrozenAt : freezeClock === false ? undefined : freezeClock
-  const assumed = (file: AssumptionsFile.Content) =>
-    merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
-  const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
-  const withSeed = (recorded: number) =>
-    Effect.context<Parts>().pipe(
-      withServices(service(SandboxApp.SandboxApp, SandboxApp.make(local))),
-      withServices(service(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath }))),
-      withServices(together(
-        service(Control.Control, Control.make(control, local)),
-        service(InterfaceApp.InterfaceApp, makeInterface)
-      )),
-      withServices(together(
-        service(Admission.Admission, Admission.make),
-        service(Snapshots.Snapshots, Snapshots.make),
-        service(Seeding.Seeding, Seeding.make),
-        service(Pagination.Pagination, Pagination.make)
-      )),
-      withServices(together(
-        service(Keys.Keys, Keys.make(frozenAt === undefined ? undefined : recorded)),
-        service(AccessRequests.AccessRequests, AccessRequests.make),
-        service(Cursors.Cursors, Cursors.make(recorded)),
-        service(Faults.Faults, Faults.make(recorded))
-      ))
-    )
-  return Effect.flatMap(readAssumptions(assumptionsFile),
-    (file) =>
-      Effect.flatMap(Effect.zipRight(checkSettings(allowedHosts, frozenAt), prepared), withSeed).pipe(
-        withServices(together(
-          service(PostsPolicy.PostsPolicy, PostsPolicy.make),
-          service(RequestLog.RequestLog, RequestLog.make),
-          service(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:", frozen: frozenAt !== undefined })),
-          service(Commits.Commits, Commits.make)
-        )),
-        withServices(together(
-          service(VirtualClock.VirtualClock, VirtualClock.make(frozenAt)),
-          service(LateCommits.LateCommits, LateCommits.make),
-          service(CurrentLatitude.CurrentLatitude, Effect.flatMap(initialLatitude(file.latitude, latitude), CurrentLatitude.restore)),
-          service(MediaFiles.MediaFiles, MediaFiles.make(data)),
-          service(StorePolicy.StorePolicy, StorePolicy.make),
-          service(AccountPolicy.AccountPolicy, AccountPolicy.make)
-        )),
-        withServices(Repos.make),
-        // The folder is checked first, so that no data file is created if it is refused.
-        withServices(service(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data)))),
-        Effect.provideService(CurrentAssumptions, assumed(file)),
-        VirtualClock.frozen(frozenAt)
-      ))
+/** Requests to a proxy have an absolute URL as their target. */
+const withoutOrigin = (target: string): string => /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1] ?? target
+
+const split = (target: string): { readonly path: string; readonly query: string } => {
+  const mark = target.indexOf("?")
+  return mark === -1 ? { path: target, query: "" } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
 }
 
-const make = (origin: string) =>
-  Effect.gen(function*() {
-    const seeding = yield* Seeding.Seeding
-    const snapshots = yield* Snapshots.Snapshots
-    const faults = yield* Faults.Faults
-    const log = yield* RequestLog.RequestLog
-    const clock = yield* VirtualClock.VirtualClock
-    const seed = yield* seeding.seed
-    const latitude = yield* CurrentLatitude.CurrentLatitude
-    const commits = yield* Commits.Commits
-    const inside = <A, E>(effect: Effect.Effect<A, E>) => withoutCallerContext(clock.within(effect))
-    return Sandbox.of({
-      baseUrl: `${origin}${basePath}`,
-      webUrl: `${origin}${Web.basePath}`,
-      controlUrl: `${origin}${Control.basePath}`,
-      get apiKey() {
-        return Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix)
-      },
-      seed,
-      state: inside(seeding.state),
-      requests: log.all,
-      countRequests: (filter = {}) => log.count(filter),
-      reset: inside(seeding.reset),
-      snapshots: snapshots.list,
-      saveSnapshot: (name) => inside(snapshots.save(name)),
-      restoreSnapshot: (name) => inside(snapshots.restore(name)),
-      removeSnapshot: (name) => inside(snapshots.remove(name)),
-      clock: inside(clock.read),
-      advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
-      commits: commits.all,
-      latitude: Effect.sync(() => latitude.value),
-      // An invalid value is a mistake in the test, as for a fault.
-      setLatitude: (change) => Effect.flatMap(Effect.orDie(validLatitude(change)), latitude.change),
-      // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
-      addFault: (fault) => inside(Effect.flatMap(Effect.orDie(validFault(fault)), faults.add)),
-      faults: inside(faults.list),
-      replaceFault: (id, fault) => inside(Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid))),
-      removeFault: (id) => inside(faults.remove(id)),
-      clearFaults: faults.clear,
-      createAccount: (account) => inside(seeding.operations.createAccount(account)),
-      setProfile: (accountId, change) => inside(seeding.operations.setProfile(accountId, change)),
-      requestAccess: (accountId, form) => inside(seeding.operations.requestAccess(accountId, form)),
-      decideAccess: (requestId, decision) => inside(seeding.operations.decideAccess(requestId, decision)),
-      setAccess: (accountId, transition) => inside(seeding.operations.setAccess(accountId, transition)),
-      createKey: (accountId, options) => inside(seeding.operations.createKey(accountId, options)),
-      revokeKey: (keyId) => inside(seeding.operations.revokeKey(keyId)),
-      setRelation: (from, to, relation) => inside(seeding.operations.setRelation(from, to, relation)),
-      setProduct: (product) => inside(seeding.operations.setProduct(product)),
-      setOrder: (order) => inside(seeding.operations.setOrder(order)),
-      createPost: (post) => inside(seeding.operations.createPost(post)),
-      addFixtures: (fixtures) =>
-        Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(seeding.operations.addFixtures(valid))),
-      createConversation: (conversation) => inside(seeding.operations.createConversation(conversation))
-    })
+const dated = Effect.flatMap((response: HttpServerResponse) =>
+  Effect.map(Clock.currentTimeMillis, (now) => Envelope.withHeader(response, "date", new Date(now).toUTCString()))
+)
+
+const misdirected = Envelope.failure(
+  new Forbidden({
+    message: "the Host of this request is not allowed: use localhost or 127.0.0.1, or start the sandbox with this host as an allowed host"
   })
+)
+
+/** Handlers keep the context that they are made in. Without its clock they use that of their request. */
+const withoutClock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateContext(effect, (context: Context.Context<R>): Context.Context<R> => Context.omit(Clock.Clock)(context))
+
+const route = <A, E, R>(routes: Layer.Layer<A, E, R>) =>
+  withoutClock(HttpRouter.toHttpEffect(Layer.provide(routes, HttpServer.layerServices)))
+
+/**
+ * Makes an application with its first request, in the context of the sandbox. Most tests never ask the control API or a page, and
+ * these have more routes than the interface.
+ */
+const onFirstRequest = <A, E, R, E2, R2>(app: Effect.Effect<Effect.Effect<A, E, R>, E2, R2>) =>
+  Effect.contextWith((context: Context.Context<R2>) =>
+    // Handlers keep the context that they are made in: not that of the first request.
+    Effect.map(Effect.cached(Effect.updateContext(app, (_: Context.Context<never>) => context)), Effect.flatten)
+  )
+
+/**
+ * The whole sandbox as one effect from a request to its response, in process and on a socket. A started handler runs to its end, even
+ * if the caller closes the connection.
+ */
+class App extends Context.Service<App, {
+  readonly respond: Effect.Effect<HttpServerResponse, HttpServerError | ConnectionReset, HttpServerRequest | Scope.Scope>
+}>()("@plaza/sandbox/App") {
+  static readonly layer = (local: HostPolicy.HostPolicy) =>
+    Layer.effect(
+      App,
+      Effect.gen(function*() {
+        const control = yield* Control.Control
+        const web = yield* Web.Web
+        const api = yield* Interface
+        const clock = yield* VirtualClock.VirtualClock
+        const app = yield* route(interfaceRoutes)
+        const controlApp = yield* onFirstRequest(route(controlRoutes))
+        const pages = yield* onFirstRequest(route(pageRoutes(app)))
+        const respond = Effect.flatMap(HttpServerRequest, (request) => {
+          const target = split(withoutOrigin(targetOf(request)))
+          return !local.hasKnownHost(request)
+            ? dated(Effect.succeed(misdirected))
+            : control.owns(target.path)
+            ? dated(control.respond(controlApp, target))
+            : web.owns(request, target.path)
+            ? dated(web.respond(pages, target))
+            : api.respond(app, target)
+        })
+        return { respond: Effect.uninterruptible(clock.within(respond)) }
+      })
+    ).pipe(Layer.provide(routerConfig))
+}
+
+/** The services of a sandbox, in process and on a socket. Built bottom-up: each step may use the services below it. */
+const services = Effect.fnUntraced(function*({
+  allowedHosts = [],
+  assumptions = {},
+  assumptionsFile,
+  control = "loopback",
+  data = ":memory:",
+  fixtures: wantedFixtures,
+  freezeClock = false,
+  host = defaultHost,
+  latitude,
+  seed: wantedSeed
+}: ServerOptions) {
+  const local = HostPolicy.make(host, allowedHosts)
+  const frozenAt = freezeClock === true ? VirtualClock.defaultFrozenAt : freezeClock === false ? undefined : freezeClock
+  const file = assumptionsFile === undefined
+    ? AssumptionsFile.empty
+    : yield* Effect.provide(AssumptionsFile.read(assumptionsFile), NodeFileSystem.layer)
+  const assumed = merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
+  yield* checkSettings(allowedHosts, frozenAt)
+  const initial = yield* initialLatitude(file.latitude, latitude)
+  const fixtures = typeof wantedFixtures === "string"
+    ? yield* Effect.provide(readFixtures(wantedFixtures), NodeFileSystem.layer)
+    : wantedFixtures
+  // The folder is checked first, so that no data file is created if it is refused.
+  yield* MediaFiles.checkFolder(data)
+
+  const prepared = PostsPolicy.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      AccountPolicy.layer,
+      StorePolicy.layer,
+      LateCommits.layer,
+      CurrentLatitude.layer(initial),
+      MediaFiles.MediaFiles.layer(data),
+      VirtualClock.VirtualClock.layer(frozenAt)
+    )),
+    Layer.provideMerge(repos),
+    Layer.provideMerge(Layer.merge(Db.layer(data), Layer.succeed(CurrentAssumptions, assumed)))
+  )
+  const seeded = Effect.gen(function*() {
+    const clock = yield* VirtualClock.VirtualClock
+    const seed = yield* clock.within(InitialData.prepare(data, { seed: wantedSeed, fixtures }))
+    return App.layer(local).pipe(
+      Layer.provideMerge(Layer.mergeAll(
+        Control.Control.layer(control, local),
+        Web.Web.layer(control, local),
+        Interface.layer,
+        Seeding.layer(seed),
+        Snapshots.layer,
+        Pagination.layer
+      )),
+      Layer.provideMerge(Admission.layer),
+      Layer.provideMerge(Layer.mergeAll(
+        Keys.Keys.layer(frozenAt === undefined ? undefined : seed),
+        AccessRequests.AccessRequests.layer,
+        Cursors.layer(seed),
+        Faults.layer(seed),
+        RequestLog.layer,
+        Commits.layer,
+        RateWindow.layer({ stored: data !== ":memory:", frozen: frozenAt !== undefined })
+      ))
+    )
+  })
+  return Layer.provideMerge(Layer.unwrap(seeded), prepared)
+})
+
+/** Fresh, because two sandboxes of one program share no service. */
+const layerServices = (options: ServerOptions) =>
+  Layer.fresh(Layer.unwrap(services(options))).pipe(
+    // Damage in the middle of a data file shows when its data is read.
+    Layer.catchCause((cause) => {
+      const defect = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect).find(Database.isDamage)
+      return Layer.effectContext(
+        defect === undefined ? Effect.failCause(cause) : Effect.fail(Database.unusable(options.data ?? ":memory:", defect))
+      )
+    })
+  )
+
+const make = Effect.fnUntraced(function*(origin: string) {
+  const seeding = yield* Seeding
+  const snapshots = yield* Snapshots
+  const faults = yield* Faults
+  const log = yield* RequestLog
+  const latitude = yield* CurrentLatitude
+  const commits = yield* Commits
+  const { advance, read, within } = yield* VirtualClock.VirtualClock
+  const { operations, seed } = seeding
+  return Sandbox.of({
+    baseUrl: `${origin}${basePath}`,
+    webUrl: `${origin}${Web.basePath}`,
+    controlUrl: `${origin}${Control.basePath}`,
+    get apiKey() {
+      return Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix)
+    },
+    seed,
+    state: Effect.sync(seeding.state),
+    requests: Effect.sync(log.all),
+    countRequests: (filter = {}) => Effect.sync(() => log.count(filter)),
+    reset: within(seeding.reset),
+    snapshots: Effect.sync(snapshots.list),
+    saveSnapshot: (name) => within(snapshots.save(name)),
+    restoreSnapshot: (name) => within(snapshots.restore(name)),
+    removeSnapshot: (name) => within(snapshots.remove(name)),
+    clock: within(read),
+    advanceClock: (by) => within(advance(Duration.toMillis(by))),
+    commits: Effect.sync(commits.all),
+    latitude: Effect.sync(() => latitude.value),
+    // An invalid value is a mistake in the test, as for a fault.
+    setLatitude: (change) => Effect.map(Effect.orDie(validLatitude(change)), latitude.change),
+    // The type allows a rate of 2, a status of 99 or an unknown account; these are mistakes in the test.
+    addFault: (fault) => within(Effect.orDie(Effect.flatMap(validFault(fault), faults.add))),
+    faults: within(faults.list),
+    unusedFaults: within(faults.unused),
+    replaceFault: (id, fault) =>
+      within(Effect.flatMap(Effect.orDie(validFault(fault)), (valid) => faults.replace(id, valid))).pipe(
+        Effect.catchTag("ValidationError", Effect.die)
+      ),
+    removeFault: (id) => within(faults.remove(id)),
+    clearFaults: Effect.sync(faults.clear),
+    createAccount: (account) => within(operations.createAccount(account)),
+    setProfile: (accountId, change) => within(operations.setProfile(accountId, change)),
+    requestAccess: (accountId, form) => within(operations.requestAccess(accountId, form)),
+    decideAccess: (requestId, decision) => within(operations.decideAccess(requestId, decision)),
+    setAccess: (accountId, transition) => within(operations.setAccess(accountId, transition)),
+    createKey: (accountId, options) => within(operations.createKey(accountId, options)),
+    revokeKey: (keyId) => within(operations.revokeKey(keyId)),
+    setRelation: (from, to, relation) => within(operations.setRelation(from, to, relation)),
+    setProduct: (product) => within(operations.setProduct(product)),
+    setOrder: (order) => within(operations.setOrder(order)),
+    createPost: (post) => within(operations.createPost(post)),
+    addFixtures: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => within(operations.addFixtures(valid))),
+    createConversation: (conversation) => within(operations.createConversation(conversation))
+  })
+})
 
 /**
  * An HttpClient of a sandbox in process, without a port, with the caller's Clock.
@@ -406,14 +471,11 @@ const make = (origin: string) =>
  * @since 0.1.0
  * @category layers
  */
-export const layerHttpClient = (
-  options: Options = {}
-): Layer.Layer<HttpClient.HttpClient | Sandbox, SandboxError> =>
-  Layer.scopedContext(
-    Effect.flatMap(parts(options), (context) =>
-      Effect.map(Effect.provide(make(originInProcess), context), (sandbox) =>
-        Context.make(HttpClientTag, makeClient(Context.get(context, SandboxApp.SandboxApp))).pipe(Context.add(Sandbox, sandbox))))
-  )
+export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.HttpClient | Sandbox, SandboxError> =>
+  Layer.effectContext(Effect.gen(function*() {
+    const { respond } = yield* App
+    return Context.make(HttpClient.HttpClient, makeClient(respond)).pipe(Context.add(Sandbox, yield* make(originInProcess)))
+  })).pipe(Layer.provide(layerServices(options)))
 
 /**
  * A sandbox on a socket, until its scope closes.
@@ -424,14 +486,19 @@ export const layerHttpClient = (
 export const layerServer = (
   { host = defaultHost, port = 0, timeouts, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
-  Layer.scoped(
-    Sandbox,
-    Effect.gen(function*() {
-      const context = yield* parts({ ...options, host })
-      const { listen } = yield* Effect.promise(() => import("./http/NodeServer.ts"))
-      const { within } = Context.get(context, VirtualClock.VirtualClock)
-      // Sets the clock once and not for each request.
-      const { origin } = yield* within(listen(Context.get(context, SandboxApp.SandboxApp), { host, port, timeouts }))
-      return yield* Effect.provide(make(origin), context)
-    })
-  )
+  Layer.unwrap(Effect.map(Effect.context(), (outer) =>
+    Layer.effect(
+      Sandbox,
+      Effect.gen(function*() {
+        const { respond } = yield* App
+        const { undocumented } = yield* CurrentAssumptions
+        const { listen } = yield* Effect.promise(() => import("./http/NodeServer.ts"))
+        const refuse = (error: DocumentedError) => Envelope.failure(error, undocumented)
+        // Every request copies its context, and needs no service of the sandbox from it.
+        const origin = yield* Effect.updateContext(
+          listen(respond, { host, port, timeouts, refuse }),
+          (context: Context.Context<Scope.Scope>) => Context.add(outer, Scope.Scope, Context.get(context, Scope.Scope))
+        )
+        return yield* make(origin)
+      })
+    ).pipe(Layer.provide(layerServices({ ...options, host })))))

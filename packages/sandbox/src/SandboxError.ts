@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
 
 /**
  * The sandbox can't start. The message is one sentence that says what to change.
@@ -11,7 +11,7 @@ import * as Data from "effect/Data"
  * @since 0.1.0
  * @category errors
  */
-export class SandboxError extends Data.TaggedError("SandboxError")<{
-  readonly message: string
-  readonly cause?: unknown
-}> {}
+export class SandboxError extends Schema.TaggedError<SandboxError>()("SandboxError", {
+  message: Schema.String,
+  cause: Schema.optional(Schema.Defect())
+}) {}

@@ -2,16 +2,15 @@
  * The effect of each area on the state, and the conditional errors of the document.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Schema, TestClock } from "effect"
-import { AssumedApi } from "../src/AssumedApi.ts"
+import { Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { defaults } from "../src/Assumptions.ts"
-import { operationsOf } from "../src/http/Operation.ts"
+import { operations as served } from "../src/InterfaceApi.ts"
 import { openApi } from "../src/OpenApiDocument.ts"
 import { call, field, layerInProcess, refusal, someone } from "./support.ts"
 
-const isMethod = Schema.is(Schema.Literal("GET", "POST", "PATCH", "DELETE"))
+const isMethod = Schema.is(Schema.Literals(["GET", "POST", "PATCH", "DELETE"]))
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const shop = "1001"
 
@@ -29,7 +28,7 @@ describe("the contract", () => {
           assert.strictEqual(refusal(reply), "401 INVALID_API_KEY", `${name} ${path}`)
         }
       }
-      assert.strictEqual(operations, operationsOf(PlazaApiWithStories).length + operationsOf(AssumedApi).length)
+      assert.strictEqual(operations, served.size)
     }).pipe(Effect.provide(layerInProcess())))
 
   it.effect("every response has its own request id", () =>

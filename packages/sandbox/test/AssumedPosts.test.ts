@@ -42,6 +42,17 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.strictEqual(pageOf(yield* call("GET", "/me/posts?limit=1")).ids[0], id)
       }))
 
+    it.effect("keeps a text or media through every edit", () =>
+      Effect.gen(function*() {
+        const { path } = yield* published
+        const edit = (json: object) => Effect.map(call("PATCH", path, { json }), (reply) => reply.status === 200 ? "200" : refusal(reply))
+        assert.strictEqual(yield* edit({ text: "" }), "200")
+        assert.strictEqual(yield* edit({ mediaIds: [] }), "400 VALIDATION_ERROR mediaIds")
+        assert.strictEqual(yield* edit({ text: "a", mediaIds: [] }), "200")
+        assert.strictEqual(yield* edit({ text: "" }), "400 VALIDATION_ERROR text")
+        assert.strictEqual(yield* edit({ text: "", mediaIds: ["media-000001"] }), "200")
+      }))
+
     it.effect("refuses an invalid edit with the name of the field, and stays unchanged", () =>
       Effect.gen(function*() {
         const { created, path } = yield* published
@@ -52,7 +63,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
             [{}, "body"],
             [{ text: null }, "body"],
             [[], "body"],
-            [{ text: "" }, "text"],
+            [{ text: "", mediaIds: [] }, "text"],
             [{ text: 5 }, "text"],
             [{ text: "a\u0000b" }, "text"],
             [{ mediaIds: "a" }, "mediaIds"],

@@ -1,15 +1,15 @@
 /**
  * Assumptions: their defaults, how they are changed, and their tables in the documentation.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
-import { Effect, Either, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { readFileSync } from "node:fs"
 import { path, render } from "../scripts/assumptions.ts"
 import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.ts"
-import { openApi } from "../src/OpenApiDocument.ts"
+import { openApi, operationsOf } from "../src/OpenApiDocument.ts"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.ts"
 
 const document = [
@@ -45,16 +45,14 @@ describe("the documentation", () => {
 
 describe("the default scopes", () => {
   it("have an entry for every operation: without one any key may call it", () => {
-    const operations = Object.values(openApi(defaults).paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) =>
-      operationId
-    )
+    const operations = operationsOf(openApi(defaults)).map(({ operation }) => operation.operationId)
     assert.deepStrictEqual(Object.keys(defaults.scopes).toSorted(), operations.toSorted())
   })
 })
 
 describe("assumptions in JSON", () => {
   it("are partial, and merged over the defaults, scopes operation by operation", () => {
-    const read = Either.getOrThrowWith(decode({ maxStock: 5, rateWindow: 1_000, scopes: { getMe: null, getUser: "people:read" } }),
+    const read = Result.getOrThrowWith(decode({ maxStock: 5, rateWindow: 1_000, scopes: { getMe: null, getUser: "people:read" } }),
       (problem) => new Error(problem))
     const merged = merge(defaults, read)
     assert.strictEqual(merged.maxStock, 5)
@@ -82,9 +80,9 @@ describe("assumptions in JSON", () => {
       ] as const
     ) {
       const read = decode(data)
-      assert.isTrue(Either.isLeft(read), JSON.stringify(data))
-      assert.match(Either.isLeft(read) ? read.left : "", problem)
-      assert.notInclude(Either.isLeft(read) ? read.left : "", "\n")
+      assert.isTrue(Result.isFailure(read), JSON.stringify(data))
+      assert.match(Result.isFailure(read) ? read.failure : "", problem)
+      assert.notInclude(Result.isFailure(read) ? read.failure : "", "\n")
     }
   })
 })
@@ -96,7 +94,7 @@ describe("a file of assumptions", () => {
       const path = `${yield* fs.makeTempDirectoryScoped()}/assumptions.json`
       yield* fs.writeFileString(path, text)
       return yield* use(path)
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
   it.effect("changes the assumptions of a sandbox; options of the program take precedence", () =>
     withFile(`\uFEFF{ "maxTextLength": 3, "maxStock": 7 }`, (assumptionsFile) =>

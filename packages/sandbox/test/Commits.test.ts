@@ -2,16 +2,12 @@
  * The record of commits is bounded in bytes, and is read in pages over the control API.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Latitude, Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Schema } from "effect"
 import * as Commits from "../src/http/Commits.ts"
-import * as CurrentLatitude from "../src/latitude/CurrentLatitude.ts"
-import { call, control, layerInProcess, refusal } from "./support.ts"
+import { call, control, layerInProcess, layerLatitude, refusal } from "./support.ts"
 
-const commitsLayer = Layer.provide(
-  Commits.layer,
-  Layer.succeed(CurrentLatitude.CurrentLatitude, CurrentLatitude.make(Latitude.defaults))
-)
+const commitsLayer = Layer.provide(Commits.Commits.layer, layerLatitude)
 const readPage = Schema.decodeUnknownSync(Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String, operation: Schema.String })),
   next: Schema.NullOr(Schema.String)
@@ -28,7 +24,7 @@ const filled = (count: number, text: string, param: string) =>
     const payload = { text }
     const added = { ...write, params: { id: param }, payload, payloadBytes: Buffer.byteLength(JSON.stringify(payload)) }
     for (let index = 0; index < count; index++) {
-      yield* commits.add(added)
+      commits.add(added, 0)
     }
     return commits
   })
@@ -38,7 +34,7 @@ describe("the record of commits", () => {
     it.effect(`keeps at most 32 MB, however large the ${what} are, and drops the oldest`, () =>
       Effect.gen(function*() {
         const commits = yield* filled(4_000, payload, param)
-        const all = yield* commits.all
+        const all = commits.all()
         const bytes = all.reduce((sum, { params, payload }) => sum + Buffer.byteLength(JSON.stringify([params, payload])), 0)
         assert.isAtMost(bytes, Commits.maxBytes)
         assert.isAbove(all.length, 500)
@@ -51,7 +47,7 @@ describe("the record of commits", () => {
         const ids: Array<string> = []
         let after: string | null = "commit_0"
         while (after !== null) {
-          const page: Commits.CommitPage = yield* commits.read({ after })
+          const page: Commits.CommitPage = commits.read({ after })
           assert.isAtMost(Buffer.byteLength(JSON.stringify(page)), 4 * 1024 * 1024)
           ids.push(...idsOf(page))
           after = page.next
@@ -64,11 +60,10 @@ describe("the record of commits", () => {
     Effect.gen(function*() {
       const commits = yield* Commits.Commits
       const payload = { stock: 1, others: Array.from({ length: 20_000 }, () => 1e20) }
-      yield* Effect.replicateEffect(
-        commits.add({ ...write, params: {}, payload, payloadBytes: 20_000 * "1e20,".length }),
-        30
-      )
-      const page = yield* commits.read({})
+      for (let index = 0; index < 30; index++) {
+        commits.add({ ...write, params: {}, payload, payloadBytes: 20_000 * "1e20,".length }, 0)
+      }
+      const page = commits.read({})
       assert.isAtMost(Buffer.byteLength(JSON.stringify(page)), 4 * 1024 * 1024)
       assert.isAbove(page.data.length, 5)
     }).pipe(Effect.provide(commitsLayer)))
@@ -84,9 +79,9 @@ describe("the record of commits", () => {
   it.effect("has pages of at most 1,000, by default the newest", () =>
     Effect.gen(function*() {
       const commits = yield* filled(2_500, "a", "b")
-      assert.deepStrictEqual(idsOf(yield* commits.read({})), numbered(1_501, 2_500))
-      assert.deepStrictEqual(idsOf(yield* commits.read({ after: "commit_900" })), numbered(901, 1_900))
-      assert.lengthOf(yield* commits.all, 2_500)
+      assert.deepStrictEqual(idsOf(commits.read({})), numbered(1_501, 2_500))
+      assert.deepStrictEqual(idsOf(commits.read({ after: "commit_900" })), numbered(901, 1_900))
+      assert.lengthOf(commits.all(), 2_500)
     }).pipe(Effect.provide(commitsLayer)))
 })
 

@@ -4,7 +4,8 @@
 import { assert, layer } from "@effect/vitest"
 import { HarValidator } from "@har-sdk/validator"
 import { Fault, Sandbox } from "@plaza/sandbox"
-import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
+import { Effect, Fiber, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { call, layerInProcess } from "./support.ts"
 import { request, submit } from "./WebPages.ts"
 
@@ -158,8 +159,8 @@ layer(layerInProcess())("a request in detail", (it) => {
       yield* call("GET", "/me")
       yield* sandbox.addFault({ kind: "delay", when: "after", millis: 1_000, path: "/me" })
       const before = yield* sandbox.countRequests({ path: "/me" })
-      const replay = yield* Effect.fork(submit("/console/request", { do: "replay", request: (yield* newest).id }))
-      yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), sandbox.countRequests({ path: "/me" })), { until: (count) => count > before })
+      const replay = yield* Effect.forkChild(submit("/console/request", { do: "replay", request: (yield* newest).id }))
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, sandbox.countRequests({ path: "/me" })), { until: (count) => count > before })
       yield* call("GET", "/users/1002")
       yield* TestClock.adjust("1 second")
       const { headers } = yield* Fiber.join(replay)
@@ -219,6 +220,15 @@ layer(layerInProcess())("the state browser", (it) => {
       assert.include(yield* text("/console/state?of=posts&text=zzzzzz"), "Nothing contains this text.")
     }))
 
+  it.effect("finds a text whatever its case, also beyond ASCII", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.setProduct({ id: "Ä-7", name: "ΣΊΓΜΑ" })
+      for (const wanted of ["Ä-7", "ä-7", "σίγμα"]) {
+        assert.include(yield* text(`/console/state?of=products&text=${encodeURIComponent(wanted)}`), "ΣΊΓΜΑ")
+      }
+    }))
+
   it.effect("changes stock, shipments and profiles, and comes back to the same rows", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
@@ -267,7 +277,7 @@ layer(layerInProcess())("the page of faults", (it) => {
   it.effect("shows only the fields of the chosen kind", () =>
     Effect.gen(function*() {
       for (const { fields } of Fault.members) {
-        const [kind] = fields.kind.literals
+        const kind = fields.kind.literal
         const page = yield* text(`${faults}?kind=${kind}`)
         const shown = [...page.matchAll(/ name="(\w+)"/g)].map(([, name]) => name)
         assert.includeMembers(shown, Object.keys(fields), kind)
@@ -322,6 +332,30 @@ layer(layerInProcess())("the page of faults", (it) => {
       assert.isNotEmpty(yield* sandbox.faults)
       assert.strictEqual(yield* statusOf(faults, { do: "clear", confirmed: "yes" }), 303)
       assert.deepStrictEqual(yield* sandbox.faults, [])
+    }))
+
+  it.effect("keeps the input of a fault that the sandbox refuses", () =>
+    Effect.gen(function*() {
+      const refused = yield* submit("/console/faults", { do: "add", kind: "status", when: "before", status: "507", account: "nobody" })
+      assert.strictEqual(refused.status, 400)
+      for (const shown of [`value="507"`, `value="nobody"`, "must be the id or the username of an existing account"]) {
+        assert.include(refused.text, shown)
+      }
+    }))
+
+  it.effect("changes nothing of a fault that is submitted as it is", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const fault = { kind: "status", when: "before", status: 502, method: "PUT", body: "", times: 3 } as const
+      const id = yield* sandbox.addFault(fault)
+      const page = yield* text(`/console/faults?edit=${id}`)
+      const selected = (name: string) =>
+        new RegExp(`<select[^>]*name="${name}"[^]*?<option value="([^"]*)" selected>`).exec(page)?.[1] ?? ""
+      assert.deepStrictEqual([selected("method"), selected("emptyBody")], ["PUT", "yes"])
+      const inputs = { do: "replace", id, kind: "status", when: "before", status: "502", times: "3", emptyBody: "yes", method: "PUT" }
+      assert.strictEqual(yield* statusOf("/console/faults", inputs), 303)
+      assert.deepStrictEqual((yield* sandbox.faults).find((active) => active.id === id)?.fault, fault)
+      yield* sandbox.removeFault(id)
     }))
 
   it.effect("names missing and invalid fields", () =>

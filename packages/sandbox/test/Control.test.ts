@@ -1,12 +1,12 @@
 /**
  * The control API: its operations, and the callers that it accepts.
  */
-import { HttpApiClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ControlApi, Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import { request } from "node:http"
-import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 layer(layerInProcess())("the control API", (it) => {
   it.effect("is a contract from which a client can be derived", () =>
@@ -19,7 +19,7 @@ layer(layerInProcess())("the control API", (it) => {
       assert.deepStrictEqual((yield* client.listFaults()).data.map((fault) => fault.id), [id])
       yield* client.clearFaults()
       yield* call("GET", "/me")
-      assert.deepStrictEqual(yield* client.requests({ urlParams: {} }), { data: yield* sandbox.requests, next: null })
+      assert.deepStrictEqual(yield* client.requests({ query: {} }), { data: yield* sandbox.requests, next: null })
       yield* client.reset()
       assert.deepStrictEqual(yield* sandbox.requests, [])
     }))
@@ -31,6 +31,30 @@ layer(layerInProcess())("the control API", (it) => {
       assert.strictEqual(refusal(yield* control("PUT", "/state")), "404 NOT_FOUND")
       assert.strictEqual(refusal(yield* control("GET", "/%zz")), "400 VALIDATION_ERROR path")
       assert.strictEqual(refusal(yield* control("POST", "/faults", { text: "{" })), "400 INVALID_JSON")
+    }))
+
+  it.effect("says in plain words what a value must be", () =>
+    Effect.gen(function*() {
+      const wholeNumber = `"limit" must be a whole number from 1 to 1000`
+      const problems: ReadonlyArray<readonly [ReturnType<typeof control>, string]> = [
+        [control("GET", "/requests?limit=x"), wholeNumber],
+        [control("GET", "/requests?limit="), wholeNumber],
+        [control("GET", "/commits?limit=1.5"), wholeNumber],
+        [control("GET", "/requests?count=x"), `"count" must be true or empty`],
+        [control("POST", "/accounts/nobody/keys", { json: {} }), `there is no account "nobody"`],
+        [control("POST", "/keys/k99/revoke"), `there is no key "k99"`],
+        [control("POST", "/fixtures", { json: { products: [{ id: "a" }, { id: "" }] } }), `"products.1.id" must not be empty`],
+        [control("GET", "/commits?limit=1001"), wholeNumber],
+        [control("POST", "/faults", { json: [] }), `"body" is invalid: Expected object, got []`],
+        [
+          control("POST", "/faults", { json: { kind: "delay", when: "before", millis: "1" } }),
+          `"millis" is invalid: Expected number or object, got "1"`
+        ],
+        [control("POST", "/posts", { json: { text: 1 } }), `"text" is invalid: Expected string, got 1`]
+      ]
+      for (const [request, problem] of problems) {
+        assert.strictEqual(messageOf(yield* request), problem)
+      }
     }))
 
   it.effect("a reset restores the seeded data and clears faults and log", () =>
@@ -85,7 +109,7 @@ describe("over a socket, the control API", () => {
   /** The status of a request with headers that fetch wouldn't send. */
   const statusUnder = (headers: Readonly<Record<string, string>>) =>
     Effect.flatMap(Sandbox.Sandbox, ({ controlUrl }) =>
-      Effect.async<number | undefined>((resume) => {
+      Effect.callback<number | undefined>((resume) => {
         request(`${controlUrl}/health`, { headers }, (response) => {
           response.resume()
           resume(Effect.succeed(response.statusCode))

@@ -1,11 +1,11 @@
 /**
  * Data files: data after a restart and after a kill, and files that can't be used.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { DatabaseSync } from "node:sqlite"
 import * as Killed from "./killed.ts"
 import { call, field, layerInProcess, pageOf } from "./support.ts"
@@ -14,7 +14,7 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
   Effect.map((folder) => `${folder}/sandbox.db`)
 )
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
-  Effect.scoped(Effect.flatMap(temporary, use)).pipe(Effect.provide(NodeContext.layer))
+  Effect.scoped(Effect.flatMap(temporary, use)).pipe(Effect.provide(NodeServices.layer))
 const refused = (options: Sandbox.Options) => Effect.flip(Layer.build(Sandbox.layerHttpClient(options)).pipe(Effect.scoped))
 
 describe("a data file", () => {

@@ -1,9 +1,12 @@
 /** Which calls a fault hits: by key, by account, by number and in sequence; replacing and removing one fault. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Fault, FaultId, Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck as fc, Fiber, Random, Redacted, TestClock } from "effect"
+import { between, someOf } from "@plaza/testing/Generators"
+import { Effect, Fiber, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import * as Generator from "../src/Generator.ts"
 import type { Latency } from "../src/http/Fault.ts"
-import { draw } from "../src/http/Latency.ts"
+import { drawMillis } from "../src/http/Faults.ts"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.ts"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
@@ -131,9 +134,9 @@ describe("a fault", () => {
       yield* add({ kind: "sequence", outcomes: [{ kind: "pass" }, { kind: "delay", when: "after", millis: 500 }] })
       yield* add({ ...failure, times: 2 })
       assert.deepStrictEqual(yield* statuses(1), [500])
-      const second = yield* Effect.fork(statuses(1))
+      const second = yield* Effect.forkChild(statuses(1))
       yield* TestClock.adjust("499 millis")
-      assert.isTrue((yield* Fiber.poll(second))._tag === "None")
+      assert.isUndefined(second.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(yield* Fiber.join(second), [500])
       assert.deepStrictEqual((yield* requests).map(({ faults }) => faults.join(" ")), ["fault_2", "fault_1 fault_2"])
@@ -173,30 +176,26 @@ describe("a fault", () => {
       }
     }).pipe(Effect.provide(layerInProcess())))
 
-  it("hits the calls that a plain count gives, whatever nth, every and times are", () =>
-    fc.assert(fc.asyncProperty(
-      fc.record({ nth: fc.integer({ min: 1, max: 6 }), every: fc.integer({ min: 1, max: 4 }), times: fc.integer({ min: 1, max: 4 }) }, {
-        requiredKeys: []
-      }),
-      (target) =>
-        Effect.gen(function*() {
-          yield* add({ ...failure, ...target })
-          const step = target.every ?? 1
-          const first = target.nth ?? step
-          const most = target.times ?? (target.every === undefined ? 1 : Number.POSITIVE_INFINITY)
-          const expected = Array.from({ length: 14 }, (_, index) => {
-            const place = (index + 1 - first) / step
-            return Number.isInteger(place) && place >= 0 && place < most ? 500 : 200
-          })
-          assert.deepStrictEqual(yield* statuses(14), expected)
-        }).pipe(Effect.provide(layerInProcess()), Effect.runPromise)
-    ), { numRuns: 25 }))
+  it.effect.prop("hits the calls that a plain count gives, whatever nth, every and times are", [
+    someOf({ nth: between(1, 6), every: between(1, 4), times: between(1, 4) })
+  ], ([target]) =>
+    Effect.gen(function*() {
+      yield* add({ ...failure, ...target })
+      const step = target.every ?? 1
+      const first = target.nth ?? step
+      const most = target.times ?? (target.every === undefined ? 1 : Number.POSITIVE_INFINITY)
+      const expected = Array.from({ length: 14 }, (_, index) => {
+        const place = (index + 1 - first) / step
+        return Number.isInteger(place) && place >= 0 && place < most ? 500 : 200
+      })
+      assert.deepStrictEqual(yield* statuses(14), expected)
+    }).pipe(Effect.provide(layerInProcess())), { arbitrary: { runs: 25 } })
 })
 
 describe("the latencies of a delay", () => {
   const drawn = (latency: Latency, seed = "1") => {
-    const random = Random.make(seed)
-    return Effect.runSync(Effect.replicateEffect(draw(latency, random), 4_000))
+    const random = Generator.make(seed)
+    return Array.from({ length: 4_000 }, () => drawMillis(latency, random))
   }
   const share = (values: ReadonlyArray<number>, test: (value: number) => boolean) => values.filter(test).length / values.length
 
@@ -225,9 +224,9 @@ describe("the latencies of a delay", () => {
   it.effect("are waited for", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "after", millis: { distribution: "uniform", min: 500, max: 600 } })
-      const reply = yield* Effect.fork(statuses(1))
+      const reply = yield* Effect.forkChild(statuses(1))
       yield* TestClock.adjust("499 millis")
-      assert.strictEqual((yield* Fiber.poll(reply))._tag, "None")
+      assert.isUndefined(reply.pollUnsafe())
       yield* TestClock.adjust("101 millis")
       assert.deepStrictEqual(yield* Fiber.join(reply), [200])
     }).pipe(Effect.provide(layerInProcess())))

@@ -1,10 +1,13 @@
 /**
  * Every kind of fault, in process and over a socket: the response that the caller gets, and the state of the sandbox.
  */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { type Fault, type RequestRecord, Sandbox } from "@plaza/sandbox"
-import { Cause, Effect, Exit, Fiber, Option, Redacted, Schedule, TestClock } from "effect"
+import { Cause, Effect, Exit, Fiber, Redacted, Schedule, Schema } from "effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { TestClock } from "effect/testing"
+import { FaultList } from "../src/http/Fault.ts"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 const post = (text: string) => call("POST", "/posts", { json: { text } })
@@ -21,7 +24,7 @@ const eventually = (isAwaited: (record: RequestRecord) => boolean) =>
   )
 
 /** For a sandbox that other tests have used. */
-const afresh = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset), test)
+const afresh = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.andThen(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset), test)
 
 /** Sends a post and returns head and body separately. */
 const headAndBody = Effect.gen(function*() {
@@ -46,7 +49,7 @@ const headAndBody = Effect.gen(function*() {
         const response = yield* client.value.execute(request)
         return {
           status: response.status,
-          body: yield* Effect.exit(Effect.mapError(response.text, (cause) => new Cause.UnknownException(cause)))
+          body: yield* Effect.exit(Effect.mapError(response.text, (cause) => new Cause.UnknownError(cause)))
         }
       })
   }
@@ -56,7 +59,7 @@ describe("a delay", () => {
   it.effect("before the handler: a caller that closes the connection meanwhile causes no write", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "before", millis: 5_000 })
-      const outcome = yield* Effect.fork(Effect.timeoutOption(post("a"), "1 second"))
+      const outcome = yield* Effect.forkChild(Effect.timeoutOption(post("a"), "1 second"))
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(outcome))._tag, "None")
       yield* TestClock.adjust("1 hour")
@@ -67,7 +70,7 @@ describe("a delay", () => {
   it.effect("after the handler: a caller that closes the connection meanwhile has caused the write", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "after", millis: 5_000 })
-      const outcome = yield* Effect.fork(Effect.timeoutOption(post("a"), "1 second"))
+      const outcome = yield* Effect.forkChild(Effect.timeoutOption(post("a"), "1 second"))
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(outcome))._tag, "None")
       assert.strictEqual(yield* count("a"), 1)
@@ -77,9 +80,9 @@ describe("a delay", () => {
   it.effect("lasts for its duration by the caller's clock, then the response arrives", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "before", millis: 300 })
-      const reply = yield* Effect.fork(post("a"))
+      const reply = yield* Effect.forkChild(post("a"))
       yield* TestClock.adjust("299 millis")
-      assert.isNull(yield* Fiber.poll(reply).pipe(Effect.map((exit) => exit._tag === "None" ? null : exit)))
+      assert.isUndefined(reply.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Fiber.join(reply)).status, 200)
     }).pipe(Effect.provide(layerInProcess())))
@@ -88,7 +91,7 @@ describe("a delay", () => {
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "after", millis: 300 })
       yield* add({ kind: "status", when: "after", status: 502 })
-      const reply = yield* Effect.fork(post("a"))
+      const reply = yield* Effect.forkChild(post("a"))
       yield* TestClock.adjust("300 millis")
       assert.strictEqual((yield* Fiber.join(reply)).status, 502)
     }).pipe(Effect.provide(layerInProcess())))
@@ -97,7 +100,7 @@ describe("a delay", () => {
     Effect.gen(function*() {
       for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
         yield* add({ kind: "delay", when, millis: 60_000 })
-        const request = yield* Effect.fork(post(when))
+        const request = yield* Effect.forkChild(post(when))
         const waiting = yield* eventually((record) => record.faults.length === 1 && (when === "before" || record.status === 200))
         assert.strictEqual(waiting.delivered, "waiting")
         yield* Fiber.interrupt(request)
@@ -113,10 +116,10 @@ describe("a slow body", () => {
   it.effect("arrives in pieces by the caller's clock, and is complete in the end", () =>
     Effect.gen(function*() {
       yield* add({ kind: "slow", when: "after", millis: 1_000 })
-      const reply = yield* Effect.fork(post("a"))
+      const reply = yield* Effect.forkChild(post("a"))
       yield* TestClock.adjust("999 millis")
       assert.strictEqual(yield* count("a"), 1)
-      assert.isTrue(Option.isNone(yield* Fiber.poll(reply)))
+      assert.isUndefined(reply.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       const { headers, status, text } = yield* Fiber.join(reply)
       assert.strictEqual(status, 200)
@@ -127,7 +130,7 @@ describe("a slow body", () => {
   it.effect("applies to any response, an empty one included", () =>
     Effect.gen(function*() {
       yield* add({ kind: "slow", when: "before", millis: 50, status: 503, body: "<h1>Bad</h1>" })
-      const refused = yield* Effect.fork(post("a"))
+      const refused = yield* Effect.forkChild(post("a"))
       yield* TestClock.adjust("100 millis")
       const { status, text } = yield* Fiber.join(refused)
       assert.deepStrictEqual([status, text], [503, "<h1>Bad</h1>"])
@@ -250,6 +253,18 @@ describe("faults", () => {
       }
     }).pipe(Effect.provide(layerInProcess())))
 
+  it.effect("do not change the rate: calls that the service would not count are not counted", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.setAccess("1001", "suspend")
+      yield* add({ kind: "status", when: "before", status: 503, times: 4 })
+      yield* Effect.replicateEffect(call("GET", "/me"), 4)
+      yield* sandbox.setAccess("1001", "restore")
+      yield* add({ kind: "status", when: "before", status: 503, times: 4 })
+      yield* Effect.replicateEffect(call("GET", "/nowhere"), 4)
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
+
   it.effect("do not change the rate: the calls they hit are counted", () =>
     Effect.gen(function*() {
       yield* add({ kind: "status", when: "before", status: 500, times: 2 })
@@ -262,9 +277,75 @@ describe("faults", () => {
       const fault = { kind: "status", when: "before", status: 500, times: 3 }
       assert.deepStrictEqual((yield* control("POST", "/faults", { json: fault })).json, { id: "fault_1" })
       assert.strictEqual((yield* call("GET", "/me")).status, 500)
-      assert.deepStrictEqual((yield* control("GET", "/faults")).json, { data: [{ id: "fault_1", fault, hits: 1, remaining: 2 }] })
+      assert.deepStrictEqual((yield* control("GET", "/faults")).json, {
+        data: [{ id: "fault_1", fault, hits: 1, remaining: 2 }],
+        unused: []
+      })
       assert.strictEqual((yield* control("DELETE", "/faults")).status, 204)
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("that can match no call are refused with the right form, wherever they are added", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const failing = { kind: "status", when: "before", status: 500 } as const
+      const id = yield* sandbox.addFault(failing)
+      const problems: ReadonlyArray<readonly [Partial<typeof failing> & { readonly [name: string]: string }, string]> = [
+        [{ path: "/posts/:id/like" }, `"path" must have * in place of :id, such as /posts/*/like`],
+        [{ path: "/store/products/{sku}/stock" }, `"path" must have * in place of {sku}, such as /store/products/*/stock`],
+        [{ path: "/users/%7Bid%7D" }, `"path" must have * in place of %7Bid%7D, such as /users/*`],
+        [{ path: "/conversations/<id>/messages" }, `"path" must have * in place of <id>, such as /conversations/*/messages`],
+        [{ path: "/me/posts?limit=2" }, `"path" must be without a query, such as /me/posts`],
+        [{ path: "/me#top" }, `"path" must be without a query, such as /me`],
+        [{ path: "/users/café 1" }, `"path" must be as it is sent, such as /users/caf%C3%A9%201`],
+
+        [{ path: "/open/v1/me" }, `"path" must begin with / or *, without /open/v1, such as /posts`],
+        [{ method: "POTS" }, `"method" must be * or a method in capitals, such as POST`],
+        [{ account: "nobody" }, `"account" must be the id or the username of an existing account: create it first`],
+        [{ key: "k99" }, `"key" must be the id of an existing key, such as k1: create it first`]
+      ]
+      for (const [target, problem] of problems) {
+        const fault = { ...failing, ...target }
+        assert.strictEqual(messageOf(yield* control("POST", "/faults", { json: fault })), problem)
+        assert.strictEqual(messageOf(yield* control("PUT", `/faults/${id}`, { json: fault })), problem)
+        const made = Effect.andThen(sandbox.addFault(fault), Effect.void)
+        const replaced = Effect.andThen(sandbox.replaceFault(id, fault), Effect.void)
+        for (const adding of [made, Effect.orDie(replaced)]) {
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(adding)), problem)
+        }
+        if (target["path"] !== undefined) {
+          assert.strictEqual(messageOf(yield* control("GET", `/requests?path=${encodeURIComponent(target["path"])}`)), problem)
+        }
+      }
+      assert.lengthOf(yield* sandbox.faults, 1)
+      const { id: account, username } = yield* sandbox.createAccount()
+      const { id: key } = yield* sandbox.createKey(account)
+      for (const target of [{ account }, { account: username }, { key }, { path: "/users/caf%C3%A9" }, { path: "/a:b/*" }, { path: "*" }]) {
+        yield* sandbox.addFault({ ...failing, ...target })
+      }
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("that have hit no call are named, also when their time is over", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const failing = { kind: "status", when: "before", status: 500, path: "/me" } as const
+      const used = yield* sandbox.addFault({ ...failing, times: 2 })
+      const missed = yield* sandbox.addFault({ ...failing, path: "/users/*" })
+      const short = yield* sandbox.addFault({ ...failing, path: "/posts", lastsMillis: 1_000 })
+      const removed = yield* sandbox.addFault(failing)
+      yield* sandbox.removeFault(removed)
+      const unused = Effect.map(sandbox.unusedFaults, (all) => all.map(({ id }) => id))
+      assert.deepStrictEqual(yield* unused, [used, missed, short])
+      yield* call("GET", "/me")
+      assert.deepStrictEqual(yield* unused, [missed, short])
+      yield* sandbox.advanceClock("1 second")
+      yield* call("GET", "/me")
+      assert.deepStrictEqual(yield* unused, [short, missed])
+      const listed = Schema.decodeUnknownSync(FaultList)((yield* control("GET", "/faults")).json)
+      assert.deepStrictEqual([listed.data.map(({ id }) => id), listed.unused.map(({ id }) => id)], [[missed], [short, missed]])
+      assert.deepStrictEqual(listed.unused[0]?.hits, 0)
+      yield* sandbox.clearFaults
+      assert.deepStrictEqual(yield* unused, [])
     }).pipe(Effect.provide(layerInProcess())))
 
   it.effect("that are invalid are refused", () =>
@@ -328,6 +409,21 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.strictEqual(yield* count("a"), 1)
         assert.deepInclude(yield* last, { status: 200, delivered: "dropped", deliveredStatus: null })
       })))
+
+    it.effect("of a cut body keeps its status and its headers, also if it has none to cut", () =>
+      Effect.gen(function*() {
+        for (const [status, shown] of [[503, 503], [204, 200]] as const) {
+          yield* add({ kind: "cut", when: "after", status, body: "", retryAfter: "7" })
+          yield* Effect.exit(call("GET", "/me"))
+          assert.deepInclude(yield* last, { delivered: "cut", deliveredStatus: shown })
+        }
+      }))
+
+    it.effect("of a HEAD request closes its connection", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "drop", when: "before", method: "HEAD" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(call("HEAD", "/me"))))
+      }))
 
     it.effect("of a cut body: the head arrives, the body fails, and the write is done", () =>
       afresh(Effect.gen(function*() {

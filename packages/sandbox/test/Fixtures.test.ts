@@ -4,7 +4,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox, type StateSnapshot } from "@plaza/sandbox"
 import { Effect, Layer, Random } from "effect"
-import { call, control, layerInProcess, pageOf, refusal } from "./support.ts"
+import { call, control, layerInProcess, messageOf, pageOf, refusal } from "./support.ts"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const quantities = { people: 40, follows: 300, posts: 500, products: 60, orders: 80, conversations: 25 }
@@ -57,8 +57,8 @@ describe("generated fixtures", () => {
     Effect.gen(function*() {
       const { addFixtures } = yield* Sandbox.Sandbox
       for (let round = 0; round < 25; round++) {
-        const people = yield* Random.nextIntBetween(0, 8)
-        const upTo = (most: number) => Random.nextIntBetween(0, most + 1)
+        const people = yield* Random.nextIntBetween(0, 7)
+        const upTo = (most: number) => Random.nextIntBetween(0, most)
         const generate = {
           people,
           follows: yield* upTo(people * people),
@@ -83,7 +83,7 @@ describe("generated fixtures", () => {
         )
         assert.strictEqual(messages.length, 2 * generate.conversations - Math.floor(generate.conversations / 5))
       }
-    }).pipe(Effect.provide(layerInProcess()), Effect.withRandom(Random.make("quantities"))))
+    }).pipe(Effect.provide(layerInProcess()), Random.withSeed("quantities")))
 
   it.effect("let every account follow every other, and no more", () =>
     Effect.gen(function*() {
@@ -116,6 +116,20 @@ describe("generated fixtures", () => {
           ({ status }) => status)
       assert.deepStrictEqual([yield* send(0), yield* send(4)], [200, 403])
     }).pipe(Effect.provide(layerInProcess({ fixtures: { generate: { people: 10, posts: 2_000, conversations: 5 } } }))))
+
+  it.effect("are refused, and change nothing, if one of their ids or usernames is in use", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.createAccount({ id: "x", username: "person-1014" })
+      yield* sandbox.setProduct({ id: "GEN-0000116" })
+      const before = yield* state
+      for (const generate of [{ people: 5 }, { posts: 3, products: 9 }]) {
+        const reply = yield* control("POST", "/fixtures", { json: { generate } })
+        assert.strictEqual(refusal(reply), "409 CONFLICT generate", JSON.stringify(generate))
+        assert.match(messageOf(reply), /is in use: reset the sandbox/)
+      }
+      assert.deepStrictEqual(yield* state, before)
+    }).pipe(Effect.provide(layerInProcess())))
 
   it.effect("can be added again, with accounts of unused numbers", () =>
     Effect.gen(function*() {

@@ -1,12 +1,12 @@
 /**
  * Fixture files: formats, error messages and data files.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { fileURLToPath } from "node:url"
 import { layerInProcess } from "./support.ts"
 
@@ -19,7 +19,7 @@ describe("a file of fixtures", () => {
       const path = `${yield* fs.makeTempDirectoryScoped()}/${name}`
       yield* fs.writeFileString(path, text)
       return yield* use(path)
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   const yaml = `
 generate: { people: 3 }
 accounts:
@@ -80,7 +80,7 @@ conversations:
       const all = yield* withFile("shop.yaml", fewer)((fixtures) => Effect.provide(state, layerInProcess({ fixtures })))
       assert.isTrue(all.accounts.some(({ id }) => id === "bond"))
       assert.isTrue(all.accounts.length > 1_000)
-    }).pipe(Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("that is invalid prevents the sandbox from starting, with the path of the field in one sentence", () =>
     Effect.gen(function*() {
@@ -133,7 +133,7 @@ conversations:
         const fixtures = { generate: { people: 3 }, products: [{ id: "P", stock: 5 }] }
         const stock = Effect.map(state, ({ products }) => products.find(({ id }) => id === "P")?.stock)
         const first = yield* Effect.provide(
-          Effect.zipRight(Effect.flatMap(Sandbox.Sandbox, ({ setProduct }) => setProduct({ id: "P", stock: 4 })), state),
+          Effect.andThen(Effect.flatMap(Sandbox.Sandbox, ({ setProduct }) => setProduct({ id: "P", stock: 4 })), state),
           layerInProcess({ data, fixtures })
         )
         yield* Effect.gen(function*() {

@@ -5,7 +5,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { byCode } from "@plaza/domain/Errors"
-import { Config, Effect, FastCheck as fc, Redacted, Schema } from "effect"
+import { Arbitrary, Config, Effect, Redacted, Schema } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
@@ -14,8 +14,8 @@ import * as Keys from "../src/access/Keys.ts"
 import { type Fuzzed, requests } from "./fuzzRequests.ts"
 
 const told = Config.all({
-  total: Config.withDefault(Config.integer("PLAZA_FUZZ_REQUESTS"), 2_000),
-  seed: Config.withDefault(Config.integer("PLAZA_FUZZ_SEED"), 20_261_002)
+  total: Config.withDefault(Config.Int("PLAZA_FUZZ_REQUESTS"), 2_000),
+  seed: Config.withDefault(Config.Int("PLAZA_FUZZ_SEED"), 20_261_002)
 })
 
 const batch = 250
@@ -35,10 +35,10 @@ const start = Effect.acquireRelease(
   ),
   (child) => Effect.sync(() => child.kill("SIGKILL"))
 )
-const hear = <A, I>(child: ChildProcess, schema: Schema.Schema<A, I>) =>
+const hear = <A>(child: ChildProcess, schema: Schema.Codec<A>) =>
   Effect.flatMap(
     Effect.promise(() => once(child, "message")),
-    ([message]: ReadonlyArray<unknown>) => Schema.decodeUnknown(schema)(message)
+    ([message]: ReadonlyArray<unknown>) => Schema.decodeUnknownEffect(schema)(message)
   )
 
 /** Everything that was received. A caller that closes the connection at once does not wait. */
@@ -60,7 +60,7 @@ const send = (port: number, { bytes, end }: Fuzzed): Promise<string> =>
     })
   })
 
-const Envelope = Schema.parseJson(Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.NonEmptyString }) }))
+const Envelope = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.NonEmptyString }) }))
 const readEnvelope = Schema.decodeUnknownSync(Envelope)
 const isKnown = (code: string): code is keyof typeof byCode => Object.hasOwn(byCode, code)
 
@@ -101,7 +101,7 @@ const judge = (received: string, isHead: boolean): ReadonlyArray<number> => {
 }
 
 describe("any request", () => {
-  it.scopedLive("gets a response of the document, and the sandbox keeps working", () =>
+  it.live("gets a response of the document, and the sandbox keeps working", () =>
     Effect.gen(function*() {
       const { seed, total } = yield* told
       yield* Effect.logInfo(`${total} requests of PLAZA_FUZZ_SEED=${seed}`)
@@ -134,7 +134,7 @@ describe("any request", () => {
       const first = Math.ceil(total / 4 / batch)
       let early = { heapUsed: 0, rss: 0 }
       for (let done = 0; done < total / batch; done++) {
-        const fuzzed = fc.sample(arbitrary, { numRuns: batch, seed: seed + done })
+        const fuzzed = yield* Arbitrary.sampleEffect(arbitrary, { count: batch, seed: seed + done })
         yield* Effect.forEach(fuzzed, ask, { concurrency: atATime, discard: true })
         if (done + 1 === first) {
           early = yield* memory

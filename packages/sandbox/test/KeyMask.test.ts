@@ -4,7 +4,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Redacted } from "effect"
+import { arrayOf, between, boolean, textOf } from "@plaza/testing/Generators"
+import { Effect, Redacted } from "effect"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -58,7 +59,7 @@ const leak = (value: string) =>
     yield* call("PATCH", `/store/products/${encodeURIComponent(value)}/stock`, { json: { stock: 1 } })
     // An invalid fault, which the type does not permit: its error could contain the key.
     yield* sandbox.addFault({ kind: "drop", when: "before", path: `/users/${value}`, body: "" } as never).pipe(Effect.exit)
-    yield* sandbox.addFault({ kind: "status", when: "before", status: 500, path: `/never/${value}`, body: value })
+    yield* sandbox.addFault({ kind: "status", when: "before", status: 500, path: `/never/${encodeURIComponent(value)}`, body: value })
   })
 
 describe("a key of the sandbox", () => {
@@ -115,23 +116,42 @@ describe("a key of the sandbox", () => {
       }).pipe(Effect.provide(layerInProcess({ data })))
     })))
 
+  it.effect("of the default prefix stays valid when its data file is opened again with another one", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "plaza-mask-"))),
+        (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
+      )
+      const data = join(folder, "shop.db")
+      const key = Redacted.value((yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))).apiKey)
+      const reply = yield* Effect.provide(call("GET", "/me", { key }), layerInProcess({ data, latitude: { keyPrefix: "abc_" } }))
+      assert.strictEqual(reply.status, 200)
+      const fresh = yield* Effect.provide(call("GET", "/me", { key }), layerInProcess({ latitude: { keyPrefix: "abc_" } }))
+      assert.strictEqual(fresh.status, 401)
+    })))
+
   it.effect("is shown once, in the response that creates it", () =>
     Effect.gen(function*() {
       const reply = yield* control("POST", "/accounts/1001/keys", { json: {} })
       assert.match(String(field(reply, "apiKey")), /^sk-live\.[A-Za-z0-9]{40}$/)
     }).pipe(Effect.provide(layerInProcess({ latitude: { keyPrefix: "sk-live." } }))))
+
+  it.effect("is masked in a refusal of the operation that creates keys", () =>
+    Effect.gen(function*() {
+      const { apiKey } = yield* Sandbox.Sandbox
+      const key = Redacted.value(apiKey)
+      const reply = yield* control("POST", `/accounts/${key}/keys`, { json: {} })
+      assert.strictEqual(reply.status, 404)
+      assert.notInclude(reply.text, key.slice(-40))
+    }).pipe(Effect.provide(layerInProcess())))
 })
 
 describe("a mask", () => {
   const secret = "aZ09".repeat(10)
 
   it.prop("finds a key of any prefix, however it is percent-encoded, and leaves the rest unchanged", [
-    FastCheck.string({
-      minLength: 1,
-      maxLength: 12,
-      unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
-    }),
-    FastCheck.array(FastCheck.boolean(), { minLength: 52, maxLength: 52 })
+    textOf(between(0x21, 0x7e), { minLength: 1, maxLength: 12 }),
+    arrayOf(boolean, { minLength: 52, maxLength: 52 })
   ], ([prefix, choices]) => {
     const mask = KeyMask.make(new Set([prefix]))
     const written = Array.from(prefix + secret, (character, index) => choices[index] === true ? encodeAll(character) : character).join("")

@@ -2,16 +2,16 @@
  * A sandbox that is killed repeatedly during writes of every kind: acknowledged writes
  * are kept, and no write is half done. `PLAZA_KILLS` is the number of kills.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Random, Redacted, Schema } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import * as Keys from "../src/access/Keys.ts"
-import { StateSnapshot } from "../src/control/StateSnapshot.ts"
+import { StateSnapshot } from "../src/seeding/StateSnapshot.ts"
 
 const kills = Number(process.env["PLAZA_KILLS"] ?? 20)
 
@@ -34,7 +34,7 @@ const bundle = (file: string) =>
   })
 
 const start = (program: string, data: string): Effect.Effect<Server> =>
-  Effect.async((resume) => {
+  Effect.callback((resume) => {
     const child = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] })
     const ended = new Promise<void>((tell) => {
       child.on("exit", () => {
@@ -199,5 +199,5 @@ describe("a sandbox that is killed", () => {
       }
       // Each run adds its own part.
       assert.isAbove(story.posts.answered.size, kills)
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)), 60_000 + kills * 20_000)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000 + kills * 20_000)
 })

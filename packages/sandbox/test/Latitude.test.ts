@@ -5,7 +5,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
-import { Array as Arr, Clock, Duration, Effect, Exit, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
+import { between } from "@plaza/testing/Generators"
+import { Array as Arr, Clock, Duration, Effect, Exit, Fiber, Predicate, Redacted, Schedule, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Response, someone } from "./support.ts"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
@@ -20,9 +22,9 @@ const upload = Effect.suspend(() => {
   form.append("file", new File(["a"], "a.txt", { type: "text/plain" }))
   return call("POST", "/media", { form })
 })
-const has = (value: unknown, name: string): boolean => Predicate.isReadonlyRecord(value) && Object.hasOwn(value, name)
+const has = (value: unknown, name: string): boolean => Predicate.isReadonlyObject(value) && Object.hasOwn(value, name)
 const Items = Schema.Struct({
-  data: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
   next_cursor: Schema.optional(Schema.NullOr(Schema.String))
 })
 const pageOf = (reply: Response) => Schema.decodeUnknownSync(Items)(reply.json)
@@ -41,7 +43,7 @@ const send = (text: string) => call("POST", "/conversations/conv_301/messages", 
 const walk = (
   path: string,
   limit: number
-): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, unknown, Effect.Effect.Context<ReturnType<typeof call>>> =>
+): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, unknown, Effect.Services<ReturnType<typeof call>>> =>
   Effect.gen(function*() {
     const pages: Array<ReadonlyArray<string>> = []
     let cursor: string | null | undefined = undefined
@@ -55,14 +57,14 @@ const walk = (
     } while (cursor !== null && pages.length < 300)
     return pages
   })
-const inSandbox = (options: Sandbox.Options = {}) => <A, E>(test: Effect.Effect<A, E, Effect.Effect.Context<ReturnType<typeof call>>>) =>
+const inSandbox = (options: Sandbox.Options = {}) => <A, E>(test: Effect.Effect<A, E, Effect.Services<ReturnType<typeof call>>>) =>
   Effect.provide(test, layerInProcess({ ...options, assumptions: { requestsPerWindow: 100_000, ...options.assumptions } }))
 
 describe("fields of resources", () => {
   it.effect("are present, null or omitted, each independently, in lists and in single responses", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<
-        readonly [keyof Latitude.Latitude, string, Effect.Effect<unknown, unknown, Effect.Effect.Context<ReturnType<typeof call>>>]
+        readonly [keyof Latitude.Latitude, string, Effect.Effect<unknown, unknown, Effect.Services<ReturnType<typeof call>>>]
       > = [
         ["profileId", "id", Effect.map(call("GET", "/me"), ({ json }) => json)],
         ["username", "username", Effect.map(call("GET", "/users/1002"), ({ json }) => json)],
@@ -83,7 +85,7 @@ describe("fields of resources", () => {
           yield* set({ ...Latitude.defaults, [name]: presence })
           const value = yield* ask
           assert.strictEqual(has(value, shown), presence !== "omitted", `${name} ${presence}`)
-          if (Predicate.isReadonlyRecord(value)) {
+          if (Predicate.isReadonlyObject(value)) {
             assert.strictEqual(value[shown] === null, presence === "null", `${name} ${presence}`)
           }
         }
@@ -129,7 +131,7 @@ describe("what is stored", () => {
         assert.strictEqual(field(yield* send(sent), "text"), expected)
       }
       const payloads = (yield* commits).map(({ payload }) => payload)
-      assert.isTrue(payloads.every((payload) => Predicate.isReadonlyRecord(payload) && payload["text"] === sent))
+      assert.isTrue(payloads.every((payload) => Predicate.isReadonlyObject(payload) && payload["text"] === sent))
       assert.lengthOf(payloads, 33)
     }).pipe(inSandbox()))
 
@@ -587,14 +589,14 @@ describe("late commits", () => {
   it.effect("happen after a caller closes the connection during a delay; a caller that waits gets its response", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "before", millis: 5_000, times: 2 })
-      const left = yield* Effect.fork(Effect.timeoutOption(post("left"), "1 second"))
+      const left = yield* Effect.forkChild(Effect.timeoutOption(post("left"), "1 second"))
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(left))._tag, "None")
       yield* TestClock.adjust("299 millis")
       assert.strictEqual(yield* count("left"), 0)
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* count("left"), 1)
-      const waits = yield* Effect.fork(post("waits"))
+      const waits = yield* Effect.forkChild(post("waits"))
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual((yield* Fiber.join(waits)).status, 200)
       yield* TestClock.adjust("1 hour")
@@ -625,14 +627,14 @@ describe("over a socket", () => {
       const behind = yield* post("c")
       assert.isBelow(Math.abs(Date.parse(behind.headers["date"] ?? "") - Date.parse(String(field(behind, "createdAt")))), 60_000)
       yield* add({ kind: "delay", when: "before", millis: 60_000 })
-      const request = yield* Effect.fork(post("left"))
+      const request = yield* Effect.forkChild(post("left"))
       const until = (isDone: Effect.Effect<boolean, never, Sandbox.Sandbox>) =>
         Effect.repeat(isDone, { until: (done) => done, schedule: Schedule.spaced("1 millis") })
       yield* until(Effect.map(requests, (all) => all.at(-1)?.faults.length === 1))
       yield* Fiber.interrupt(request)
       yield* until(
         Effect.map(commits, (all) =>
-          all.some(({ isLate, payload }) => isLate && Predicate.isReadonlyRecord(payload) && payload["text"] === "left"))
+          all.some(({ isLate, payload }) => isLate && Predicate.isReadonlyObject(payload) && payload["text"] === "left"))
       )
       assert.deepInclude((yield* requests).at(-1), { status: 200, delivered: "abandoned", deliveredStatus: null })
     }).pipe(Effect.provide(layerSocket({ latitude: { dateHeader: "absent", lateCommitMillis: 5 } }))))
@@ -728,20 +730,21 @@ describe("a latitude", () => {
     }
   })
 
-  it.effect.prop("of any seed is a service that the document permits", { seed: FastCheck.integer() }, ({ seed }) => permitted(seed), {
-    fastCheck: { numRuns: 15 },
+  it.effect.prop("of any seed is a service that the document permits", { seed: between(-(2 ** 31), 2 ** 31 - 1) },
+    ({ seed }) => permitted(seed), {
+    arbitrary: { runs: 15 },
     timeout: 300_000
   })
 })
 
 /** A body need not be the resource, so nothing is required. */
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true, nullable: true })
+const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const anyPost = Schema.decodeUnknownSync(
   Schema.Struct({
     id: optional(Schema.String),
     text: optional(Schema.String),
     mediaIds: optional(Schema.Array(Schema.String)),
-    createdAt: optional(Schema.String.pipe(Schema.pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)))
+    createdAt: optional(Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)))
   })
 )
 const anyProfile = Schema.decodeUnknownSync(Schema.Struct({ id: optional(Schema.String), username: optional(Schema.String) }))

@@ -3,7 +3,8 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { DateTime, Effect, TestClock } from "effect"
+import { DateTime, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { call, field, layerInProcess, pageOf, refusal } from "./support.ts"
 
 const page = (path: string, query: Readonly<Record<string, string>> = {}) =>
@@ -57,8 +58,8 @@ describe("lists", () => {
 
   for (
     const [path, add] of [
-      ["/store/products", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setProduct({ id, accountId })],
-      ["/store/orders", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setOrder({ id, accountId })]
+      ["/store/products", (sandbox: Sandbox.Sandbox["Service"], id: string, accountId: string) => sandbox.setProduct({ id, accountId })],
+      ["/store/orders", (sandbox: Sandbox.Sandbox["Service"], id: string, accountId: string) => sandbox.setOrder({ id, accountId })]
     ] as const
   ) {
     it.effect(`stay stable while items of ${path} are added, deleted and changed`, () =>
@@ -93,7 +94,7 @@ describe("lists", () => {
       const sandbox = yield* Sandbox.Sandbox
       const { id: accountId } = yield* sandbox.createAccount()
       const { apiKey: key } = yield* sandbox.createKey(accountId)
-      const at = (millis: number) => sandbox.createPost({ accountId, text: "a", createdAt: DateTime.unsafeMake(millis) })
+      const at = (millis: number) => sandbox.createPost({ accountId, text: "a", createdAt: DateTime.makeUnsafe(millis) })
       const [first, second, early, third, late, fourth] = yield* Effect.all([at(5), at(5), at(4), at(5), at(6), at(5)])
       const ids: Array<string> = []
       for (let next: string | null = ""; next !== null;) {

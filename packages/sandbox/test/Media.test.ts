@@ -1,11 +1,14 @@
 /**
  * Uploads: one file part named `file` with any file name and bytes; every other body is refused.
  */
-import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Layer, Redacted, Stream } from "effect"
+import { anyOf, arrayOf, bytes, oneOf } from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Layer, Redacted, Stream } from "effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
 import { call, field, layerInProcess, layerSocket, refusal } from "./support.ts"
 
@@ -77,28 +80,53 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload", (it) => {
   // Adjacent chunks can form the delimiter itself, which a sender never has in a part (RFC 2046, 5.1.1).
   const delimiter = `\r\n--${boundary}`
-  const contents = FastCheck.array(
-    FastCheck.oneof(FastCheck.uint8Array({ maxLength: 20 }),
-      FastCheck.constantFrom("\r\n", "\r\n--", delimiter.slice(0, -1), "\r\n\r\n", "--").map((text) => new TextEncoder().encode(text))),
+  const near = anyOf(["\r\n", "\r\n--", delimiter.slice(0, -1), "\r\n\r\n", "--"])
+  const pieces = arrayOf(
+    oneOf<Uint8Array>(bytes({ maxLength: 20 }), Arbitrary.map(near, (text) => new TextEncoder().encode(text))),
     { maxLength: 10 }
-  ).map((pieces) => Buffer.concat(pieces)).filter((content) => !`\r\n${content.toString("latin1")}`.includes(delimiter))
+  )
+  const contents = Arbitrary.filter(
+    Arbitrary.map(pieces, (all) => Buffer.concat(all)),
+    (content) => !`\r\n${content.toString("latin1")}`.includes(delimiter)
+  )
 
   it.effect.prop("keeps any bytes, line ends and near-delimiters included", [contents], ([content]) =>
     Effect.gen(function*() {
-      const bytes = Buffer.concat([
+      const body = Buffer.concat([
         Buffer.from([`--${boundary}`, disposition, "content-type: a/b", "", ""].join("\r\n")),
         content,
         Buffer.from(`\r\n--${boundary}--\r\n`)
       ])
-      const reply = yield* call("POST", "/media", { bytes, headers: { "content-type": `multipart/form-data; boundary=${boundary}` } })
+      const reply = yield* call("POST", "/media", { bytes: body, headers: { "content-type": `multipart/form-data; boundary=${boundary}` } })
       assert.deepInclude(yield* held(field(reply, "mediaId")), { size: content.length, sha256: sha256(content) })
-    }), { fastCheck: { numRuns: 50 } })
+    }), { arbitrary: { runs: 50 } })
+
+  it.effect("keeps a name that a client escapes with backslashes", () =>
+    Effect.gen(function*() {
+      const escaped = [
+        ["a\\\"b.png", "a\"b.png"],
+        ["\\\"\\\".png", "\"\".png"],
+        ["back\\\\slash and \\\"quote\\\".png", "back\\slash and \"quote\".png"],
+        ["ends with \\\"", "ends with \""],
+        // Without an escaped quote it is the name of a form, which escapes no backslash.
+        ["C:\\fakepath\\a.png", "C:\\fakepath\\a.png"],
+        ["two\\\\.png", "two\\\\.png"],
+        ["a%22b.png", "a\"b.png"]
+      ] as const
+      for (const [sent, name] of escaped) {
+        const head = `content-disposition: form-data; name="file"; filename="${sent}"`
+        const reply = yield* multipart([...part(head, "content-type: a/b"), ...end])
+        assert.strictEqual(field(reply, "fileName"), name)
+        assert.deepInclude(yield* held(field(reply, "mediaId")), { name })
+      }
+    }))
 
   it.effect("with any other body is refused with the name of its part", () =>
     Effect.gen(function*() {
       const good = part(disposition, "content-type: text/plain")
       assert.strictEqual((yield* multipart([...good, ...end])).status, 200)
       assert.strictEqual((yield* multipart(["a preamble", ...good, ...end])).status, 200)
+      assert.strictEqual((yield* multipart([...good, ...end, "an epilogue", ...good, ...end])).status, 200)
       assert.strictEqual((yield* multipart([...good, ...end], `Multipart/Form-Data; charset=utf-8; boundary="${boundary}"`)).status, 200)
       for (
         const lines of [
@@ -164,7 +192,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
           })
         )
       ))
-      assert.deepStrictEqual([error._tag, error.reason, error.cause], ["RequestError", "Encode", "unplugged"])
+      assert.deepStrictEqual([error._tag, error.reason._tag, error.reason.cause], ["HttpClientError", "EncodeError", "unplugged"])
       assert.deepStrictEqual((yield* sandbox.state).media, before.media)
     }))
 })

@@ -2,11 +2,17 @@
  * The files of uploads: their place, the deletion of files of failed uploads, and the
  * constant use of memory.
  */
-import { Command, FileSystem, HttpClient, HttpClientRequest } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Fiber, Layer, Redacted, Schedule, Stream, TestClock } from "effect"
+import { anyOf, arrayOf, between, oneOf } from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as ChildProcess from "effect/process/ChildProcess"
+import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
+import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
@@ -37,16 +43,16 @@ const withFolder = <A, E>(use: (data: string, files: Effect.Effect<ReadonlyArray
     Effect.flatMap(fs.makeTempDirectoryScoped(), (folder) => {
       const data = `${folder}/sandbox.db`
       return use(data, Effect.map(Effect.orDie(fs.readDirectory(`${data}-media`)), (names) => [...names].sort()))
-    }))).pipe(Effect.provide(NodeContext.layer))
+    }))).pipe(Effect.provide(NodeServices.layer))
 
 const eventually = <A, E>(effect: Effect.Effect<A, E>, right: (value: A) => boolean) =>
   effect.pipe(Effect.repeat({ until: right, schedule: Schedule.spaced("5 millis") }))
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload in pieces", (it) => {
-  const alike = FastCheck.constantFrom("\r", "\n", "-", "--", "\r\n", "\r\n--", `\r\n--${boundary.slice(0, -1)}`, "\r\n\r\n", "x")
+  const alike = anyOf(["\r", "\n", "-", "--", "\r\n", "\r\n--", `\r\n--${boundary.slice(0, -1)}`, "\r\n\r\n", "x"])
   it.effect.prop("is the same wherever it is split", [
-    FastCheck.array(alike, { maxLength: 12 }),
-    FastCheck.oneof(FastCheck.constant([1]), FastCheck.array(FastCheck.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 10 }))
+    arrayOf(alike, { maxLength: 12 }),
+    oneOf<ReadonlyArray<number>>(Arbitrary.Constant([1]), arrayOf(between(1, 40), { minLength: 1, maxLength: 10 }))
   ], ([content, sizes]) =>
     Effect.gen(function*() {
       const file = Buffer.from(content.join(""))
@@ -67,7 +73,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
         size: file.length,
         sha256: createHash("sha256").update(file).digest("hex")
       })
-    }), { fastCheck: { numRuns: 100 } })
+    }), { arbitrary: { runs: 100 } })
 })
 
 describe("an upload in process", () => {
@@ -113,7 +119,7 @@ describe("the files of uploads", () => {
         const form = new FormData()
         form.append("file", new File(["x"], name, { type: "a/b" }))
         assert.strictEqual((yield* call("POST", "/media", { form })).status, 400)
-        const givenUp = yield* Effect.fork(send(Stream.concat(Stream.make(Buffer.from(head), Buffer.alloc(10_000)), Stream.never)))
+        const givenUp = yield* Effect.forkChild(send(Stream.concat(Stream.make(Buffer.from(head), Buffer.alloc(10_000)), Stream.never)))
         yield* eventually(files, (now) => now.length === seeded.length + 2)
         yield* Fiber.interrupt(givenUp)
         assert.strictEqual((yield* files).length, seeded.length + 1)
@@ -149,7 +155,7 @@ describe("the files of uploads", () => {
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const seeded = yield* files
-        const giveUp = Effect.zipRight(
+        const giveUp = Effect.andThen(
           sandbox.addFault({ kind: "drop", when: "before" }),
           Effect.exit(send(Stream.make(wrap(Buffer.from("a")))))
         )
@@ -234,16 +240,15 @@ describe("the files of uploads", () => {
   for (const [way, name] of [["process", "in process"], ["socket", "over a socket"]] as const) {
     it.live(`of 200 MB take constant memory, ${name}`, () =>
       Effect.gen(function*() {
-        const grown = yield* Command.make(
-          process.execPath,
-          "--expose-gc",
-          "--conditions=@plaza/source",
-          fileURLToPath(new URL("fixtures/uploads.ts", import.meta.url)),
-          way,
-          "200"
-        ).pipe(Command.stderr("inherit"), Command.string)
+        const program = fileURLToPath(new URL("fixtures/uploads.ts", import.meta.url))
+        const grown = yield* Effect.flatMap(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
+          spawner.string(ChildProcess.make(
+            process.execPath,
+            ["--expose-gc", "--conditions=@plaza/source", program, way, "200"],
+            { stderr: "inherit" }
+          )))
         assert.match(grown, /^\d/)
         assert.isBelow(Number(grown), 64)
-      }).pipe(Effect.provide(NodeContext.layer)), 600_000)
+      }).pipe(Effect.provide(NodeServices.layer)), 600_000)
   }
 })

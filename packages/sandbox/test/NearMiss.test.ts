@@ -1,12 +1,16 @@
 /** What the refusal of an unknown route says about a similar one. */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck as fc } from "effect"
-import { assumedOperations, documentedOperations } from "../src/http/Admission.ts"
+import { anyOf, between, elementOf } from "@plaza/testing/Generators"
+import { Effect } from "effect"
 import * as NearMiss from "../src/http/NearMiss.ts"
+import { operations } from "../src/InterfaceApi.ts"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
-const nearMiss = NearMiss.make([...documentedOperations, ...assumedOperations], "/open/v1")
+const nearMiss = NearMiss.make([...operations.values()], "/open/v1")
+/** The positions in a path of the words that are long enough for a misspelling. */
+const wordsOf = (path: string) => path.split("/").flatMap((segment, index) => segment.length > 3 && !segment.startsWith(":") ? [index] : [])
+const misspellable = [...operations.values()].filter(({ isAssumed, path }) => !isAssumed && wordsOf(path).length > 0)
 
 describe("the refusal of an unknown route", () => {
   it.each([
@@ -55,15 +59,16 @@ describe("the refusal of an unknown route", () => {
     }
   )
 
-  it("finds every route again that has one letter too many in one of its own words", () => {
-    fc.assert(fc.property(fc.constantFrom(...documentedOperations), fc.nat(), fc.constantFrom("x", "e"), ({ method, path }, at, letter) => {
-      const words = path.split("/").flatMap((segment, index) => segment.length > 3 && !segment.startsWith(":") ? [index] : [])
-      const chosen = words[at % words.length]
-      const written = path.split("/").map((segment, index) => segment.startsWith(":") ? "7" : index === chosen ? segment + letter : segment)
-        .join("/")
-      fc.pre(chosen !== undefined)
-      assert.include(nearMiss(method, `/open/v1${written}`), `did you mean ${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
-    }))
+  it.prop("finds every route again that has one letter too many in one of its own words", [
+    elementOf(misspellable),
+    between(0, 100),
+    anyOf(["x", "e"])
+  ], ([{ method, path }, at, letter]) => {
+    const words = wordsOf(path)
+    const chosen = words[at % words.length]
+    const written = path.split("/").map((segment, index) => segment.startsWith(":") ? "7" : index === chosen ? segment + letter : segment)
+      .join("/")
+    assert.include(nearMiss(method, `/open/v1${written}`), `did you mean ${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
   })
 
   for (const [way, provide] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {

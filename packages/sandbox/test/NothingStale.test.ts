@@ -4,7 +4,8 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Redacted, Schema } from "effect"
+import { arrayOf, elementOf } from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Redacted, Schema } from "effect"
 import { call, control, layerInProcess, type Response, someone } from "./support.ts"
 import { as, submit } from "./WebPages.ts"
 
@@ -126,9 +127,9 @@ layer(layerInProcess({ assumptions }))("a repeated read", (it) => {
   it.effect("has the current state after any writes, for every read", () =>
     Effect.gen(function*() {
       // True because `Object.keys` returns the names of these properties.
-      const names = FastCheck.constantFrom(...Object.keys(writes) as Array<keyof typeof writes>)
+      const names = elementOf(Object.keys(writes) as Array<keyof typeof writes>)
       let other = 0
-      for (const steps of FastCheck.sample(FastCheck.array(names, { minLength: 1, maxLength: 8 }), { numRuns: 8, seed: 7 })) {
+      for (const steps of yield* Arbitrary.sampleEffect(arrayOf(names, { minLength: 1, maxLength: 8 }), { count: 8, seed: 7 })) {
         for (const step of steps) {
           yield* writes[step]()
           for (const path of reads) {
@@ -171,11 +172,11 @@ layer(layerInProcess({ assumptions }))("the number of a new post", (it) => {
       yield* control("POST", "/snapshots", { json: { name: "saved" } })
       last.now = last.saved
       // True because `Object.keys` returns the names of these properties.
-      const names = FastCheck.array(FastCheck.constantFrom(...Object.keys(steps) as Array<keyof typeof steps>), {
+      const names = arrayOf(elementOf(Object.keys(steps) as Array<keyof typeof steps>), {
         minLength: 20,
         maxLength: 40
       })
-      for (const drawn of FastCheck.sample(names, { numRuns: 10, seed: 7 })) {
+      for (const drawn of yield* Arbitrary.sampleEffect(names, { count: 10, seed: 7 })) {
         for (const step of drawn) {
           const change = yield* steps[step](last.now)
           last.now = typeof change === "number" ? last.now + change : last[change]

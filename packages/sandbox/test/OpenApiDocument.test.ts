@@ -1,30 +1,28 @@
 /**
  * The OpenAPI document of the sandbox, which marks assumed operations.
  */
-import { OpenApi } from "@effect/platform"
 import { PlazaApi } from "@plaza/domain"
 import { Predicate } from "effect"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { control, sandbox } from "../scripts/openapi.ts"
 import { ControlApi } from "../src/control/ControlApi.ts"
 import { RequestQuery } from "../src/http/RequestLog.ts"
-import { openApi } from "../src/OpenApiDocument.ts"
+import * as OpenApiDocument from "../src/OpenApiDocument.ts"
 
 const text = readFileSync(sandbox.path, "utf8")
-const documented = OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" })
+const documented = OpenApi.fromApi(PlazaApi)
 
 const operationsOf = (file: OpenApi.OpenAPISpec) =>
   new Map(
-    Object.entries(file.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)
-    )
+    OpenApiDocument.operationsOf(file).map(({ method, operation, path }) => [`${method.toUpperCase()} ${path}`, operation] as const)
   )
 
-const isAssumed = (operation: unknown) => Predicate.isReadonlyRecord(operation) && operation["x-plaza-assumed"] === true
+const isAssumed = (operation: unknown) => Predicate.isReadonlyObject(operation) && operation["x-plaza-assumed"] === true
 
 describe("the OpenAPI document of the sandbox", () => {
-  const whole = operationsOf(openApi({ undocumented: true }))
+  const whole = operationsOf(OpenApiDocument.openApi({ undocumented: true }))
   const contract = operationsOf(documented)
 
   it("is generated from the contract and the assumptions", () => {
@@ -57,13 +55,13 @@ describe("the OpenAPI document of the sandbox", () => {
   })
 
   it("is the contract and POST /stories without undocumented operations", () => {
-    const bare = operationsOf(openApi({ undocumented: false }))
+    const bare = operationsOf(OpenApiDocument.openApi({ undocumented: false }))
     expect([...bare.keys()].filter((route) => !contract.has(route))).toEqual(["POST /stories"])
-    expect(JSON.stringify(openApi({ undocumented: false }))).not.toContain("StoreDetails")
+    expect(JSON.stringify(OpenApiDocument.openApi({ undocumented: false }))).not.toContain("StoreDetails")
   })
 
   it("has every schema it refers to, no unused schema, and each tag once", () => {
-    const { components, tags } = openApi({ undocumented: true })
+    const { components, tags } = OpenApiDocument.openApi({ undocumented: true })
     const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]))
     expect(referred).toEqual(new Set(Object.keys(components.schemas)))
     expect(new Set(tags.map(({ name }) => name)).size).toBe(tags.length)

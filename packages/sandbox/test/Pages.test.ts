@@ -4,9 +4,10 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Redacted } from "effect"
+import { between, unicode } from "@plaza/testing/Generators"
+import { Effect, Redacted } from "effect"
 import { request as open } from "node:http"
-import { openApi } from "../src/OpenApiDocument.ts"
+import { openApi, operationsOf } from "../src/OpenApiDocument.ts"
 import { html } from "../src/web/Html.ts"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
 import { as, request, submit } from "./WebPages.ts"
@@ -352,7 +353,7 @@ describe("the reference", () => {
           const served = { ...document, servers: [{ url: baseUrl, description: "This sandbox" }] }
           assert.deepStrictEqual((yield* request("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(served)))
           const { text } = yield* request("GET", "/reference")
-          for (const { operationId, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+          for (const { operationId, responses } of operationsOf(document).map(({ operation }) => operation)) {
             assert.include(text, `id="${operationId}"`)
             for (const [, { description }] of Object.entries(responses).filter(([status]) => Number(status) >= 400)) {
               assert.include(text, description)
@@ -373,7 +374,7 @@ describe("the reference", () => {
 describe("over a socket, the pages", () => {
   const statusUnder = (path: string, headers: Readonly<Record<string, string>>) =>
     Effect.flatMap(Sandbox.Sandbox, ({ webUrl }) =>
-      Effect.async<number | undefined>((resume) => {
+      Effect.callback<number | undefined>((resume) => {
         open(new URL(path, webUrl), { headers }, (response) => {
           response.resume()
           resume(Effect.succeed(response.statusCode))
@@ -407,8 +408,8 @@ const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">",
 
 describe("a template", () => {
   it.prop("contains its values, which can't start or end a tag or an attribute", [
-    FastCheck.string({ unit: "grapheme" }),
-    FastCheck.integer()
+    unicode(),
+    between(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
   ], ([text, number]) => {
     const written = String(html`${text}`)
     assert.notMatch(written, /[<>"']/)

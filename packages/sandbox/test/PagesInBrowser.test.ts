@@ -62,8 +62,8 @@ const revokes = async (page: Page) => {
 }
 
 describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
-  layer(Layer.merge(layerSocket(), Browser.layer), { excludeTestServices: true })((it) => {
-    it.scoped("a person requests access, is approved, and creates, copies, uses and revokes a key", () =>
+  layer(Layer.merge(layerSocket(), Browser.layer), { excludeTestServices: true })("over a socket", (it) => {
+    it.effect("a person requests access, is approved, and creates, copies, uses and revokes a key", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit({ permissions: ["clipboard-read", "clipboard-write"] })
         const key = yield* steps(async (url) => {
@@ -91,7 +91,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
       }))
 
-    it.scoped("everything works without scripts", () =>
+    it.effect("everything works without scripts", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit({ javaScriptEnabled: false })
         const key = yield* steps(async (url) => {
@@ -120,7 +120,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
       }))
 
-    it.scoped("access can be requested by keyboard alone, with a visible focus", () =>
+    it.effect("access can be requested by keyboard alone, with a visible focus", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
         yield* steps(async (url) => {
@@ -155,7 +155,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
       }))
 
-    it.scoped("the console shows new requests, and stops on request", () =>
+    it.effect("the console shows new requests, and stops on request", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
         // The test controls the time of the page.
@@ -186,7 +186,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
       }))
 
-    it.scoped("a fault is added and removed, and the clock advances", () =>
+    it.effect("a fault is added and removed, and the clock advances", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const page = yield* Browser.visit()
@@ -225,7 +225,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.deepStrictEqual(yield* sandbox.faults, [])
       }))
 
-    it.scoped("a person sends the first request from the home page, looks at it and sends it again", () =>
+    it.effect("a person sends the first request from the home page, looks at it and sends it again", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const page = yield* Browser.visit({ permissions: ["clipboard-read", "clipboard-write"] })
@@ -245,7 +245,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.deepInclude((yield* sandbox.requests).at(-1), { operation: "getMe", deliveredStatus: 200 })
       }))
 
-    it.scoped("a dialog asks before a snapshot is restored, and can be cancelled by keyboard", () =>
+    it.effect("a dialog asks before a snapshot is restored, and can be cancelled by keyboard", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const page = yield* Browser.visit()
@@ -269,7 +269,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.isFalse(yield* isThere)
       }))
 
-    it.scoped("user input is never HTML", () =>
+    it.effect("user input is never HTML", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const hostile = `"><img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
@@ -310,7 +310,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
         const where = `${colorScheme} and ${width} pixels wide`
 
-        it.scoped(`console, home page and reference, ${where}`, () =>
+        it.effect(`console, home page and reference, ${where}`, () =>
           Effect.gen(function*() {
             const sandbox = yield* Sandbox.Sandbox
             const page = yield* Browser.visit(options)
@@ -352,7 +352,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
             yield* sandbox.clearFaults
           }), timeoutMillis)
 
-        it.scoped(`the forms for access, decisions and keys, ${where}`, () =>
+        it.effect(`the forms for access, decisions and keys, ${where}`, () =>
           Effect.gen(function*() {
             const page = yield* Browser.visit(options)
             yield* steps(async (url) => {

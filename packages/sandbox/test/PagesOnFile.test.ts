@@ -1,20 +1,20 @@
 /**
  * The pages of a sandbox with a data file: after a restart, and when the data can't be read.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Layer, Logger, LogLevel } from "effect"
+import { Effect, Layer } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { DatabaseSync } from "node:sqlite"
-import { layerInProcess } from "./support.ts"
+import { layerInProcess, layerLogs, type LogEvent } from "./support.ts"
 import { as, request } from "./WebPages.ts"
 
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
     Effect.flatMap((folder) => use(`${folder}/sandbox.db`)),
     Effect.scoped,
-    Effect.provide(NodeContext.layer)
+    Effect.provide(NodeServices.layer)
   )
 
 const developers = "/settings/developers"
@@ -50,20 +50,17 @@ describe("the pages of a data file", () => {
         const database = new DatabaseSync(data)
         database.exec("UPDATE keys SET scopes = 'no longer a list'")
         database.close()
-        const logged: Array<string> = []
-        const logger = Logger.make(({ cause, logLevel, message }) => {
-          logged.push(`${logLevel.label} ${String(message)} ${JSON.stringify(cause)}`)
-        })
+        const logged: Array<LogEvent> = []
         const reply = yield* request("GET", developers, as("1001")).pipe(
-          Effect.provide(Layer.provideMerge(layerInProcess({ data }), Logger.replace(Logger.defaultLogger, logger))),
-          Logger.withMinimumLogLevel(LogLevel.All)
+          Effect.provide(Layer.provideMerge(layerInProcess({ data }), layerLogs(logged)))
         )
         assert.strictEqual(reply.status, 500)
         assert.include(reply.text, "The sandbox failed. Its log has the reason.")
         assert.notInclude(reply.text, "no longer a list")
         assert.notInclude(reply.text, "scopes")
         assert.lengthOf(logged, 1)
-        assert.match(logged[0] ?? "", /^ERROR sandbox\.failed .*no longer a list/)
+        assert.deepInclude(logged[0], { level: "Error", message: "sandbox.failed" })
+        assert.include(logged[0]?.cause, "no longer a list")
       })
     ))
 })

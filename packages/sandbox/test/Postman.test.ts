@@ -1,9 +1,9 @@
 /** The documents that the control API serves for other tools: its own OpenAPI document and a Postman collection. */
-import { OpenApi } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { PostmanValidator } from "@har-sdk/validator"
 import { ControlApi, Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted, Schema } from "effect"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { openApi } from "../src/OpenApiDocument.ts"
 import { call, control, layerInProcess, layerSocket } from "./support.ts"
 

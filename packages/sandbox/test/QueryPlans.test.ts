@@ -2,26 +2,25 @@
  * The cost of a call does not grow with the stored data: SQLite explains every statement of an operation, and
  * none scans a table or sorts its result.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Layer, Schema } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 import { afterAll } from "vitest"
 import { openApi } from "../src/OpenApiDocument.ts"
 import * as Database from "../src/storage/Database.ts"
-import { type Client, Sql } from "../src/storage/Sql.ts"
-import * as SqlSchema from "../src/storage/SqlSchema.ts"
+import { Db, literal } from "../src/storage/Db.ts"
 import { call, layerInProcess, pageOf, someone } from "./support.ts"
 
 // With a file, so that the requests counted against the limits are stored too.
-const world = Layer.unwrapScoped(
+const world = Layer.unwrap(
   Effect.map(
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()),
     (folder) => layerInProcess({ data: `${folder}/sandbox.db`, assumptions: { requestsPerWindow: 10_000 } })
   )
-).pipe(Layer.provide(NodeContext.layer))
+).pipe(Layer.provide(NodeServices.layer))
 
 /** The tables that always stay small. */
 const small: ReadonlyArray<string> = ["meta", "sqlite_sequence"]
@@ -54,25 +53,21 @@ afterAll(() => {
 })
 
 /** An empty database with the same tables, whose query plans do not depend on its content. */
-class Planner extends Context.Tag("test/Planner")<Planner, Client>() {}
-const planner = Layer.effect(Planner, Sql).pipe(Layer.provide(Database.layer(":memory:")))
+class Planner extends Context.Service<Planner, Db["Service"]>()("test/Planner") {}
+const planner = Layer.effect(Planner, Db).pipe(Layer.provide(Layer.fresh(Db.layer(":memory:"))))
 
 const Plan = Schema.Struct({ detail: Schema.String })
 
 /** The steps that SQLite takes for every statement of an effect, with one for the statement itself. */
 const stepsOf = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
   Effect.gen(function*() {
-    const sql = yield* Planner
+    const db = yield* Planner
     asked.length = 0
     yield* effect
-    return yield* Effect.map(
-      Effect.forEach([...asked], (statement) =>
-        Effect.map(
-          SqlSchema.findAll({ Result: Plan, execute: () => sql`${sql.literal(`EXPLAIN QUERY PLAN ${statement}`)}` })(),
-          (plan): ReadonlyArray<Step> => [{ statement, detail: "" }, ...plan.map(({ detail }) => ({ statement, detail }))]
-        )),
-      (steps) => steps.flat()
-    )
+    return [...asked].flatMap((statement): ReadonlyArray<Step> => [
+      { statement, detail: "" },
+      ...db.all(Plan)`${literal(`EXPLAIN QUERY PLAN ${statement}`)}`.map(({ detail }) => ({ statement, detail }))
+    ])
   })
 
 const costlyOf = (steps: ReadonlyArray<Step>) => steps.filter(({ detail }) => costly.test(detail))
@@ -135,7 +130,7 @@ describe("the cost of a call", () => {
       Effect.gen(function*() {
         for (const request of requests) {
           let status = 0
-          const steps = yield* stepsOf(Effect.tap(send(request), (reply) => {
+          const steps = yield* stepsOf(Effect.map(send(request), (reply) => {
             status = reply.status
           }))
           assert.include([200, 204], status, `${request[0]} ${request[1]}`)

@@ -1,13 +1,14 @@
 /**
  * The rate of a key and the daily quota of an account, in virtual time.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Duration, Effect, TestClock } from "effect"
+import { Duration, Effect, Layer } from "effect"
+import * as FileSystem from "effect/FileSystem"
+import { TestClock } from "effect/testing"
 import * as Arrivals from "../src/access/ArrivalsRepo.ts"
-import * as Database from "../src/storage/Database.ts"
+import { Db } from "../src/storage/Db.ts"
 import * as Killed from "./killed.ts"
 import { call, layerInProcess, refusal, type Request } from "./support.ts"
 
@@ -106,7 +107,7 @@ describe("in a data file, the counts", () => {
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
       Effect.flatMap((folder) => use(`${folder}/sandbox.db`)),
       Effect.scoped,
-      Effect.provide(NodeContext.layer)
+      Effect.provide(NodeServices.layer)
     )
 
   it.effect("are kept over a restart, for the rate and the quota", () =>
@@ -147,7 +148,7 @@ describe("in a data file, the counts", () => {
     withFile((data) =>
       Effect.gen(function*() {
         const start = { data, assumptions: { dailyQuota: 2 } }
-        yield* Effect.provide(Effect.zipRight(accepted(2), Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset)), layerInProcess(start))
+        yield* Effect.provide(Effect.andThen(accepted(2), Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset)), layerInProcess(start))
         assert.strictEqual(yield* Effect.provide(accepted(3), layerInProcess(start)), 2)
       })
     ))
@@ -156,11 +157,10 @@ describe("in a data file, the counts", () => {
     withFile((data) =>
       Effect.gen(function*() {
         const start = { data, assumptions: { requestsPerWindow: 200, dailyQuota: 1_300 } }
-        const minute = Effect.zipLeft(accepted(200), TestClock.adjust("1 minute"))
+        const minute = Effect.tap(accepted(200), TestClock.adjust("1 minute"))
         yield* Effect.provide(Effect.replicateEffect(minute, 6), layerInProcess(start))
-        const kept = yield* Effect.flatMap(Arrivals.ArrivalsRepo, (repo) => repo.count()).pipe(
-          Effect.provideServiceEffect(Arrivals.ArrivalsRepo, Arrivals.make),
-          Effect.provide(Database.layer(data))
+        const kept = yield* Effect.map(Arrivals.ArrivalsRepo, (repo) => repo.count()).pipe(
+          Effect.provide(Layer.provide(Layer.fresh(Arrivals.ArrivalsRepo.layer), Db.layer(data)))
         )
         assert.isAtMost(kept, 700)
         assert.strictEqual(yield* Effect.provide(accepted(101), layerInProcess(start)), 100)

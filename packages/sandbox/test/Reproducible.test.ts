@@ -1,9 +1,12 @@
 /** A frozen clock: the time, and responses that are the same byte for byte for the same seed and the same requests. */
-import { FileSystem, type HttpMethod } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { DateTime, Duration, Effect, FastCheck as fc, type Layer, Option, Redacted, Schema, TestClock } from "effect"
+import { anyOf, arrayOf, between, elementOf, oneOf, textOf } from "@plaza/testing/Generators"
+import { Arbitrary, DateTime, Duration, Effect, type Layer, Option, Redacted, Schema } from "effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpMethod from "effect/http/HttpMethod"
+import { TestClock } from "effect/testing"
 import { call, control, field, layerInProcess, layerSocket, messageOf, type Request, type Transport } from "./support.ts"
 
 /** What the calls of a run have returned so far. Later calls use it. */
@@ -18,7 +21,7 @@ const Created = Schema.Struct({ id: Schema.String })
 const Upload = Schema.Struct({ mediaId: Schema.String })
 const Listed = Schema.Struct({ next_cursor: Schema.String })
 const Key = Schema.Struct({ apiKey: Schema.String })
-const isKnown = <A>(schema: Schema.Schema<A>, json: unknown) => Schema.decodeUnknownOption(schema)(json)
+const isKnown = <A>(schema: Schema.Codec<A>, json: unknown) => Schema.decodeUnknownOption(schema)(json)
 
 const remember = (memory: Memory, json: unknown) => {
   memory.postId = Option.match(isKnown(Created, json), { onNone: () => memory.postId, onSome: ({ id }) => id })
@@ -34,7 +37,7 @@ interface Step {
   readonly body?: (memory: Memory) => Request
 }
 
-const text = fc.string({ maxLength: 12 })
+const text = textOf(between(0x20, 0x7e), { maxLength: 12 })
 const toInterface = (method: HttpMethod.HttpMethod, path: (memory: Memory) => string, body?: (memory: Memory) => Request): Step => ({
   to: "interface",
   method,
@@ -54,47 +57,51 @@ const form = (content: string): FormData => {
   return form
 }
 
-const lists = fc.constantFrom("/me/posts", "/store/products", "/store/orders", "/conversations", "/conversations/conv_301/messages")
-const when = fc.constantFrom("before", "after")
-const rate = fc.constantFrom(0.3, 0.7)
-const fault = fc.oneof(
-  fc.record({ kind: fc.constant("status"), when, status: fc.constantFrom(429, 500, 503), rate }),
-  fc.record({ kind: fc.constant("drop"), when, rate, times: fc.integer({ min: 1, max: 3 }) }),
-  fc.record({ kind: fc.constant("garbage"), body: text, every: fc.integer({ min: 2, max: 4 }) }),
-  fc.record({
-    kind: fc.constant("delay"),
+const lists = anyOf(["/me/posts", "/store/products", "/store/orders", "/conversations", "/conversations/conv_301/messages"])
+const when = anyOf(["before", "after"])
+const rate = elementOf([0.3, 0.7])
+const kind = (name: string) => Arbitrary.Constant(name)
+const fault = oneOf<unknown>(
+  Arbitrary.all({ kind: kind("status"), when, status: elementOf([429, 500, 503]), rate }),
+  Arbitrary.all({ kind: kind("drop"), when, rate, times: between(1, 3) }),
+  Arbitrary.all({ kind: kind("garbage"), body: text, every: between(2, 4) }),
+  Arbitrary.all({
+    kind: kind("delay"),
     when,
-    millis: fc.constantFrom({ distribution: "uniform", min: 0, max: 3 }, { distribution: "logNormal", median: 1, p99: 4 }),
+    millis: elementOf<unknown>([{ distribution: "uniform", min: 0, max: 3 }, { distribution: "logNormal", median: 1, p99: 4 }]),
     rate
   }),
-  fc.record({
-    kind: fc.constant("sequence"),
-    outcomes: fc.constant([{ kind: "status", when: "after", status: 500 }, { kind: "pass" }, { kind: "drop", when: "before" }])
+  Arbitrary.all({
+    kind: kind("sequence"),
+    outcomes: Arbitrary.Constant([{ kind: "status", when: "after", status: 500 }, { kind: "pass" }, { kind: "drop", when: "before" }])
   })
 )
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.constant(toInterface("GET", () => "/me")),
-  fc.tuple(lists, fc.integer({ min: 1, max: 7 })).map(([path, limit]) => toInterface("GET", () => `${path}?limit=${limit}`)),
-  lists.map((path) => toInterface("GET", ({ cursor }) => `${path}?cursor=${encodeURIComponent(cursor)}`)),
-  text.map((text) => toInterface("POST", () => "/posts", () => ({ json: { text } }))),
-  text.map((text) => toInterface("POST", () => "/posts", ({ mediaId }) => ({ json: { text, mediaIds: [mediaId] } }))),
-  text.map((text) => toInterface("POST", ({ postId }) => `/posts/${encodeURIComponent(postId)}/comments`, () => ({ json: { text } }))),
-  fc.constant(toInterface("POST", ({ postId }) => `/posts/${encodeURIComponent(postId)}/like`)),
-  text.map((content) => toInterface("POST", () => "/media", () => ({ form: form(content) }))),
-  fc.nat({ max: 9 }).map((stock) => toInterface("PATCH", () => "/store/products/0042/stock", () => ({ json: { stock } }))),
-  fc.constant(toInterface("POST", () => "/store/orders/500001/ship", () => ({ json: { carrier: "Post", trackingNumber: "1" } }))),
-  text.map((text) => toInterface("POST", () => "/conversations/conv_301/messages", () => ({ json: { text } }))),
-  text.map((text) => toInterface("POST", () => "/stories", () => ({ json: { text } }))),
-  fc.constant(toInterface("GET", () => "/me", ({ key = "none" }) => ({ key }))),
-  fc.constant(toInterface("POST", () => "/post")),
-  fault.map((fault) => toControl("POST", "/faults", fault)),
-  fc.constant(toControl("POST", "/accounts/1001/keys", {})),
-  fc.constant(toControl("POST", "/accounts", {})),
-  fc.integer({ min: 1, max: 100_000 }).map((millis) => toControl("POST", "/clock", { millis })),
+const always = (step: Step): Arbitrary.Arbitrary<Step> => Arbitrary.Constant(step)
+const withText = (make: (text: string) => Step): Arbitrary.Arbitrary<Step> => Arbitrary.map(text, make)
+
+const step = oneOf<Step>(
+  always(toInterface("GET", () => "/me")),
+  Arbitrary.map(Arbitrary.all([lists, between(1, 7)]), ([path, limit]) => toInterface("GET", () => `${path}?limit=${limit}`)),
+  Arbitrary.map(lists, (path) => toInterface("GET", ({ cursor }) => `${path}?cursor=${encodeURIComponent(cursor)}`)),
+  withText((text) => toInterface("POST", () => "/posts", () => ({ json: { text } }))),
+  withText((text) => toInterface("POST", () => "/posts", ({ mediaId }) => ({ json: { text, mediaIds: [mediaId] } }))),
+  withText((text) => toInterface("POST", ({ postId }) => `/posts/${encodeURIComponent(postId)}/comments`, () => ({ json: { text } }))),
+  always(toInterface("POST", ({ postId }) => `/posts/${encodeURIComponent(postId)}/like`)),
+  withText((content) => toInterface("POST", () => "/media", () => ({ form: form(content) }))),
+  Arbitrary.map(between(0, 9), (stock) => toInterface("PATCH", () => "/store/products/0042/stock", () => ({ json: { stock } }))),
+  always(toInterface("POST", () => "/store/orders/500001/ship", () => ({ json: { carrier: "Post", trackingNumber: "1" } }))),
+  withText((text) => toInterface("POST", () => "/conversations/conv_301/messages", () => ({ json: { text } }))),
+  withText((text) => toInterface("POST", () => "/stories", () => ({ json: { text } }))),
+  always(toInterface("GET", () => "/me", ({ key = "none" }) => ({ key }))),
+  always(toInterface("POST", () => "/post")),
+  Arbitrary.map(fault, (fault) => toControl("POST", "/faults", fault)),
+  always(toControl("POST", "/accounts/1001/keys", {})),
+  always(toControl("POST", "/accounts", {})),
+  Arbitrary.map(between(1, 100_000), (millis) => toControl("POST", "/clock", { millis })),
   // A late commit comes after a time of the caller's clock.
-  fc.integer({ min: 1, max: 1_000 }).map((seed) => toControl("POST", "/latitude", { seed, lateCommitMillis: 0 })),
-  fc.constant(toControl("POST", "/reset"))
+  Arbitrary.map(between(1, 1_000), (seed) => toControl("POST", "/latitude", { seed, lateCommitMillis: 0 })),
+  always(toControl("POST", "/reset"))
 )
 
 const send = ({ body, method, path, to }: Step, memory: Memory) =>
@@ -121,15 +128,15 @@ const run = (steps: ReadonlyArray<Step>, sandbox: Layer.Layer<Services, unknown>
   }).pipe(Effect.provide(sandbox), Effect.runPromise)
 
 describe("a sandbox with a frozen clock", () => {
-  for (const [way, provide, numRuns] of [["in process", layerInProcess, 25], ["over a socket", layerSocket, 12]] as const) {
-    it(`gives the same bytes for the same seed and requests ${way}`, () =>
-      fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), fc.nat({ max: 3 }), async (steps, seed) => {
-          const sandbox = () => provide({ seed, latitude: seed % 2 === 0 ? {} : { seed, lateCommitMillis: 0 }, freezeClock: true })
-          assert.deepStrictEqual(await run(steps, sandbox()), await run(steps, sandbox()))
-        }),
-        { numRuns }
-      ), 120_000)
+  for (const [way, provide, runs] of [["in process", layerInProcess, 25], ["over a socket", layerSocket, 12]] as const) {
+    it.effect.prop(`gives the same bytes for the same seed and requests ${way}`, [
+      arrayOf(step, { minLength: 10, maxLength: 40 }),
+      between(0, 3)
+    ], ([steps, seed]) =>
+      Effect.promise(async () => {
+        const sandbox = () => provide({ seed, latitude: seed % 2 === 0 ? {} : { seed, lateCommitMillis: 0 }, freezeClock: true })
+        assert.deepStrictEqual(await run(steps, sandbox()), await run(steps, sandbox()))
+      }), { arbitrary: { runs }, timeout: 120_000 })
   }
 
   for (const [way, provide] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
@@ -181,7 +188,7 @@ describe("a sandbox with a frozen clock", () => {
       const fs = yield* FileSystem.FileSystem
       const options = {
         data: `${yield* fs.makeTempDirectoryScoped()}/sandbox.db`,
-        freezeClock: DateTime.unsafeMake("2030-05-06T07:08:09.010Z")
+        freezeClock: DateTime.makeUnsafe("2030-05-06T07:08:09.010Z")
       }
       const inFile = <A, E>(effect: Effect.Effect<A, E, Sandbox.Sandbox>) => Effect.provide(effect, layerInProcess(options))
       const newest = yield* inFile(Effect.gen(function*() {
@@ -192,12 +199,12 @@ describe("a sandbox with a frozen clock", () => {
       assert.strictEqual(DateTime.formatIso(newest).slice(0, 13), "2030-05-06T01")
       const { now } = yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ clock }) => clock))
       assert.strictEqual(DateTime.formatIso(now), "2030-05-06T08:08:09.010Z")
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
   it.effect("is refused at a time without a year of four digits", () =>
     Effect.gen(function*() {
       for (const time of ["1969-12-31T23:59:59.999Z", "+010000-01-01T00:00:00Z"]) {
-        const error = yield* Effect.flip(Effect.provide(call("GET", "/me"), layerInProcess({ freezeClock: DateTime.unsafeMake(time) })))
+        const error = yield* Effect.flip(Effect.provide(call("GET", "/me"), layerInProcess({ freezeClock: DateTime.makeUnsafe(time) })))
         assert.match(String(error), /from 1970 to the year 9999/)
       }
     }))

@@ -58,13 +58,19 @@ describe("a filter that can match no call", () => {
       const problems = {
         "path=/open/v1/posts": "\"path\" must begin with / or *, without /open/v1, such as /posts",
         "path=posts": "\"path\" must begin with / or *, without /open/v1, such as /posts",
-        "method=post": "\"method\" must be in capitals, such as POST",
         "mehtod=POST": "\"mehtod\" is not a known field: did you mean method?"
       }
       for (const [query, problem] of Object.entries(problems)) {
         assert.strictEqual(messageOf(yield* control("GET", `/requests?${query}&count`)), problem)
         const fault = { kind: "drop", when: "before", ...Object.fromEntries(new URLSearchParams(query)) }
         assert.strictEqual(messageOf(yield* control("POST", "/faults", { json: fault })), problem)
+      }
+      assert.strictEqual(messageOf(yield* control("GET", "/requests?method=post&count")), "\"method\" must be in capitals, such as POST")
+      for (const method of ["post", "PO*", "GTE"]) {
+        assert.strictEqual(
+          messageOf(yield* control("POST", "/faults", { json: { kind: "drop", when: "before", method } })),
+          "\"method\" must be * or a method in capitals, such as POST"
+        )
       }
       assert.strictEqual(
         messageOf(yield* control("GET", "/requests?operation=createPosts&count")),

@@ -85,6 +85,24 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.deepInclude(yield* last, { status: 200, rule: "profiles.getMe", deliveredStatus: 500 })
     }))
 
+  it.effect("has the one that stopped a request beside others: not a delay, and not a fault in place of a gateway", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const first = yield* sandbox.addFault({ kind: "delay", when: "after", millis: 0, times: 2 })
+      const second = yield* sandbox.addFault({ kind: "status", when: "before", status: 500 })
+      yield* call("GET", "/me")
+      assert.deepInclude(yield* last, { rule: "fault", reason: "stopped before the service by fault_2", faults: [first, second] })
+      yield* sandbox.setLatitude({ gatewayStatus: 307, gatewayStatusEvery: 1 })
+      yield* call("GET", "/me")
+      assert.deepInclude(yield* last, {
+        rule: "gateway",
+        reason: "stopped before the service by gatewayStatus 307 of the latitude",
+        faults: [first]
+      })
+      yield* sandbox.setLatitude({ gatewayStatus: null })
+    }))
+
   it.effect("is read after a request, by operation, by rule and with a limit", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox

@@ -2,18 +2,15 @@
  * The request log is bounded in bytes, is read in pages, and contains nothing that has the form of a key.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Latitude, Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Layer, Random, Redacted, Schema } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { arrayOf, boolean } from "@plaza/testing/Generators"
+import { Effect, Layer, Random, Redacted, Schema } from "effect"
 import { vi } from "vitest"
 import * as KeyMask from "../src/http/KeyMask.ts"
 import * as RequestLog from "../src/http/RequestLog.ts"
-import * as CurrentLatitude from "../src/latitude/CurrentLatitude.ts"
-import { call, control, layerInProcess } from "./support.ts"
+import { call, control, layerInProcess, layerLatitude } from "./support.ts"
 
-const logLayer = Layer.provide(
-  RequestLog.layer,
-  Layer.succeed(CurrentLatitude.CurrentLatitude, CurrentLatitude.make(Latitude.defaults))
-)
+const logLayer = Layer.provide(RequestLog.RequestLog.layer, layerLatitude)
 
 const readPage = Schema.decodeUnknownSync(Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String, path: Schema.String })),
@@ -36,7 +33,7 @@ describe("the request log", () => {
   it.effect("keeps at most 16 MiB, however large its requests are", () =>
     Effect.gen(function*() {
       const log = yield* filled(5_000, 14_500)
-      const all = yield* log.all
+      const all = log.all()
       const characters = all.reduce((sum, { path, query, reason }) => sum + path.length + query.length + (reason?.length ?? 0), 0)
       assert.isAtMost(2 * characters, 16 * 1024 * 1024)
       assert.isAbove(all.length, 1_000)
@@ -46,17 +43,17 @@ describe("the request log", () => {
   it.effect("marks a cut record", () =>
     Effect.gen(function*() {
       const log = yield* filled(1, 14_500)
-      const [record] = yield* log.all
+      const [record] = log.all()
       assert.deepInclude(record, { truncated: true, query: `${"q".repeat(2_000)}…`, reason: `${"r".repeat(500)}…` })
       log.open("GET", "/me", "", 0)
-      assert.isFalse((yield* log.all)[1]?.truncated)
+      assert.isFalse(log.all()[1]?.truncated)
     }).pipe(Effect.provide(logLayer)))
 
   it.effect("keeps the last 10,000 small requests", () =>
     Effect.gen(function*() {
       const log = yield* filled(25_000, 10)
-      const all = yield* log.all
-      assert.strictEqual((yield* log.read({})).data.length, 1_000)
+      const all = log.all()
+      assert.strictEqual(log.read({}).data.length, 1_000)
       assert.deepStrictEqual([all.length, all[0]?.id, all.at(-1)?.id], [10_000, "req_15001", "req_25000"])
     }).pipe(Effect.provide(logLayer)))
 
@@ -66,13 +63,13 @@ describe("the request log", () => {
       const ids: Array<string> = []
       let after: string | null = "req_0"
       while (after !== null) {
-        const page: RequestLog.RequestPage = yield* log.read({ after })
+        const page: RequestLog.RequestPage = log.read({ after })
         assert.isAtMost(JSON.stringify(page).length, 4 * 1024 * 1024)
         ids.push(...page.data.map(({ id }) => id))
         after = page.next
       }
-      assert.deepStrictEqual(ids, (yield* log.all).map(({ id }) => id))
-      assert.strictEqual((yield* log.read({})).data.at(-1)?.id, "req_3000")
+      assert.deepStrictEqual(ids, log.all().map(({ id }) => id))
+      assert.strictEqual(log.read({}).data.at(-1)?.id, "req_3000")
     }).pipe(Effect.provide(logLayer)))
 })
 
@@ -97,8 +94,8 @@ layer(layerInProcess())("the request log, over the control API", (it) => {
       for (const value of [Redacted.value(sandbox.apiKey), Redacted.value(apiKey)]) {
         const all = Array.from(value, (character) => `%${character.charCodeAt(0).toString(16)}`).join("")
         for (const written of [value, all, all.replaceAll("%", "%25"), value.replace("_", "%5F"), `x${value}${value}`]) {
-          yield* sandbox.reset.pipe(Effect.zipRight(call("GET", `/users/${written}?token=${written}`)),
-            Effect.zipRight(call("GET", `/nowhere/${written}`)))
+          yield* sandbox.reset.pipe(Effect.andThen(call("GET", `/users/${written}?token=${written}`)),
+            Effect.andThen(call("GET", `/nowhere/${written}`)))
           const shown = [JSON.stringify(yield* sandbox.requests), (yield* control("GET", "/requests")).text].join("")
           for (const secret of [value, encodeURIComponent(value), all, all.replaceAll("%", "%25")]) {
             assert.notInclude(shown, secret.slice("key_".length), written)
@@ -109,7 +106,7 @@ layer(layerInProcess())("the request log, over the control API", (it) => {
     }))
 
   it.prop("masks a key however it is percent-encoded, and nothing else", [
-    FastCheck.array(FastCheck.boolean(), { minLength: 44, maxLength: 44 })
+    arrayOf(boolean, { minLength: 44, maxLength: 44 })
   ], ([choices]) => {
     const value = `key_${"aZ09".repeat(10)}`
     const written = Array.from(value,
@@ -119,7 +116,7 @@ layer(layerInProcess())("the request log, over the control API", (it) => {
 })
 
 describe("a key that is created at run time", () => {
-  it.scoped("comes from no generator that a program can seed or repeat", () =>
+  it.effect("comes from no generator that a program can seed or repeat", () =>
     Effect.gen(function*() {
       yield* Effect.acquireRelease(
         Effect.sync(() => vi.spyOn(Math, "random").mockReturnValue(0.5)),
@@ -129,7 +126,7 @@ describe("a key that is created at run time", () => {
         Effect.gen(function*() {
           const { createKey } = yield* Sandbox.Sandbox
           return Redacted.value((yield* createKey("1001")).apiKey)
-        }).pipe(Effect.provide(layerInProcess()), Effect.withRandom(Random.make("the same")))
+        }).pipe(Effect.provide(layerInProcess()), Random.withSeed("the same"))
       const [one, other] = [yield* made(), yield* made()]
       assert.match(one, /^key_[A-Za-z0-9]{40}$/)
       assert.notStrictEqual(one, other)

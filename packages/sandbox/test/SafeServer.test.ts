@@ -2,18 +2,20 @@
  * A sandbox on a socket: it listens on this machine only, limits requests, logs no key
  * and stops on request.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Cause, Duration, Effect, Exit, HashMap, Layer, Logger, LogLevel, Redacted, Schedule, Scope } from "effect"
+import { Duration, Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
+import * as FileSystem from "effect/FileSystem"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { connect } from "node:net"
 import { networkInterfaces } from "node:os"
+import { collect } from "./collected.ts"
 import * as Sockets from "./sockets.ts"
-import { call, layerInProcess, layerSocket, refusal } from "./support.ts"
+import { call, layerInProcess, layerLogs, layerSocket, type LogEvent, refusal } from "./support.ts"
 
 const reachable = (host: string, port: number) =>
-  Effect.async<boolean>((resume) => {
+  Effect.callback<boolean>((resume) => {
     const socket = connect(port, host)
     const tell = (answer: boolean) => {
       socket.destroy()
@@ -42,7 +44,7 @@ describe("a sandbox on a socket", () => {
 })
 
 layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it) => {
-  it.scoped("is refused with the envelope if its headers exceed 16 KiB, few large or many small ones", () =>
+  it.effect("is refused with the envelope if its headers exceed 16 KiB, few large or many small ones", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 4_000 }, (_, index) => `a${index}:b`)
       for (const headers of [[`x: ${"y".repeat(17_000)}`], many]) {
@@ -54,7 +56,7 @@ layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it
       }
     }))
 
-  it.scoped("keeps all of its headers below that, however many there are", () =>
+  it.effect("keeps all of its headers below that, however many there are", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       const many = Array.from({ length: 2_500 }, () => "a:b")
@@ -64,7 +66,7 @@ layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it
       assert.strictEqual(Sockets.statusOf(yield* closed), "200")
     }))
 
-  it.scoped("is refused with the envelope if it is malformed, or a CONNECT", () =>
+  it.effect("is refused with the envelope if it is malformed, or a CONNECT", () =>
     Effect.gen(function*() {
       const key = yield* Sockets.bearer
       for (
@@ -90,7 +92,49 @@ layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }))
 
-  it.scoped("may be pipelined: responses have the order of the requests", () =>
+  it.effect("is carried out and gets its own response, whatever follows it on the connection", () =>
+    Effect.gen(function*() {
+      const { state } = yield* Sandbox.Sandbox
+      const body = JSON.stringify({ text: "before garbage" })
+      const { closed, socket } = yield* Sockets.open
+      socket.write(
+        Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", yield* Sockets.bearer, "content-type: application/json",
+          `content-length: ${body.length}`, "", `${body}garbage garbage`, "", "")
+      )
+      assert.deepStrictEqual((yield* closed).match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 400"])
+      assert.lengthOf((yield* state).posts.filter(({ text }) => text === "before garbage"), 1)
+    }))
+
+  it.effect("gets its own response before a CONNECT or garbage behind it is refused, also while it waits", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const get = Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", yield* Sockets.bearer, "", "")
+      for (
+        const [requests, last, statuses] of [[1, "CONNECT x:1 HTTP/1.1\r\n\r\n", ["200", "404"]], [2, "garbage\r\n\r\n", [
+          "200",
+          "200",
+          "400"
+        ]]] as const
+      ) {
+        yield* sandbox.addFault({ kind: "delay", when: "after", millis: 20, method: "GET" })
+        const { closed, socket } = yield* Sockets.open
+        socket.write(get.repeat(requests) + last)
+        assert.deepStrictEqual<unknown>((yield* closed).match(/(?<=HTTP\/1\.1 )\d+/g), statuses, last)
+      }
+    }))
+
+  it.effect("that is a CONNECT may be given up by its caller", () =>
+    Effect.gen(function*() {
+      for (let number = 0; number < 50; number++) {
+        const { closed, socket } = yield* Sockets.open
+        socket.write("CONNECT x:1 HTTP/1.1\r\n\r\n")
+        socket.resetAndDestroy()
+        yield* closed
+      }
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }))
+
+  it.effect("may be pipelined: responses have the order of the requests", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       const key = yield* Sockets.bearer
@@ -105,7 +149,7 @@ layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.scoped(
     Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.flatMap(fs.makeTempDirectoryScoped(), (folder) => use(`${folder}/sandbox.db`)))
-  ).pipe(Effect.provide(NodeContext.layer))
+  ).pipe(Effect.provide(NodeServices.layer))
 
 describe("a key", () => {
   for (const [way, make] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
@@ -113,10 +157,7 @@ describe("a key", () => {
       withFile((data) =>
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
-          const told: Array<string> = []
-          const logger = Logger.make(({ annotations, cause, message, spans }) => {
-            told.push(JSON.stringify([message, HashMap.toEntries(annotations), [...spans]]) + Cause.pretty(cause))
-          })
+          const told: Array<LogEvent> = []
           const keys = yield* Effect.gen(function*() {
             const sandbox = yield* Sandbox.Sandbox
             const { id } = yield* sandbox.createAccount()
@@ -135,12 +176,11 @@ describe("a key", () => {
             yield* call("GET", "/me", { key: made.apiKey })
             return [Redacted.value(sandbox.apiKey), Redacted.value(made.apiKey), unknown]
           }).pipe(
-            Effect.provide(Layer.provideMerge(make({ data }), Logger.replace(Logger.defaultLogger, logger))),
-            Logger.withMinimumLogLevel(LogLevel.All)
+            Effect.provide(Layer.provideMerge(make({ data }), layerLogs(told)))
           )
-          assert.include(told.join("\n"), "sandbox.storage_failed")
+          assert.include(JSON.stringify(told), "sandbox.storage_failed")
           for (const key of keys) {
-            assert.notInclude(told.join("\n"), key.slice("key_".length))
+            assert.notInclude(JSON.stringify(told), key.slice("key_".length))
           }
         })
       ))
@@ -148,6 +188,23 @@ describe("a key", () => {
 })
 
 describe("a stop", () => {
+  it.live("leaves nothing of the server in memory", () =>
+    Effect.gen(function*() {
+      let server: WeakRef<object> | undefined
+      const note = (message: unknown) => {
+        server = typeof message === "object" && message !== null && "server" in message && typeof message.server === "object" &&
+            message.server !== null
+          ? new WeakRef(message.server)
+          : undefined
+      }
+      subscribe("http.server.request.start", note)
+      yield* Effect.provide(call("GET", "/me"), layerSocket())
+      unsubscribe("http.server.request.start", note)
+      assert.isDefined(server)
+      yield* collect
+      assert.isUndefined(server?.deref())
+    }))
+
   it.live("closes waiting connections, and leaves no port, no lock and no file of its own", () =>
     withFile((data) =>
       Effect.gen(function*() {

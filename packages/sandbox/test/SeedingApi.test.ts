@@ -1,10 +1,11 @@
 /**
  * Seeding over HTTP: with a client derived from the contract, and with invalid requests.
  */
-import { FetchHttpClient, HttpApiClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ControlApi, Sandbox } from "@plaza/sandbox"
 import { DateTime, Effect, Redacted } from "effect"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import { call, control, field, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
 
 const client = Effect.gen(function*() {
@@ -22,23 +23,23 @@ layer(layerSocket(), { excludeTestServices: true })("over a socket, a client der
       const seeding = yield* client
       const id = "A/1 %?#é"
       yield* seeding.createAccount({ payload: { id, username: "awkward", name: "Awk", access: "none", photo: false } })
-      const path = { id }
-      const asked = yield* seeding.requestAccess({ path, payload: { useCase: "stock", botName: "bot" } })
+      const params = { id }
+      const asked = yield* seeding.requestAccess({ params, payload: { useCase: "stock", botName: "bot" } })
       assert.deepStrictEqual((yield* seeding.listAccessRequests()).data[0], asked)
-      const decided = yield* seeding.decideAccess({ path: { id: asked.id }, payload: { decision: "approve" } })
+      const decided = yield* seeding.decideAccess({ params: { id: asked.id }, payload: { decision: "approve" } })
       assert.strictEqual(decided.status, "approved")
-      const made = yield* seeding.createKey({ path, payload: { name: "one", scopes: ["profile:read", "posts:write"] } })
+      const made = yield* seeding.createKey({ params, payload: { name: "one", scopes: ["profile:read", "posts:write"] } })
       const key = made.apiKey
       assert.notInclude(JSON.stringify(made), Redacted.value(key))
       assert.strictEqual(field(yield* call("GET", "/me", { key }), "id"), id)
       const write = call("POST", "/posts", { key, json: { text: "a" } })
       assert.strictEqual(refusal(yield* write), "403 PROFILE_INCOMPLETE")
-      yield* seeding.setProfile({ path, payload: { photo: true } })
+      yield* seeding.setProfile({ params, payload: { photo: true } })
       assert.strictEqual((yield* write).status, 200)
-      yield* seeding.setAccess({ path, payload: { move: "suspend" } })
+      yield* seeding.setAccess({ params, payload: { move: "suspend" } })
       assert.strictEqual(refusal(yield* write), "403 DEVELOPER_ACCESS_REVOKED")
-      yield* seeding.setAccess({ path, payload: { move: "restore" } })
-      yield* seeding.revokeKey({ path: { id: made.id } })
+      yield* seeding.setAccess({ params, payload: { move: "restore" } })
+      yield* seeding.revokeKey({ params: { id: made.id } })
       assert.strictEqual(refusal(yield* write), "401 INVALID_API_KEY")
     })))
 
@@ -57,7 +58,7 @@ layer(layerSocket(), { excludeTestServices: true })("over a socket, a client der
       assert.strictEqual(refusal(yield* send), "403 CHAT_NOT_ALLOWED")
       yield* seeding.setRelation({ payload: { from: peerId, to: "1001", follows: true } })
       assert.strictEqual((yield* send).status, 200)
-      const createdAt = DateTime.unsafeMake("2026-01-02T03:04:05.006Z")
+      const createdAt = DateTime.makeUnsafe("2026-01-02T03:04:05.006Z")
       const post = yield* seeding.createPost({ payload: { accountId: peerId, text: "theirs", createdAt } })
       const kept = (yield* state).posts.find((each) => each.id === post.id)
       assert.deepInclude({ ...kept }, { authorId: peerId, text: "theirs", createdAt })
@@ -67,7 +68,7 @@ layer(layerSocket(), { excludeTestServices: true })("over a socket, a client der
   it.effect("gets the errors of the interface", () =>
     asClient(Effect.gen(function*() {
       const seeding = yield* client
-      const error = yield* Effect.flip(seeding.setAccess({ path: { id: "nobody" }, payload: { move: "suspend" } }))
+      const error = yield* Effect.flip(seeding.setAccess({ params: { id: "nobody" }, payload: { move: "suspend" } }))
       assert.strictEqual(error._tag, "NotFound")
     })))
 })

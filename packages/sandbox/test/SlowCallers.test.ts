@@ -12,7 +12,7 @@ const long = Duration.minutes(10)
 const timeouts = { headers: long, request: long, response: long, idle: long, stop: long }
 
 describe("a slow caller", () => {
-  it.scopedLive("that does not finish its headers gets an error and a closed connection", () =>
+  it.live("that does not finish its headers gets an error and a closed connection", () =>
     Effect.gen(function*() {
       const silent = yield* Sockets.open
       const slow = yield* Sockets.open
@@ -24,7 +24,7 @@ describe("a slow caller", () => {
       }
     }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short } }))))
 
-  it.scopedLive("that does not finish its body gets an error and a closed connection, and nothing is written", () =>
+  it.live("that does not finish its body gets an error and a closed connection, and nothing is written", () =>
     Effect.gen(function*() {
       const before = yield* (yield* Sandbox.Sandbox).state
       for (const [path, type] of [["/posts", "application/json"], ["/media", "multipart/form-data; boundary=b"]] as const) {
@@ -40,7 +40,7 @@ describe("a slow caller", () => {
       assert.deepStrictEqual(yield* (yield* Sandbox.Sandbox).state, before)
     }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short, request: short } }))))
 
-  it.scopedLive("that does not finish a refused request gets one response, not two", () =>
+  it.live("that does not finish a refused request gets one response, not two", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       socket.write(
@@ -52,7 +52,7 @@ describe("a slow caller", () => {
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
     }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short, request: short } }))))
 
-  it.scopedLive("without a further request loses the connection without a response", () =>
+  it.live("without a further request loses the connection without a response", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       socket.write(Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", "", ""))

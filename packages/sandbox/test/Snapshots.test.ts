@@ -1,11 +1,11 @@
 /**
  * Named snapshots: saved and restored in memory and in a data file, with the clock and uploaded files.
  */
-import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { readdirSync } from "node:fs"
 import { call, control, layerInProcess, refusal } from "./support.ts"
 
@@ -87,13 +87,12 @@ layer(layerInProcess())("a snapshot", (it) => {
     }))
 })
 
-it.scopedLive("of a data file outlives its sandbox and keeps uploaded files until it is removed", () =>
+it.live("of a data file outlives its sandbox and keeps uploaded files until it is removed", () =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const data = `${yield* files.makeTempDirectoryScoped()}/shop.db`
     const stored = () => readdirSync(`${data}-media`)
-    const running = <A, E>(effect: Effect.Effect<A, E, Effect.Effect.Context<typeof change>>) =>
-      Effect.provide(effect, layerInProcess({ data }))
+    const running = <A, E>(effect: Effect.Effect<A, E, Effect.Services<typeof change>>) => Effect.provide(effect, layerInProcess({ data }))
     const saved = yield* running(Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const seeded = stored()

@@ -1,19 +1,21 @@
 /**
  * A data file's files on the disk: a sandbox changes no foreign files, and other users can read none of its own.
  */
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as SmallDisk from "@plaza/testing/SmallDisk"
-import { Effect, HashMap, Layer, Logger, LogLevel } from "effect"
+import { Cause, Effect, Exit, Layer } from "effect"
+import { execFileSync } from "node:child_process"
 import Mutable, * as Fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as MediaFiles from "../src/areas/media/MediaFiles.ts"
-import * as Database from "../src/storage/Database.ts"
-import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.ts"
+import { MediaRepo } from "../src/areas/media/MediaRepo.ts"
+import { Db } from "../src/storage/Db.ts"
+import { call, control, layerInProcess, layerLogs, layerSocket, type LogEvent, messageOf, refusal } from "./support.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "plaza-storage-"))),
@@ -86,7 +88,7 @@ describe("the folder of uploads", () => {
         const kept = contents(elsewhere)
         yield* control("POST", "/reset")
         assert.deepStrictEqual(contents(elsewhere), kept)
-      }).pipe(Effect.provide(layerInProcess({ data })), Logger.withMinimumLogLevel(LogLevel.None))
+      }).pipe(Effect.provide(Layer.provideMerge(layerInProcess({ data }), layerLogs([]))))
     })))
 })
 
@@ -100,7 +102,7 @@ describe("an interrupted upload", () => {
         const { write } = yield* MediaFiles.MediaFiles
         const givenUp = write((append) =>
           Effect.gen(function*() {
-            yield* append(new Uint8Array(1))
+            append(new Uint8Array(1))
             Fs.cpSync(`${data}-media`, elsewhere, { recursive: true })
             Fs.renameSync(`${data}-media`, join(path, "moved"))
             Fs.symlinkSync(elsewhere, `${data}-media`)
@@ -109,7 +111,7 @@ describe("an interrupted upload", () => {
         )
         assert.strictEqual(yield* Effect.flip(givenUp), "given up")
         assert.strictEqual(contents(elsewhere).length, 1)
-      }).pipe(Effect.provide(Layer.provide(MediaFiles.layer(data), Database.layer(data))))
+      }).pipe(Effect.provide(MediaFiles.MediaFiles.layer(data).pipe(Layer.provide(MediaRepo.layer), Layer.provide(Db.layer(data)))))
     })))
 })
 
@@ -128,6 +130,18 @@ describe("a foreign SQLite file", () => {
       })))
   }
 
+  for (const table of ["meta", "posts", "arrivals", "media_folder", "snapshot_files"]) {
+    it.effect(`that is a data file without its table ${table} is refused`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const data = join(yield* folder, "data.db")
+        yield* Effect.scoped(Layer.build(Sandbox.layerHttpClient({ data })))
+        const other = new DatabaseSync(data)
+        other.exec(`DROP TABLE ${table}`)
+        other.close()
+        assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
+      })))
+  }
+
   it.effect("that a running program has open is refused, and its write-ahead log stays unchanged", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
@@ -138,6 +152,69 @@ describe("a foreign SQLite file", () => {
       assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
       assert.deepStrictEqual(contents(path), before)
     })))
+})
+
+describe("a data file that can't be used", () => {
+  it.effect("because it is a pipe is refused, and not waited for", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const data = join(yield* folder, "pipe")
+      execFileSync("mkfifo", [data])
+      assert.match((yield* refused({ data })).message, /it can't be opened or created there: name another file/)
+    })))
+
+  it.effect("because it is damaged in the middle is refused with one sentence", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const data = join(path, "shop.db")
+      yield* started({ data })
+      const whole = Fs.readFileSync(data)
+      const page = whole.readUInt16BE(16)
+      let refusals = 0
+      for (let number = 1; number < whole.length / page; number++) {
+        const damaged = Buffer.from(whole).fill(0xff, number * page, (number + 1) * page)
+        Fs.writeFileSync(data, damaged)
+        const exit = yield* Effect.exit(started({ data }))
+        if (Exit.isSuccess(exit)) continue
+        refusals++
+        const [reason] = exit.cause.reasons
+        assert.isTrue(reason !== undefined && Cause.isFailReason(reason), Cause.pretty(exit.cause))
+        assert.include(Cause.pretty(exit.cause), `the data file ${data} can't be used, it is not a SQLite file, or a damaged one`)
+      }
+      assert.isAbove(refusals, 3)
+    })))
+
+  it.live.skipIf(SmallDisk.missing !== undefined)("while the disk is full can be used once it is not, with every acknowledged write",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const disk = yield* SmallDisk.scoped
+        const data = join(disk.folder, "shop.db")
+        const assumptions = { requestsPerWindow: 10_000 }
+        const post = (index: number) => call("POST", "/posts", { json: { text: `${index} ${"x".repeat(4_000)}` } })
+        // Pages of every part of the file are in the log when the disk fills up.
+        yield* Effect.provide(Effect.forEach(Array.from({ length: 200 }, (_, index) => index), post), layerInProcess({ data, assumptions }))
+        let written = 200
+        yield* Effect.provide(
+          Effect.gen(function*() {
+            const count = 100
+            yield* Effect.forEach(Array.from({ length: count }, (_, index) => written + index), post)
+            written += count
+            yield* disk.fill
+            assert.strictEqual(
+              yield* Effect.repeat(Effect.map(post(0), ({ status }) => status), { until: (status) => status !== 200 }),
+              500
+            )
+          }),
+          layerInProcess({ data, assumptions })
+        )
+        // A start on the full disk may fail, and does no harm.
+        yield* Effect.exit(started({ data }))
+        yield* disk.free
+        const { posts } = yield* Effect.provide(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), layerInProcess({ data }))
+        const numbers = new Set(posts.map(({ text }) => text.split(" ")[0]))
+        for (let index = 0; index < written; index++) {
+          assert.isTrue(numbers.has(String(index)), String(index))
+        }
+      })))
 })
 
 describe("files and folders of a data file", () => {
@@ -210,20 +287,13 @@ describe("files of an earlier start that others can read", () => {
 })
 
 describe("a failure of the storage", () => {
-  interface Event {
-    readonly event: string
-    readonly fields: Readonly<Record<string, unknown>>
-  }
-  const listening = (events: Array<Event>) =>
-    Logger.replace(Logger.defaultLogger, Logger.make(({ annotations, message }) => {
-      events.push({ event: [message].flat().join(" "), fields: Object.fromEntries(HashMap.toEntries(annotations)) })
-    }))
+  const shown = (events: ReadonlyArray<LogEvent>) => events.map(({ fields, message }) => ({ event: message, fields }))
 
   for (const [way, make] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
     it.live.skipIf(SmallDisk.missing !== undefined)(`is 500 INTERNAL_ERROR and one event in the log, ${way}: a full disk`, () =>
       Effect.scoped(Effect.gen(function*() {
         const disk = yield* SmallDisk.scoped
-        const events: Array<Event> = []
+        const events: Array<LogEvent> = []
         yield* Effect.gen(function*() {
           yield* disk.fill
           const reply = yield* call("POST", "/posts", { json: { text: "x".repeat(4_000) } }).pipe(
@@ -234,28 +304,28 @@ describe("a failure of the storage", () => {
           )
           assert.strictEqual(refusal(reply), "500 INTERNAL_ERROR")
           assert.notInclude(messageOf(reply), "SQLITE")
-          assert.deepStrictEqual(events, [
+          assert.deepStrictEqual(shown(events), [
             { event: "sandbox.storage_failed", fields: { operation: "createPost", code: "SQLITE_FULL" } }
           ])
           yield* disk.free
           assert.strictEqual((yield* call("POST", "/posts", { json: { text: "a" } })).status, 200)
           assert.strictEqual(events.length, 1)
-        }).pipe(Effect.provide(Layer.provideMerge(make({ data: join(disk.folder, "shop.db") }), listening(events))))
+        }).pipe(Effect.provide(Layer.provideMerge(make({ data: join(disk.folder, "shop.db") }), layerLogs(events))))
       })))
   }
 
   it.effect("logs the error code of the file system when the upload folder is gone", () =>
     Effect.scoped(Effect.gen(function*() {
       const data = join(yield* folder, "shop.db")
-      const events: Array<Event> = []
+      const events: Array<LogEvent> = []
       yield* Effect.gen(function*() {
         Fs.rmSync(`${data}-media`, { recursive: true })
         assert.strictEqual(refusal(yield* call("POST", "/media", upload())), "500 INTERNAL_ERROR")
-        assert.deepStrictEqual(events, [
+        assert.deepStrictEqual(shown(events), [
           { event: "sandbox.storage_failed", fields: { operation: "uploadMedia", code: "ENOENT" } }
         ])
-      }).pipe(Effect.provide(Layer.provideMerge(layerInProcess({ data }), listening(events))))
-    })).pipe(Effect.provide(NodeContext.layer)))
+      }).pipe(Effect.provide(Layer.provideMerge(layerInProcess({ data }), layerLogs(events))))
+    })).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("logs a warning with each file whose mode can't be set, and uses it", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -278,10 +348,10 @@ describe("a failure of the storage", () => {
             syncBuiltinESMExports()
           })
       )
-      const events: Array<Event> = []
-      yield* Effect.provide(call("GET", "/me"), Layer.provideMerge(layerInProcess({ data }), listening(events)))
+      const events: Array<LogEvent> = []
+      yield* Effect.provide(call("GET", "/me"), Layer.provideMerge(layerInProcess({ data }), layerLogs(events)))
       // SQLite creates its log with the mode of the data file.
-      assert.deepStrictEqual(events, [data, `${data}-wal`].map((file) => ({ event: "sandbox.data_file_shared", fields: { file } })))
+      assert.deepStrictEqual(shown(events), [data, `${data}-wal`].map((file) => ({ event: "sandbox.data_file_shared", fields: { file } })))
       assert.strictEqual(modeOf(data), "644")
     })))
 })

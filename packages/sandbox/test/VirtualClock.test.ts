@@ -1,16 +1,17 @@
 /**
  * The virtual clock: what uses it, how it advances, and what uses the caller's clock.
  */
-import { FileSystem } from "@effect/platform"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Clock, DateTime, Duration, Effect, Fiber, Ref, TestClock } from "effect"
+import { Clock, DateTime, Duration, Effect, Fiber, Ref } from "effect"
+import * as FileSystem from "effect/FileSystem"
+import { TestClock } from "effect/testing"
 import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.ts"
 
 const me = call("GET", "/me")
 const createdAt = Effect.map(call("POST", "/posts", { json: { text: "a" } }), (reply) => field(reply, "createdAt"))
-const advance = (by: Duration.DurationInput) => Effect.flatMap(Sandbox.Sandbox, ({ advanceClock }) => advanceClock(by))
+const advance = (by: Duration.Input) => Effect.flatMap(Sandbox.Sandbox, ({ advanceClock }) => advanceClock(by))
 
 describe("the virtual clock", () => {
   it.effect("dates new items, ahead of the caller's clock", () =>
@@ -65,10 +66,10 @@ describe("the virtual clock", () => {
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       yield* addFault({ kind: "delay", when: "before", millis: 5_000 })
-      const reply = yield* Effect.fork(me)
+      const reply = yield* Effect.forkChild(me)
       yield* TestClock.adjust("4 seconds")
       yield* advance("1 hour")
-      assert.isNull(yield* Effect.map(Fiber.poll(reply), (exit) => exit._tag === "None" ? null : exit))
+      assert.isUndefined(reply.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(reply)).status, 200)
     }).pipe(Effect.provide(layerInProcess())))
@@ -117,12 +118,12 @@ describe("the virtual clock", () => {
       const fs = yield* FileSystem.FileSystem
       const data = `${yield* fs.makeTempDirectoryScoped()}/sandbox.db`
       const inFile = <A, E>(effect: Effect.Effect<A, E, Sandbox.Sandbox>) => Effect.provide(effect, layerInProcess({ data }))
-      yield* inFile(Effect.zipRight(advance("1 day"), advance("1 day")))
+      yield* inFile(Effect.andThen(advance("1 day"), advance("1 day")))
       const { aheadMillis } = yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ clock }) => clock))
       assert.strictEqual(aheadMillis, Duration.toMillis("2 days"))
       yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset))
       assert.strictEqual((yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ clock }) => clock))).aheadMillis, 0)
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
   it.effect("overtakes no caller in process, however many requests run at once", () =>
     Effect.gen(function*() {
@@ -136,9 +137,11 @@ describe("the virtual clock", () => {
           yield* Ref.update(answered, (count) => count + 1)
           return [status, (yield* Clock.currentTimeMillis) - sent] as const
         })
-      const callers = yield* Effect.fork(Effect.all(Array.from({ length: 250 }, (_, index) => caller(index)), { concurrency: "unbounded" }))
+      const callers = yield* Effect.forkChild(
+        Effect.all(Array.from({ length: 250 }, (_, index) => caller(index)), { concurrency: "unbounded" })
+      )
       yield* TestClock.adjust("9 millis")
-      yield* Effect.sleep(Duration.hours(1)).pipe(Effect.fork, Effect.zipRight(TestClock.adjust("1 hour")))
+      yield* Effect.sleep(Duration.hours(1)).pipe(Effect.forkChild, Effect.andThen(TestClock.adjust("1 hour")))
       assert.deepStrictEqual([...new Set((yield* Fiber.join(callers)).map(String))], ["200,0"])
       assert.strictEqual(yield* Ref.get(answered), 250)
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 1_000 } }))))

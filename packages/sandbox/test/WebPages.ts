@@ -1,9 +1,9 @@
 /**
  * Requests pages and submits forms without a browser.
  */
-import type { HttpMethod } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
+import type * as HttpMethod from "effect/http/HttpMethod"
 import { Transport } from "./support.ts"
 
 /** Requests a page. */

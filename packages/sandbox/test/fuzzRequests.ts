@@ -1,5 +1,19 @@
 /** Generates requests for the fuzz tests. */
-import { FastCheck as fc } from "effect"
+import {
+  anyOf,
+  arrayOf,
+  between,
+  boolean,
+  bytes,
+  elementOf,
+  json,
+  oneOf,
+  someOf,
+  textOf,
+  unicode,
+  weighted
+} from "@plaza/testing/Generators"
+import { Arbitrary } from "effect"
 
 /** The bytes of one connection. */
 export interface Fuzzed {
@@ -23,13 +37,10 @@ const known = [
   "9007199254740994",
   "conv_1"
 ]
-const id = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...known) },
-  { weight: 1, arbitrary: fc.constantFrom("me", "%", "%zz", "%ff", "..", "%00") },
-  {
-    weight: 1,
-    arbitrary: fc.string({ unit: "binary", maxLength: 40 }).map((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "?")))
-  }
+const id = weighted(
+  [3, anyOf(known)],
+  [1, anyOf(["me", "%", "%zz", "%ff", "..", "%00"])],
+  [1, Arbitrary.map(unicode({ maxLength: 40 }), encodeURIComponent)]
 )
 const routes = [
   "GET /me",
@@ -57,187 +68,224 @@ const routes = [
   "POST /conversations/:id/messages"
 ]
 /** Characters that are valid in a request line. */
-const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 60 })
-const path = fc.oneof(
-  visible.map((text) => `/open/v1/${text}`),
-  fc.constantFrom("/open/v1", "/open/v1/", "/open/v2/me", "*", "http://elsewhere/open/v1/me", "//open/v1/me", "/open/v1/../../open/v1/me",
-    "/open/v1/me#x", "/OPEN/V1/me")
+const visible = textOf(between(0x21, 0x7e), { maxLength: 60 })
+const path = oneOf<string>(
+  Arbitrary.map(visible, (text) => `/open/v1/${text}`),
+  anyOf([
+    "/open/v1",
+    "/open/v1/",
+    "/open/v2/me",
+    "*",
+    "http://elsewhere/open/v1/me",
+    "//open/v1/me",
+    "/open/v1/../../open/v1/me",
+    "/open/v1/me#x",
+    "/OPEN/V1/me"
+  ])
 )
-const query = fc.oneof(
-  { weight: 3, arbitrary: fc.constant("") },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(
-      fc.constantFrom("limit", "cursor", "limit=3&limit", "%", "__proto__", ""),
-      fc.oneof(visible, fc.constantFrom("0", "1", "100", "101", "1e1", "-1", "1.5", "NaN", "%00", "%ff", "9".repeat(400)))
-    ).map(([name, value]) => `?${name}=${value}`)
-  }
+const query = weighted<string>(
+  [3, Arbitrary.Constant("")],
+  [
+    2,
+    Arbitrary.map(
+      Arbitrary.all([
+        anyOf(["limit", "cursor", "limit=3&limit", "%", "__proto__", ""]),
+        oneOf<string>(visible, anyOf(["0", "1", "100", "101", "1e1", "-1", "1.5", "NaN", "%00", "%ff", "9".repeat(400)]))
+      ]),
+      ([name, value]) => `?${name}=${value}`
+    )
+  ]
 )
-const method = fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "M-SEARCH", "QUERY")
-const operation = fc.tuple(fc.constantFrom(...routes), id).map(([route, id]) => {
+const method = anyOf(["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "M-SEARCH", "QUERY"])
+const operation = Arbitrary.map(Arbitrary.all([anyOf(routes), id]), ([route, id]) => {
   const [method = "", path = ""] = route.split(" ")
   return { method, path: `/open/v1${path.replace(":id", id)}` }
 })
-const asked = fc.oneof(
-  { weight: 8, arbitrary: operation },
-  { weight: 1, arbitrary: fc.record({ method, path: operation.map(({ path }) => path) }) },
-  { weight: 1, arbitrary: fc.record({ method, path }) }
+const asked = weighted<{ readonly method: string; readonly path: string }>(
+  [8, operation],
+  [1, Arbitrary.all({ method, path: Arbitrary.map(operation, ({ path }) => path) })],
+  [1, Arbitrary.all({ method, path })]
 )
 
 /** Nested arrays and objects, deeper than the stack of any recursive parser. */
-const deep = fc.tuple(fc.constantFrom(["[", "]"], ["{\"a\":", "}"]), fc.integer({ min: 100, max: 60_000 }), fc.boolean()).map(
+const deep = Arbitrary.map(
+  Arbitrary.all([elementOf([["[", "]"], ["{\"a\":", "}"]]), between(100, 60_000), boolean]),
   ([[open = "", close = ""], depth, closed]) => `{"text":${open.repeat(depth)}1${closed ? close.repeat(depth) : ""}}`
 )
-const anyText = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 100 }),
-  fc.constantFrom("", " ", "\u0000", "a".repeat(5_000), "🛒".repeat(5_001), "\ud800", "\u202e"),
-  fc.lorem()
+const anyText = oneOf<string>(
+  unicode({ maxLength: 100 }),
+  anyOf(["", " ", "\u0000", "a".repeat(5_000), "🛒".repeat(5_001), "\ud800", "\u202e"]),
+  Arbitrary.map(arrayOf(anyOf(["nihil", "est", "in", "intellectu,", "quod"])), (words) => words.join(" "))
 )
-const anyValue = fc.oneof(anyText, fc.jsonValue({ maxDepth: 3 }),
-  fc.constantFrom(-1, 0, 0.5, 1e300, Number.MAX_SAFE_INTEGER + 2, null, true, [], {}))
-const payload = fc.record(
-  {
-    text: anyValue,
-    mediaIds: fc.oneof(fc.array(anyText, { maxLength: 3 }), anyValue),
-    stock: anyValue,
-    carrier: anyValue,
-    trackingNumber: anyValue,
-    __proto__: anyValue,
-    constructor: anyValue
-  },
-  { requiredKeys: [] }
+const anyValue = oneOf<unknown>(
+  anyText,
+  json,
+  elementOf<unknown>([-1, 0, 0.5, 1e300, Number.MAX_SAFE_INTEGER + 2, null, true, [], {}])
 )
+const payload = someOf({
+  text: anyValue,
+  mediaIds: oneOf<unknown>(arrayOf(anyText, { maxLength: 3 }), anyValue),
+  stock: anyValue,
+  carrier: anyValue,
+  trackingNumber: anyValue,
+  ["__proto__"]: anyValue,
+  constructor: anyValue
+})
 /** Valid bodies of every operation with a body. */
 const right = { text: "hello", mediaIds: [], stock: 3, carrier: "Post", trackingNumber: "1" }
-const json = fc.oneof(
-  { weight: 6, arbitrary: fc.constant(JSON.stringify(right)) },
-  { weight: 6, arbitrary: payload.map((value) => JSON.stringify(value)) },
-  { weight: 2, arbitrary: fc.json() },
-  { weight: 1, arbitrary: fc.tuple(fc.json(), fc.nat({ max: 20 })).map(([text, cut]) => text.slice(0, -1 - cut)) },
-  { weight: 1, arbitrary: fc.string({ unit: "binary" }) }
+const jsonText = weighted<string>(
+  [6, Arbitrary.Constant(JSON.stringify(right))],
+  [6, Arbitrary.map(payload, (value) => JSON.stringify(value))],
+  [2, Arbitrary.map(json, (value) => JSON.stringify(value))],
+  [1, Arbitrary.map(Arbitrary.all([json, between(0, 20)]), ([value, cut]) => JSON.stringify(value).slice(0, -1 - cut))],
+  [1, unicode()]
 )
-const jsonBytes = fc.oneof(
-  { weight: 40, arbitrary: json.map((text) => Buffer.from(text)) },
-  { weight: 3, arbitrary: json.map((text) => Buffer.from(text, "utf16le")) },
-  {
-    weight: 3,
-    arbitrary: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.concat([Buffer.from("{\"text\":\""), bytes, Buffer.from("\"}")]))
-  },
-  { weight: 3, arbitrary: deep.map((text) => Buffer.from(text)) },
-  { weight: 1, arbitrary: fc.integer({ min: 900_000, max: 1_300_000 }).map((size) => Buffer.from(`{"text":"${"x".repeat(size)}"}`)) }
+const jsonBytes = weighted<Buffer>(
+  [40, Arbitrary.map(jsonText, (text) => Buffer.from(text))],
+  [3, Arbitrary.map(jsonText, (text) => Buffer.from(text, "utf16le"))],
+  [3, Arbitrary.map(bytes({ maxLength: 200 }), (bytes) => Buffer.concat([Buffer.from("{\"text\":\""), bytes, Buffer.from("\"}")]))],
+  [3, Arbitrary.map(deep, (text) => Buffer.from(text))],
+  [1, Arbitrary.map(between(900_000, 1_300_000), (size) => Buffer.from(`{"text":"${"x".repeat(size)}"}`))]
 )
-const multipart = fc.record({
-  head: fc.constantFrom(
-    "Content-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\nContent-Type: image/png",
-    "Content-Disposition: form-data; name=\"other\"; filename=\"a.png\"",
-    "Content-Disposition: form-data; name=\"file\"",
-    "Content-Disposition: attachment",
-    "Content-Type: image/png",
-    "nonsense",
-    ""
-  ),
-  content: fc.uint8Array({ maxLength: 400 }),
-  parts: fc.integer({ min: 0, max: 3 }),
-  last: fc.constantFrom("--", "", "-", "garbage")
-}).map(({ content, head, last, parts }) =>
-  Buffer.concat([
-    ...Array.from({ length: parts }, () => Buffer.concat([Buffer.from(`--fuzz\r\n${head}\r\n\r\n`), content, Buffer.from("\r\n")])),
-    Buffer.from(`--fuzz${last}\r\n`)
-  ])
+const multipart = Arbitrary.map(
+  Arbitrary.all({
+    head: anyOf([
+      "Content-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\nContent-Type: image/png",
+      "Content-Disposition: form-data; name=\"other\"; filename=\"a.png\"",
+      "Content-Disposition: form-data; name=\"file\"; filename=\"a\\\"b.png\"",
+      "Content-Disposition: form-data; name=\"file\"",
+      "Content-Disposition: attachment",
+      "Content-Type: image/png",
+      "nonsense",
+      ""
+    ]),
+    content: bytes({ maxLength: 400 }),
+    parts: between(0, 3),
+    last: anyOf(["--", "", "-", "garbage"])
+  }),
+  ({ content, head, last, parts }) =>
+    Buffer.concat([
+      ...Array.from({ length: parts }, () => Buffer.concat([Buffer.from(`--fuzz\r\n${head}\r\n\r\n`), content, Buffer.from("\r\n")])),
+      Buffer.from(`--fuzz${last}\r\n`)
+    ])
 )
-const body = fc.oneof(
-  { weight: 4, arbitrary: fc.constant({ type: "", bytes: Buffer.alloc(0) }) },
-  {
-    weight: 12,
-    arbitrary: fc.tuple(
-      fc.oneof({ weight: 9, arbitrary: fc.constant("application/json") }, {
-        weight: 1,
-        arbitrary: fc.oneof(visible, fc.constantFrom("text/plain", "application/json; charset=utf-16", "multipart/form-data"))
-      }),
-      jsonBytes
-    ).map(([type, bytes]) => ({ type, bytes }))
-  },
-  { weight: 3, arbitrary: multipart.map((bytes) => ({ type: "multipart/form-data; boundary=fuzz", bytes })) }
+const contentType = weighted<string>(
+  [9, Arbitrary.Constant("application/json")],
+  [1, oneOf<string>(visible, anyOf(["text/plain", "application/json; charset=utf-16", "multipart/form-data"]))]
+)
+const body = weighted<{ readonly type: string; readonly bytes: Buffer }>(
+  [4, Arbitrary.Constant({ type: "", bytes: Buffer.alloc(0) })],
+  [12, Arbitrary.all({ type: contentType, bytes: jsonBytes })],
+  [3, Arbitrary.map(multipart, (bytes) => ({ type: "multipart/form-data; boundary=fuzz", bytes }))]
 )
 
-const latin = fc.string({
-  unit: fc.integer({ min: 0x20, max: 0xff }).filter((code) => code !== 0x7f).map((code) => String.fromCharCode(code)),
-  maxLength: 80
-})
-const header = fc.oneof(
-  latin.map((value) => `x-any: ${value}`),
-  latin.map((value) => `cookie: ${value}`),
-  latin.map((value) => `accept: ${value}`),
-  latin.map((value) => `x-request-id: ${value}`),
-  fc.constantFrom("expect: wonders", "if-match: *", "range: bytes=0-1", "host: elsewhere", "origin: http://evil.example", "te: trailers",
-    "forwarded: for=x", "x-http-method-override: DELETE")
+/** Latin-1 without control characters: what a header may have. */
+const latin = textOf(weighted([95, between(0x20, 0x7e)], [128, between(0x80, 0xff)]), { maxLength: 80 })
+const header = oneOf<string>(
+  Arbitrary.map(latin, (value) => `x-any: ${value}`),
+  Arbitrary.map(latin, (value) => `cookie: ${value}`),
+  Arbitrary.map(latin, (value) => `accept: ${value}`),
+  Arbitrary.map(latin, (value) => `x-request-id: ${value}`),
+  anyOf([
+    "expect: wonders",
+    "if-match: *",
+    "range: bytes=0-1",
+    "host: elsewhere",
+    "origin: http://evil.example",
+    "te: trailers",
+    "forwarded: for=x",
+    "x-http-method-override: DELETE"
+  ])
 )
 
 /** Well-formed HTTP requests with a valid key. */
-const wellFormed = (key: string) =>
-  fc.record({
-    asked,
-    query,
-    authorization: fc.oneof(
-      { weight: 12, arbitrary: fc.constant(`authorization: Bearer ${key}`) },
-      {
-        weight: 1,
-        arbitrary: fc.oneof(fc.constantFrom("x-no: key", `authorization: Basic ${key}`, `authorization: Bearer key_${"x".repeat(40)}`),
-          latin.map((text) => `authorization: Bearer ${text}`))
-      }
-    ),
-    headers: fc.array(header, { maxLength: 3 }),
-    body,
-    chunked: fc.boolean()
-  }).map(({ asked: { method, path }, authorization, body: { bytes, type }, chunked, headers, query }) => {
-    const lines = [
-      `${method} ${path}${query} HTTP/1.1`,
-      "host: localhost",
-      "connection: close",
-      authorization,
-      ...headers,
-      ...(type === "" ? [] : [`content-type: ${type}`]),
-      chunked ? "transfer-encoding: chunked" : `content-length: ${bytes.length}`
-    ]
-    const half = Math.ceil(bytes.length / 2)
-    const chunks = [bytes.subarray(0, half), bytes.subarray(half)].filter((chunk) => chunk.length > 0)
-    const framed = chunked
-      ? Buffer.concat([
-        ...chunks.flatMap((chunk) => [Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]),
-        Buffer.from("0\r\n\r\n")
-      ])
-      : bytes
-    return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), framed])
-  })
+const wellFormed = (key: string): Arbitrary.Arbitrary<Buffer> =>
+  Arbitrary.map(
+    Arbitrary.all({
+      asked,
+      query,
+      authorization: weighted<string>(
+        [12, Arbitrary.Constant(`authorization: Bearer ${key}`)],
+        [
+          1,
+          oneOf<string>(
+            anyOf(["x-no: key", `authorization: Basic ${key}`, `authorization: Bearer key_${"x".repeat(40)}`]),
+            Arbitrary.map(latin, (text) => `authorization: Bearer ${text}`)
+          )
+        ]
+      ),
+      headers: arrayOf(header, { maxLength: 3 }),
+      body,
+      chunked: boolean
+    }),
+    ({ asked: { method, path }, authorization, body: { bytes, type }, chunked, headers, query }) => {
+      const lines = [
+        `${method} ${path}${query} HTTP/1.1`,
+        "host: localhost",
+        "connection: close",
+        authorization,
+        ...headers,
+        ...(type === "" ? [] : [`content-type: ${type}`]),
+        chunked ? "transfer-encoding: chunked" : `content-length: ${bytes.length}`
+      ]
+      const half = Math.ceil(bytes.length / 2)
+      const chunks = [bytes.subarray(0, half), bytes.subarray(half)].filter((chunk) => chunk.length > 0)
+      const framed = chunked
+        ? Buffer.concat([
+          ...chunks.flatMap((chunk) => [Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]),
+          Buffer.from("0\r\n\r\n")
+        ])
+        : bytes
+      return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), framed])
+    }
+  )
+
+type Change = (bytes: Buffer) => Buffer
+
+const position = between(0, 0x7fff_ffff)
 
 /** Corruptions of the bytes. */
-const spoil = fc.oneof(
-  fc.record({ at: fc.nat(), by: fc.uint8Array({ minLength: 1, maxLength: 8 }) }).map(({ at, by }) => (bytes: Buffer) =>
-    Buffer.concat([bytes.subarray(0, at % bytes.length), by, bytes.subarray(at % bytes.length + by.length)])
+const spoil = oneOf<Change>(
+  Arbitrary.map(
+    Arbitrary.all({ at: position, by: bytes({ minLength: 1, maxLength: 8 }) }),
+    ({ at, by }): Change => (bytes) =>
+      Buffer.concat([bytes.subarray(0, at % bytes.length), by, bytes.subarray(at % bytes.length + by.length)])
   ),
-  fc.nat().map((at) => (bytes: Buffer) => bytes.subarray(0, at % bytes.length)),
-  fc.constantFrom("content-length: 5", "content-length: 0", "content-length: 99999999999999999999", "content-length: -1",
-    "transfer-encoding: gzip", `x-large: ${"y".repeat(20_000)}`, "no colon", " folded: line", "nul: \u0000", "expect: 100-continue",
-    "connection: upgrade\r\nupgrade: h2c")
-    .map((line) => (bytes: Buffer) =>
+  Arbitrary.map(position, (at): Change => (bytes) => bytes.subarray(0, at % bytes.length)),
+  Arbitrary.map(
+    anyOf([
+      "content-length: 5",
+      "content-length: 0",
+      "content-length: 99999999999999999999",
+      "content-length: -1",
+      "transfer-encoding: gzip",
+      `x-large: ${"y".repeat(20_000)}`,
+      "no colon",
+      " folded: line",
+      "nul: \u0000",
+      "expect: 100-continue",
+      "connection: upgrade\r\nupgrade: h2c"
+    ]),
+    (line): Change => (bytes) =>
       Buffer.concat([bytes.subarray(0, bytes.indexOf("\r\n") + 2), Buffer.from(`${line}\r\n`), bytes.subarray(bytes.indexOf("\r\n") + 2)])
-    ),
-  fc.constantFrom("HTTP/9.9", "HTTP/1.0", "", "HTTPS/1.1").map((version) => (bytes: Buffer) =>
-    Buffer.from(bytes.toString("latin1").replace("HTTP/1.1", version), "latin1")
   ),
-  fc.uint8Array({ maxLength: 300 }).map((bytes) => () => Buffer.from(bytes))
+  Arbitrary.map(
+    anyOf(["HTTP/9.9", "HTTP/1.0", "", "HTTPS/1.1"]),
+    (version): Change => (bytes) => Buffer.from(bytes.toString("latin1").replace("HTTP/1.1", version), "latin1")
+  ),
+  Arbitrary.map(bytes({ maxLength: 300 }), (bytes): Change => () => Buffer.from(bytes))
 )
 
 /** Requests to a sandbox with this key. */
-export const requests = (key: string): fc.Arbitrary<Fuzzed> =>
-  fc.oneof(
-    { weight: 7, arbitrary: wellFormed(key).map((bytes): Fuzzed => ({ bytes, end: "whole" })) },
-    { weight: 2, arbitrary: fc.tuple(wellFormed(key), spoil).map(([bytes, spoilt]): Fuzzed => ({ bytes: spoilt(bytes), end: "half" })) },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(wellFormed(key), fc.nat()).map(([bytes, at]): Fuzzed => ({
+export const requests = (key: string): Arbitrary.Arbitrary<Fuzzed> =>
+  weighted<Fuzzed>(
+    [7, Arbitrary.map(wellFormed(key), (bytes): Fuzzed => ({ bytes, end: "whole" }))],
+    [2, Arbitrary.map(Arbitrary.all([wellFormed(key), spoil]), ([bytes, spoilt]): Fuzzed => ({ bytes: spoilt(bytes), end: "half" }))],
+    [
+      1,
+      Arbitrary.map(Arbitrary.all([wellFormed(key), position]), ([bytes, at]): Fuzzed => ({
         bytes: bytes.subarray(0, at % bytes.length),
         end: "cut"
       }))
-    }
+    ]
   )

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 
 /** Kills the writer after this many acknowledged posts, and returns their number. */
 export const whileWriting = (data: string, enough: number): Effect.Effect<number> =>
-  Effect.async<number>((resume) => {
+  Effect.callback<number>((resume) => {
     const child = spawn(process.execPath, [
       "--conditions=@plaza/source",
       fileURLToPath(new URL("fixtures/writer.ts", import.meta.url)),

@@ -8,7 +8,7 @@ import { connect, type Socket } from "node:net"
 /** A connection and everything that was received on it. */
 export const open = Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) =>
   Effect.acquireRelease(
-    Effect.async<{ readonly socket: Socket; readonly closed: Effect.Effect<string> }>((resume) => {
+    Effect.callback<{ readonly socket: Socket; readonly closed: Effect.Effect<string> }>((resume) => {
       let received = ""
       const { hostname, port } = new URL(baseUrl)
       const socket = connect(Number(port), hostname)

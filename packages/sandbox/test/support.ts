@@ -1,7 +1,13 @@
 /** Test support: calls a sandbox over plain HTTP, in process or over a socket. */
-import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effect/platform"
-import { Sandbox } from "@plaza/sandbox"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Latitude, Sandbox } from "@plaza/sandbox"
+import { Cause, Context, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpMethod from "effect/http/HttpMethod"
+import { CurrentLatitude } from "../src/latitude/CurrentLatitude.ts"
+import { Db } from "../src/storage/Db.ts"
+import { MetaRepo } from "../src/storage/MetaRepo.ts"
 
 export interface Request {
   /** The key to send (default: the seeded key); null sends none. */
@@ -24,9 +30,9 @@ export interface Response {
 }
 
 /** In process or on a socket. */
-export class Transport extends Context.Tag("test/Transport")<Transport, {
+export class Transport extends Context.Service<Transport, {
   readonly send: (method: HttpMethod.HttpMethod, url: string, request: Request) => Effect.Effect<Response, unknown>
-}>() {}
+}>()("test/Transport") {}
 
 const parse = (text: string): unknown => {
   try {
@@ -36,7 +42,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-const headersOf = (sandbox: Sandbox.Sandbox["Type"], { bytes, headers, json, key = sandbox.apiKey, text }: Request) => ({
+const headersOf = (sandbox: Sandbox.Sandbox["Service"], { bytes, headers, json, key = sandbox.apiKey, text }: Request) => ({
   ...(key === null ? {} : { authorization: `Bearer ${typeof key === "string" ? key : Redacted.value(key)}` }),
   ...(json === undefined && text === undefined && bytes === undefined ? {} : { "content-type": "application/json" }),
   ...headers
@@ -45,59 +51,64 @@ const headersOf = (sandbox: Sandbox.Sandbox["Type"], { bytes, headers, json, key
 const bodyOf = ({ bytes, json, text }: Request): string | Uint8Array | undefined =>
   bytes ?? text ?? (json === undefined ? undefined : JSON.stringify(json))
 
-const inProcess = Layer.effect(
-  Transport,
-  Effect.gen(function*() {
-    const sandbox = yield* Sandbox.Sandbox
-    const client = yield* HttpClient.HttpClient
-    return {
-      send: (method, url, request) =>
-        Effect.gen(function*() {
-          const headers = headersOf(sandbox, request)
-          const body = bodyOf(request)
-          const response = yield* client.execute(
-            HttpClientRequest.make(method)(url, {
-              body: request.form !== undefined
-                ? HttpBody.formData(request.form)
-                : body === undefined
-                ? HttpBody.empty
-                : HttpBody.raw(body, { contentType: headers["content-type"] }),
-              headers
-            })
-          )
-          const text = yield* response.text
-          return { status: response.status, headers: response.headers, text, json: parse(text) }
+// New for each sandbox: a layer value that two sandboxes of one test share is built once.
+const inProcess = () =>
+  Layer.effect(
+    Transport,
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const client = yield* HttpClient.HttpClient
+      return {
+        send: (method, url, request) =>
+          Effect.gen(function*() {
+            const headers = headersOf(sandbox, request)
+            const body = bodyOf(request)
+            const response = yield* client.execute(
+              HttpClientRequest.make(method)(url, {
+                body: request.form !== undefined
+                  ? HttpBody.formData(request.form)
+                  : body === undefined
+                  ? HttpBody.empty
+                  : typeof body === "string"
+                  ? HttpBody.text(body, headers["content-type"])
+                  : HttpBody.uint8Array(body, headers["content-type"]),
+                headers
+              })
+            )
+            const text = yield* response.text
+            return { status: response.status, headers: response.headers, text, json: parse(text) }
+          })
+      }
+    })
+  )
+
+const bySocket = () =>
+  Layer.effect(
+    Transport,
+    Effect.map(Sandbox.Sandbox, (sandbox) => ({
+      send: (method: string, url: string, request: Request) =>
+        Effect.tryPromise(async (signal) => {
+          const response = await fetch(url, {
+            method,
+            headers: headersOf(sandbox, request),
+            // True of a text and of bytes: fetch accepts both.
+            body: request.form ?? (bodyOf(request) as BodyInit | undefined) ?? null,
+            signal
+          })
+          const text = await response.text()
+          return {
+            status: response.status,
+            headers: Object.fromEntries(response.headers),
+            text,
+            json: parse(text)
+          }
         })
-    }
-  })
-)
+    }))
+  )
 
-const bySocket = Layer.effect(
-  Transport,
-  Effect.map(Sandbox.Sandbox, (sandbox) => ({
-    send: (method: string, url: string, request: Request) =>
-      Effect.tryPromise(async (signal) => {
-        const response = await fetch(url, {
-          method,
-          headers: headersOf(sandbox, request),
-          // True of a text and of bytes: fetch accepts both.
-          body: request.form ?? (bodyOf(request) as BodyInit | undefined) ?? null,
-          signal
-        })
-        const text = await response.text()
-        return {
-          status: response.status,
-          headers: Object.fromEntries(response.headers),
-          text,
-          json: parse(text)
-        }
-      })
-  }))
-)
+export const layerInProcess = (options?: Sandbox.Options) => inProcess().pipe(Layer.provideMerge(Sandbox.layerHttpClient(options)))
 
-export const layerInProcess = (options?: Sandbox.Options) => inProcess.pipe(Layer.provideMerge(Sandbox.layerHttpClient(options)))
-
-export const layerSocket = (options?: Sandbox.ServerOptions) => bySocket.pipe(Layer.provideMerge(Sandbox.layerServer(options)))
+export const layerSocket = (options?: Sandbox.ServerOptions) => bySocket().pipe(Layer.provideMerge(Sandbox.layerServer(options)))
 
 /** Calls a path of the interface. */
 export const call = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
@@ -116,10 +127,7 @@ export const control = (method: HttpMethod.HttpMethod, path: string, request: Re
   })
 
 const Envelope = Schema.Struct({
-  error: Schema.Struct(
-    { code: Schema.String, message: Schema.NonEmptyString, field: Schema.optional(Schema.String) },
-    Schema.Record({ key: Schema.String, value: Schema.Unknown })
-  )
+  error: Schema.Struct({ code: Schema.String, message: Schema.NonEmptyString, field: Schema.optionalKey(Schema.String) })
 })
 const readEnvelope = Schema.decodeUnknownSync(Envelope)
 
@@ -152,3 +160,31 @@ export const pageOf = (reply: Response): { readonly ids: ReadonlyArray<string>; 
   const { data, next_cursor } = readIds(reply.json)
   return { ids: data.map(({ id }) => id), next: next_cursor }
 }
+
+/** The default latitude, without the rest of a sandbox. */
+export const layerLatitude = CurrentLatitude.layer(Latitude.defaults).pipe(
+  Layer.provide(MetaRepo.layer),
+  Layer.provide(Layer.fresh(Db.layer(":memory:")))
+)
+
+/** An entry of the program's log. */
+export interface LogEvent {
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly cause: string
+}
+
+/** Collects the log, at every level. */
+export const layerLogs = (events: Array<LogEvent>) =>
+  Layer.merge(
+    Logger.layer([Logger.make(({ cause, fiber, logLevel, message }) => {
+      events.push({
+        level: logLevel,
+        message: [message].flat().join(" "),
+        fields: fiber.getRef(References.CurrentLogAnnotations),
+        cause: Cause.pretty(cause)
+      })
+    })]),
+    Layer.succeed(References.MinimumLogLevel, "All")
+  )

@@ -1,5 +1,5 @@
 /** Decodes an id from a cell or a JSON value. */
-import * as PathSegment from "@plaza/domain/PathSegment"
+import * as PathSegment from "@plaza-legacy/domain/PathSegment"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"

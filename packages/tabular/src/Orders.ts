@@ -1,5 +1,5 @@
 /** The schema of rows with an order, its carrier and its tracking number. */
-import { OrderId } from "@plaza/domain/Ids"
+import { OrderId } from "@plaza-legacy/domain/Ids"
 import * as Either from "effect/Either"
 import * as CellText from "./CellText.ts"
 import * as Identity from "./Identity.ts"

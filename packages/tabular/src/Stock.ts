@@ -1,5 +1,5 @@
 /** The schema of rows with a product and its stock. */
-import { ProductId } from "@plaza/domain/Ids"
+import { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Either from "effect/Either"
 import * as Identity from "./Identity.ts"
 import type { RowSchema } from "./RowSchema.ts"

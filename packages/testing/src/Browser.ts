@@ -30,9 +30,9 @@ if (missing !== undefined) {
 }
 
 /** A browser shared by the tests of a suite. */
-export class Browser extends Context.Tag("@plaza/testing/Browser")<Browser, Chromium>() {}
+export class Browser extends Context.Service<Browser, Chromium>()("@plaza/testing/Browser") {}
 
-export const layer = Layer.scoped(
+export const layer = Layer.effect(
   Browser,
   Effect.acquireRelease(
     Effect.promise(() =>
@@ -63,7 +63,7 @@ export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, 
         errors.push(message.text())
       }
     })
-    yield* Effect.addFinalizer(() => errors.length === 0 ? Effect.void : Effect.dieMessage(`the page logs errors: ${errors.join("; ")}`))
+    yield* Effect.addFinalizer(() => errors.length === 0 ? Effect.void : Effect.die(`the page logs errors: ${errors.join("; ")}`))
     return page
   })
 

@@ -2,12 +2,15 @@
  * Fuzz tests: mutations of valid inputs. The tests run a few hundred of them with a fixed seed; `npm run fuzz -- TARGET SECONDS` runs a
  * target for that time with a new seed.
  */
+import * as Arbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as fc from "effect/FastCheck"
+import * as Schedule from "effect/Schedule"
 import { env } from "node:process"
 import { inspect } from "node:util"
+import { arrayOf, between, elementOf, oneOf, weighted } from "./Generators.ts"
 
 export interface Target {
   /** Valid inputs. */
@@ -71,23 +74,16 @@ type Mutation =
   | { readonly kind: "truncate"; readonly at: number }
 
 // Positions are parts of 2^16, so that they are in an input of any length.
-const position = fc.nat({ max: 0xffff })
+const position = between(0, 0xffff)
+const length = between(0, 64)
 
-const mutation = (inserted: ReadonlyArray<string | Uint8Array>): fc.Arbitrary<Mutation> =>
-  fc.oneof(
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant("replace" as const), at: position, byte: fc.nat({ max: 255 }) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant("remove" as const), at: position, length: fc.nat({ max: 64 }) }) },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        kind: fc.constant("repeat" as const),
-        at: position,
-        length: fc.nat({ max: 64 }),
-        times: fc.oneof(fc.constant(2), fc.nat({ max: 500 }))
-      })
-    },
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant("insert" as const), at: position, word: fc.constantFrom(...inserted) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("truncate" as const), at: position }) }
+const mutation = (inserted: ReadonlyArray<string | Uint8Array>): Arbitrary.Arbitrary<Mutation> =>
+  weighted<Mutation>(
+    [2, Arbitrary.all({ kind: Arbitrary.Constant("replace"), at: position, byte: between(0, 255) })],
+    [2, Arbitrary.all({ kind: Arbitrary.Constant("remove"), at: position, length })],
+    [1, Arbitrary.all({ kind: Arbitrary.Constant("repeat"), at: position, length, times: oneOf(Arbitrary.Constant(2), between(0, 500)) })],
+    [4, Arbitrary.all({ kind: Arbitrary.Constant("insert"), at: position, word: elementOf(inserted) })],
+    [1, Arbitrary.all({ kind: Arbitrary.Constant("truncate"), at: position })]
   )
 
 const mutate = (input: Buffer, change: Mutation): Buffer => {
@@ -112,37 +108,43 @@ const mutate = (input: Buffer, change: Mutation): Buffer => {
 }
 
 // The slowest input of the targets takes less than a second.
-const hangsAfterMillis = 60_000
+const hangsAfter = Duration.minutes(1)
 
 /** Checks a target. Fails with the smallest mutations that violate it. */
 export const run = ({ check, runs = 60, seeds, words: own = [] }: Target): Promise<void> => {
+  const inputs = Arbitrary.all({
+    seed: elementOf(seeds),
+    mutations: arrayOf(mutation([...words, ...own, ...own, ...seeds]), { maxLength: 6 }),
+    choice: between(0, 0x7fff_ffff)
+  })
+  const batch = (options: Arbitrary.CheckOptions) =>
+    Effect.flatMap(
+      Arbitrary.checkEffect(inputs, ({ choice, mutations, seed }) => {
+        const bytes = mutations.reduce(mutate, Buffer.from(seed))
+        const violation = (cause: Cause.Cause<unknown>) =>
+          `${Cause.pretty(cause)}\ninput: ${inspect(bytes.toString("latin1"), { maxStringLength: 2_000 })}`
+        return Effect.suspend(() => check(bytes, choice)).pipe(
+          Effect.timeout(hangsAfter),
+          Effect.as(true),
+          Effect.catchCause((cause) => Effect.fail(violation(cause)))
+        )
+      }, options),
+      (result) => result._tag === "Passed" ? Effect.void : Effect.die(new Error(Arbitrary.formatCheckFailure(result)))
+    )
   const seconds = Number(env["PLAZA_FUZZ_SECONDS"] ?? 0)
-  const texts = [...words, ...own, ...own, ...seeds]
-  const input = fc.record({
-    seed: fc.constantFrom(...seeds),
-    mutations: fc.array(mutation(texts), { maxLength: 6 }),
-    choice: fc.nat()
-  })
-  const property = fc.asyncProperty(input, async ({ choice, mutations, seed }) => {
-    const bytes = mutations.reduce(mutate, Buffer.from(seed))
-    const exit = await Effect.runPromiseExit(check(bytes, choice))
-    if (Exit.isFailure(exit)) {
-      throw new Error(
-        `${Cause.pretty(exit.cause, { renderErrorCause: true })}\ninput: ${inspect(bytes.toString("latin1"), { maxStringLength: 2_000 })}`
-      )
-    }
-  })
-  return fc.assert(property, {
-    timeout: hangsAfterMillis,
-    ...(seconds === 0 ? { numRuns: runs } : { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: seconds * 1_000 })
-  })
+  return Effect.runPromise(
+    seconds === 0
+      ? batch({ runs })
+      // Each batch draws a new seed.
+      : Effect.asVoid(Effect.repeat(batch({ runs: 200 }), Schedule.during(Duration.seconds(seconds))))
+  )
 }
 
 /** The value or the typed error of an effect. Dies if the effect does, or if it is interrupted. */
 export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
   Effect.flatMap(Effect.exit(effect), (exit) =>
-    Exit.isFailure(exit) && (Cause.isDie(exit.cause) || Cause.isInterrupted(exit.cause))
-      ? Effect.die(new Error(`a defect: ${Cause.pretty(exit.cause, { renderErrorCause: true })}`))
+    Exit.isFailure(exit) && (Cause.hasDies(exit.cause) || Cause.hasInterrupts(exit.cause))
+      ? Effect.die(new Error(`a defect: ${Cause.pretty(exit.cause)}`))
       : Effect.succeed(exit))
 
 /** Every form in which a log or a report shows a value. */

@@ -1,6 +1,7 @@
 /** The forms in which a service or a proxy may echo an API key, and a check that a text contains none of them. */
-import { Effect, FastCheck, type Scope } from "effect"
+import { Arbitrary, Effect, type Scope } from "effect"
 import { createServer, type Server } from "node:http"
+import { arrayOf, elementOf } from "./Generators.ts"
 
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, "0")
 
@@ -60,26 +61,25 @@ const views = (text: string): ReadonlyArray<string> => {
 export const isLeaking = (text: string, key: string): boolean => views(text).some((view) => view.includes(key.slice(-40).toLowerCase()))
 
 const word = (alphabet: string, length: number) =>
-  FastCheck.array(FastCheck.constantFrom(...Array.from(alphabet)), { minLength: length, maxLength: length }).map((characters) =>
-    characters.join("")
-  )
+  Arbitrary.map(arrayOf(elementOf(Array.from(alphabet)), { minLength: length, maxLength: length }), (characters) => characters.join(""))
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/** Of the documented form. */
-const key = FastCheck.tuple(word("abk_", 4), word(`${alphanumeric}_-.~+/`, 40)).map(([prefix, secret]) => prefix + secret)
+/** Keys of the documented form. */
+const key = Arbitrary.map(Arbitrary.all([word("abk_", 4), word(`${alphanumeric}_-.~+/`, 40)]), ([prefix, secret]) => prefix + secret)
 
 /** Each form, with a key to echo in it. */
 export const keyed = () => {
-  const keys = FastCheck.sample(key, { numRuns: Object.keys(forms).length, seed: 7 })
+  const keys = Effect.runSync(Arbitrary.sampleEffect(key, { count: Object.keys(forms).length, seed: 7 }))
   return Object.entries(forms).map(([name, form], index) => ({ name, form, key: keys[index] ?? "" }))
 }
 
+// What HTTP allows in the name of a header field.
 const token = /^[!#$%&'*+.^_`|~\w-]+$/
 
 export interface Echoing {
   readonly baseUrl: string
-  /** Sets the status of the following responses, other than to `GET /me` if wanted, and the form in which they echo the key. */
+  /** Sets the status of the following responses, with another one for `GET /me` if given, and the form in which they echo the key. */
   readonly respond: (status: number, form: (key: string) => string, statusOfMe?: number) => void
 }
 
@@ -99,7 +99,7 @@ export const serve: Effect.Effect<Echoing, never, Scope.Scope> = Effect.gen(func
   let statusOfMe = 200
   let form = (key: string) => key
   const server = yield* Effect.acquireRelease(
-    Effect.async<Server>((resume) => {
+    Effect.callback<Server>((resume) => {
       const server = createServer((request, response) => {
         request.resume().on("end", () => {
           const echo = form((request.headers.authorization ?? "").replace("Bearer ", ""))

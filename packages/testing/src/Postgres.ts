@@ -2,7 +2,7 @@
  * Starts a Postgres for tests from a package of the registry; the machine needs no installation of its own. It runs
  * from a copy of the package that every user can read, because Postgres refuses to run as root.
  */
-import { Data, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -10,7 +10,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 
-const Symlinks = Schema.parseJson(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
+const Symlinks = Schema.fromJsonString(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
 
 /** The folder of the package for this platform. */
 const packageFolder = (): string => {
@@ -138,7 +138,7 @@ const start = async (): Promise<Running> => {
 }
 
 /** Postgres can't be started on this machine. */
-export class NoPostgres extends Data.TaggedError("NoPostgres")<{ readonly message: string }> {}
+export class NoPostgres extends Schema.TaggedError<NoPostgres>()("NoPostgres", { message: Schema.String }) {}
 
 /** Starts a server and stops it when the scope closes. */
 export const scoped = Effect.acquireRelease(

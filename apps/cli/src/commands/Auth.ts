@@ -1,10 +1,10 @@
 /** `plaza auth`: profiles of accounts, and the default one. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import { Profiles as ProfilesService } from "@plaza-legacy/client"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
-import { Profiles as ProfilesService } from "@plaza/client"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

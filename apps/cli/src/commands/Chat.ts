@@ -1,10 +1,10 @@
 /** `plaza chat`: conversations and messages. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import { Chat } from "@plaza-legacy/client"
+import { ConversationId } from "@plaza-legacy/domain/Ids"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
-import { Chat } from "@plaza/client"
-import { ConversationId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import { commonOptions, paging, text, withClient } from "./CommonOptions.ts"
 

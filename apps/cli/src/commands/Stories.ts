@@ -1,8 +1,8 @@
 /** `plaza stories`: creates stories from JSON, because the document doesn't show the payload. */
 import * as Command from "@effect/cli/Command"
+import { Stories } from "@plaza-legacy/client"
 import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
-import { Stories } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import { commonOptions, text, withOutput, withServices } from "./CommonOptions.ts"
 import * as Input from "./Input.ts"

@@ -67,7 +67,7 @@ export const verify = Command.make("verify", {
         : undefined
       const { run, showPlan } = yield* Effect.promise(() => import("../verify/Verify.ts"))
       if (plan) return yield* showPlan(objects)
-      const Node = yield* Effect.promise(() => import("@plaza/client/node"))
+      const Node = yield* Effect.promise(() => import("@plaza-legacy/client/node"))
       yield* run(objects, {
         report: Option.getOrUndefined(report),
         html: Option.getOrUndefined(html),

@@ -1,6 +1,6 @@
 /** A note for the person who waits: without it, a command that waits for the rate limit looks as if it hung. */
+import { RateLimit } from "@plaza-legacy/client"
 import { Output } from "@plaza/cli-kit/Output"
-import { RateLimit } from "@plaza/client"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

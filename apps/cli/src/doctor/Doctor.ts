@@ -1,7 +1,7 @@
 /** Runs the checks in the order of their dependencies, within half a minute. Continues after a failed check where possible. */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { Settings } from "@plaza-legacy/client"
 import { ofFailure } from "@plaza/cli-kit/Report"
-import { Settings } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import { type ConnectionFlags, empty, resolve, withoutProfile } from "../profiles/ConnectionSettings.ts"
 import { type Check, failed, ok, unknown } from "./Check.ts"

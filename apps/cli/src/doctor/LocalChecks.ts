@@ -3,10 +3,10 @@
  *
  * Source: interface v1, "Authentication", "Limits" and "Versioning".
  */
+import { Settings } from "@plaza-legacy/client"
+import * as ApiKey from "@plaza-legacy/domain/ApiKey"
+import * as Limits from "@plaza-legacy/domain/Limits"
 import { ofFailure } from "@plaza/cli-kit/Report"
-import { Settings } from "@plaza/client"
-import * as ApiKey from "@plaza/domain/ApiKey"
-import * as Limits from "@plaza/domain/Limits"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /** Checks the proxy, the host name and the TLS certificate. Sends nothing over the connection. */
+import { TransportReason } from "@plaza-legacy/client"
+import * as Node from "@plaza-legacy/client/node"
 import * as Remediation from "@plaza/cli-kit/Remediation"
 import { ofFailure } from "@plaza/cli-kit/Report"
-import { TransportReason } from "@plaza/client"
-import * as Node from "@plaza/client/node"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"

@@ -1,11 +1,11 @@
 /** Runs an import: validates the whole file, opens its journal, sends the rows and reports the result. */
 import * as FileSystem from "@effect/platform/FileSystem"
+import { ClientError, FailureScope, Profiles, Settings } from "@plaza-legacy/client"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as Folder from "@plaza/cli-kit/Folder"
 import { Output } from "@plaza/cli-kit/Output"
 import { Progress } from "@plaza/cli-kit/Progress"
 import { excerpt } from "@plaza/cli-kit/Text"
-import { ClientError, FailureScope, Profiles, Settings } from "@plaza/client"
 import type * as Format from "@plaza/tabular/Format"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,6 +1,6 @@
 /** The result of an import, as JSON, as text and as a failure. */
+import { FailureScope } from "@plaza-legacy/client"
 import { Explained } from "@plaza/cli-kit/CliError"
-import { FailureScope } from "@plaza/client"
 import * as Data from "effect/Data"
 import type { Failure, ImportKind } from "./ImportRow.ts"
 import type { ImportCounts } from "./ImportRun.ts"

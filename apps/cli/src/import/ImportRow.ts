@@ -1,6 +1,6 @@
 /** The rows of an import by kind, and the request of each row. */
-import { StockPriority } from "@plaza/client"
-import type { FailureOf, Store } from "@plaza/client"
+import { StockPriority } from "@plaza-legacy/client"
+import type { FailureOf, Store } from "@plaza-legacy/client"
 import * as Format from "@plaza/tabular/Format"
 import * as Orders from "@plaza/tabular/Orders"
 import * as Stock from "@plaza/tabular/Stock"

@@ -3,8 +3,8 @@
  * line before and after each row.
  */
 import type { PlatformError } from "@effect/platform/Error"
-import { CircuitBreaker, FailureScope, Plaza, Profiles, RateLimit, Store } from "@plaza/client"
-import type { ClientError as Failures } from "@plaza/client"
+import { CircuitBreaker, FailureScope, Plaza, Profiles, RateLimit, Store } from "@plaza-legacy/client"
+import type { ClientError as Failures } from "@plaza-legacy/client"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"

@@ -3,7 +3,7 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import { FailureScope } from "@plaza/client"
+import { FailureScope } from "@plaza-legacy/client"
 import type { Failure } from "./ImportRow.ts"
 
 /**

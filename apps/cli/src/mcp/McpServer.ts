@@ -1,9 +1,9 @@
 /** Serves tools by the Model Context Protocol. Standard output carries only the protocol. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
+import type { Plaza } from "@plaza-legacy/client"
 import { Output } from "@plaza/cli-kit/Output"
 import type { Streams } from "@plaza/cli-kit/Streams"
-import type { Plaza } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

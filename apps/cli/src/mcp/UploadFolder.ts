@@ -2,8 +2,8 @@
  * The folder of `--uploads`: the only one that `plaza mcp` reads files from. A model can be talked into uploading any file, so the rules
  * are checked on the opened file, and its content is read from the same descriptor.
  */
+import { ClientError } from "@plaza-legacy/client"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import { ClientError } from "@plaza/client"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,8 +1,8 @@
 /** The services of the client for a command, from its flags, the environment and the profile. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
+import { Plaza, Settings } from "@plaza-legacy/client"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import { Plaza, Settings } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -90,7 +90,7 @@ export const layerOf = (
     const validated = yield* Settings.configFor(application)
     const file = yield* rateLimitFile
     // Loaded here, so that help and usage errors don't load undici.
-    const Node = yield* Effect.promise(() => import("@plaza/client/node"))
+    const Node = yield* Effect.promise(() => import("@plaza-legacy/client/node"))
     const client = transform(Context.get(yield* Layer.build(Node.layerConfig), HttpClient.HttpClient))
     const options = { ...validated, ...(maxWait === undefined ? {} : { maxWait }), allowInsecureHttp: true, application }
     // The configuration has checked the options, and whether http is accepted.

@@ -1,10 +1,10 @@
 /** Login: reads the base URL and the API key, verifies them with the service and saves them as a profile. */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { Profiles as ProfilesService, Settings } from "@plaza-legacy/client"
+import * as ApiKey from "@plaza-legacy/domain/ApiKey"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as Prompt from "@plaza/cli-kit/Prompt"
 import type { Streams } from "@plaza/cli-kit/Streams"
-import { Profiles as ProfilesService, Settings } from "@plaza/client"
-import * as ApiKey from "@plaza/domain/ApiKey"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /** A rate limit that the processes of a key share through a SQLite file. */
+import type { RateLimit, Settings } from "@plaza-legacy/client"
+import * as RateLimitSql from "@plaza-legacy/client/RateLimitSql"
+import * as SqliteClient from "@plaza-legacy/client/sqlite"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import type { RateLimit, Settings } from "@plaza/client"
-import * as RateLimitSql from "@plaza/client/RateLimitSql"
-import * as SqliteClient from "@plaza/client/sqlite"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"

@@ -1,6 +1,6 @@
 /** Starts the sandbox on a socket. The only module that loads the sandbox and its database. */
+import { Latitude, Sandbox, type SandboxError } from "@plaza-legacy/sandbox"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** The schema of what each command prints with `--json`, and of a failure. A test runs every command against them. */
-import * as Resources from "@plaza/domain/Resources"
+import * as Resources from "@plaza-legacy/domain/Resources"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -101,7 +101,7 @@ const verified = Schema.Union(
 
 // Loaded only for this schema, because the sandbox loads its database.
 const activeFault: Output = {
-  schema: Effect.map(Effect.promise(() => import("@plaza/sandbox")), ({ ActiveFault }) => ActiveFault),
+  schema: Effect.map(Effect.promise(() => import("@plaza-legacy/sandbox")), ({ ActiveFault }) => ActiveFault),
   lines: true
 }
 

@@ -2,9 +2,9 @@
  * What a run shows of the points that the document leaves open, as assumptions and a latitude of the sandbox. A value is learnt only if
  * the responses show it for certain.
  */
-import { parseHttpDate } from "@plaza/domain/ErrorResponse"
-import * as Limits from "@plaza/domain/Limits"
-import type { Latitude } from "@plaza/sandbox"
+import { parseHttpDate } from "@plaza-legacy/domain/ErrorResponse"
+import * as Limits from "@plaza-legacy/domain/Limits"
+import type { Latitude } from "@plaza-legacy/sandbox"
 import * as Either from "effect/Either"
 import {
   cut,

@@ -1,5 +1,5 @@
 /** What a run of `plaza verify` observed: requests with their responses as received, and the steps that were not sent. */
-import * as Errors from "@plaza/domain/Errors"
+import * as Errors from "@plaza-legacy/domain/Errors"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 

@@ -1,5 +1,5 @@
 /** The requests of `plaza verify`, in order, with what each write changes. */
-import * as PathSegment from "@plaza/domain/PathSegment"
+import * as PathSegment from "@plaza-legacy/domain/PathSegment"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { describe, idsOf, isJsonObject, isSuccess, itemsOf, nextCursor, type Observations, responseOf, successOf } from "./Observation.ts"

@@ -3,9 +3,9 @@
  *
  * Source: interface v1, all sections.
  */
-import { retryAfter } from "@plaza/domain/ErrorResponse"
-import * as Errors from "@plaza/domain/Errors"
-import * as Limits from "@plaza/domain/Limits"
+import { retryAfter } from "@plaza-legacy/domain/ErrorResponse"
+import * as Errors from "@plaza-legacy/domain/Errors"
+import * as Limits from "@plaza-legacy/domain/Limits"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import {

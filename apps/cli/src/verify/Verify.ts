@@ -1,11 +1,11 @@
 /** Runs `plaza verify`: sends the requests of the plan, and writes what they show. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import { Settings } from "@plaza-legacy/client"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import { Output } from "@plaza/cli-kit/Output"
 import { Streams } from "@plaza/cli-kit/Streams"
 import * as Table from "@plaza/cli-kit/Table"
-import { Settings } from "@plaza/client"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,10 +2,10 @@
  * Lines of an MCP client: a defect, an end of the server before the end of its input, or output that is not JSON-RPC is a mistake.
  */
 import { NodeContext } from "@effect/platform-node"
+import { Plaza } from "@plaza-legacy/client"
+import { Sandbox } from "@plaza-legacy/sandbox"
+import * as Fuzz from "@plaza-legacy/testing/Fuzz"
 import { Output, Streams } from "@plaza/cli-kit"
-import { Plaza } from "@plaza/client"
-import { Sandbox } from "@plaza/sandbox"
-import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect, Exit, Layer, Logger, Stream } from "effect"
 import { expect, it } from "vitest"
 import * as McpServer from "../../src/mcp/McpServer.ts"

@@ -3,7 +3,7 @@
  */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import * as Fuzz from "@plaza/testing/Fuzz"
+import * as Fuzz from "@plaza-legacy/testing/Fuzz"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import * as ProfilesFile from "../../src/profiles/ProfilesFile.ts"

@@ -1,9 +1,9 @@
 /** Calls in flight at the end of the input, in virtual time. */
 import { NodeFileSystem } from "@effect/platform-node"
 import { it } from "@effect/vitest"
+import { Plaza, TestTime } from "@plaza-legacy/client"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Output, Streams } from "@plaza/cli-kit"
-import { Plaza, TestTime } from "@plaza/client"
-import { Sandbox } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { expect } from "vitest"
 import * as McpServer from "../../src/mcp/McpServer.ts"

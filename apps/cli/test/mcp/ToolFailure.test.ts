@@ -1,8 +1,8 @@
 /** What a failed tool reports, by the failure and the delivery class. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { ClientError, Plaza, Store } from "@plaza/client"
-import { ErrorResponse, ProductId } from "@plaza/domain"
+import { ClientError, Plaza, Store } from "@plaza-legacy/client"
+import { ErrorResponse, ProductId } from "@plaza-legacy/domain"
 import { Cause, DateTime, Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import * as ToolFailure from "../../src/mcp/ToolFailure.ts"
 import * as Tools from "../../src/mcp/Tools.ts"

@@ -1,9 +1,9 @@
 /** An in-process import with a sandbox, a client, a journal folder and recorded output. */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
+import { Plaza, Settings } from "@plaza-legacy/client"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Output, Progress, Streams } from "@plaza/cli-kit"
-import { Plaza, Settings } from "@plaza/client"
-import { Sandbox } from "@plaza/sandbox"
 import { Cause, ConfigProvider, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
 import * as Import from "../../src/import/Import.ts"
 

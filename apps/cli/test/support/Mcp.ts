@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Data, Effect, Redacted, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import { dist, noProfiles } from "./Plaza.ts"

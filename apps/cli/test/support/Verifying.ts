@@ -1,7 +1,7 @@
 /** Runs `plaza verify` against a sandbox in process, in virtual time. */
 import type { HttpClient } from "@effect/platform"
-import { Settings, TestTime } from "@plaza/client"
-import { Latitude, Sandbox } from "@plaza/sandbox"
+import { Settings, TestTime } from "@plaza-legacy/client"
+import { Latitude, Sandbox } from "@plaza-legacy/sandbox"
 import { DateTime, Effect, Option, type Redacted, TestClock } from "effect"
 import type { Observation } from "../../src/verify/Observation.ts"
 import * as Plan from "../../src/verify/Plan.ts"

@@ -1,6 +1,6 @@
 /** A service that breaks one rule: the sandbox behind an HTTP client that changes some responses. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Layer } from "effect"
 
 export interface Reply {

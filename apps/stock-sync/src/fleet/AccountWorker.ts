@@ -3,8 +3,8 @@
  * activation needs. Several hundred may run at once, so nothing of them outlives the activation but the record.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
-import { Plaza, RateLimit } from "@plaza/client"
-import type { ClientError } from "@plaza/client"
+import { Plaza, RateLimit } from "@plaza-legacy/client"
+import type { ClientError } from "@plaza-legacy/client"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /**
  * One runner of a fleet, as status pages and health checks read it. `FleetRunnerLive` provides it and does the work.
  */
-import type { RateLimit } from "@plaza/client"
+import type { RateLimit } from "@plaza-legacy/client"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** What a runner knows about one account of its shards: its settings, its plan, its worker if it has one, and its problem. */
-import { Durations } from "@plaza/client"
+import { Durations } from "@plaza-legacy/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,8 +1,8 @@
 /** The ledger's operations around a request: taking a product, recording the outcome, releasing, clock changes and reconciliation. */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { StockPriority } from "@plaza/client"
-import { ProductId } from "@plaza/domain/Ids"
+import { StockPriority } from "@plaza-legacy/client"
+import { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

@@ -4,8 +4,8 @@
  *
  * Source: interface v1, "Endpoints", gaps.
  */
-import type { StockPriority } from "@plaza/client"
-import type { ProductId } from "@plaza/domain/Ids"
+import type { StockPriority } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import type * as DateTime from "effect/DateTime"
 
 /**

@@ -2,8 +2,8 @@
  * The wanted, sent and confirmed stock of each product. The ledger is written before and after each request, so a crash never
  * makes an unconfirmed value look confirmed. `Sqlite` keeps it in a file, `Postgres` in a database.
  */
-import type { StockPriority } from "@plaza/client"
-import type { ProductId } from "@plaza/domain/Ids"
+import type { StockPriority } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"

@@ -1,6 +1,6 @@
 /** The rows of the ledger's tables, and how they are decoded. */
-import { StockPriority } from "@plaza/client"
-import { ProductId } from "@plaza/domain/Ids"
+import { StockPriority } from "@plaza-legacy/client"
+import { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"

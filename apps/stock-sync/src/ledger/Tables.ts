@@ -1,5 +1,5 @@
 /** The tables of a ledger, in the dialect of its database. Ids are text: "007" stays "007". */
-import { StockPriority } from "@plaza/client"
+import { StockPriority } from "@plaza-legacy/client"
 import { accountSetting, type Dialect, shared } from "./Dialect.ts"
 import { mismatchTag, states } from "./Entry.ts"
 

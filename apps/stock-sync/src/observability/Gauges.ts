@@ -1,5 +1,5 @@
 /** Sets the gauges from a status snapshot, and initialises the counters. */
-import { Metrics as ClientMetrics } from "@plaza/client"
+import { Metrics as ClientMetrics } from "@plaza-legacy/client"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

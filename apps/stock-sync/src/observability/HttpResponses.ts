@@ -1,7 +1,7 @@
 /** What all responses of the status pages have in common: security headers, allowed methods and allowed hosts. */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Settings } from "@plaza/client"
+import { Settings } from "@plaza-legacy/client"
 import * as Effect from "effect/Effect"
 
 /** A page may load its own style, script and icon only, and may not be framed. */

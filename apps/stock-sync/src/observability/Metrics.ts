@@ -1,6 +1,6 @@
 /**
  * The metrics of a running worker, for exporters of Effect's metrics. Durations are in seconds, instants in seconds
- * since the epoch. `Metrics` of `@plaza/client` has the client's own.
+ * since the epoch. `Metrics` of `@plaza-legacy/client` has the client's own.
  */
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"

@@ -1,5 +1,5 @@
 /** Turns events of a running worker into notifications, and batches them. Pure. */
-import type { ProductId } from "@plaza/domain/Ids"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import type { Account } from "../ledger/Ledger.ts"
 import type * as DropGuard from "../sync/DropGuard.ts"

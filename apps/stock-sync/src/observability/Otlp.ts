@@ -1,6 +1,6 @@
 /** Exports spans, metrics and logs over OTLP, in the background and once more at shutdown. */
 import * as Otlp from "@effect/opentelemetry/Otlp"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "@plaza-legacy/client/node"
 import type { ConfigError } from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"

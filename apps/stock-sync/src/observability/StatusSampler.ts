@@ -2,7 +2,7 @@
  * Samples the state of a running worker and its ledger, keeps the last sample and sets the gauges. Requests of the status page and of
  * `/readyz` read the sample, so they cause no load on the ledger.
  */
-import { Metrics as ClientMetrics } from "@plaza/client"
+import { Metrics as ClientMetrics } from "@plaza-legacy/client"
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"

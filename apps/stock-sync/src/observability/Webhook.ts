@@ -5,7 +5,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "@plaza-legacy/client/node"
 import * as Clock from "effect/Clock"
 import type { ConfigError } from "effect/ConfigError"
 import * as Data from "effect/Data"

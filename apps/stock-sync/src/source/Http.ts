@@ -2,7 +2,7 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "@plaza-legacy/client/node"
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Envelope from "@plaza/tabular/Envelope"
 import * as Format from "@plaza/tabular/Format"

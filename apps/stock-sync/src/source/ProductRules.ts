@@ -2,7 +2,7 @@
  * Rules between the source and the ledger: mapping of ids and excluded products change its rows; safety stock and caps apply to the sum of
  * a product's rows. Pure.
  */
-import type { ProductId } from "@plaza/domain/Ids"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import type { RejectedRow, Row, ValidRow } from "@plaza/tabular/Stock"
 
 /** How a stock value is reduced. */

@@ -1,5 +1,5 @@
 /** Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`. */
-import { ProductId } from "@plaza/domain/Ids"
+import { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Csv from "@plaza/tabular/Csv"
 import * as Identity from "@plaza/tabular/Identity"
 import type { RowSchema } from "@plaza/tabular/RowSchema"

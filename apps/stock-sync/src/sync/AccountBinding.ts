@@ -1,6 +1,6 @@
 /** Identifies the account of the key and binds each opened ledger to it, before anything is sent. */
-import { FailureScope, RateLimit } from "@plaza/client"
-import type { Profiles } from "@plaza/client"
+import { FailureScope, RateLimit } from "@plaza-legacy/client"
+import type { Profiles } from "@plaza-legacy/client"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"

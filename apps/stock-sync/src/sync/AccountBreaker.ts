@@ -1,7 +1,7 @@
 /** The circuit breaker of the account's requests. It probes the account by `GET /me`, and publishes its state as that of the account. */
-import { CircuitBreaker } from "@plaza/client"
-import type { Profiles } from "@plaza/client"
-import type { ProductId } from "@plaza/domain/Ids"
+import { CircuitBreaker } from "@plaza-legacy/client"
+import type { Profiles } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as AccountIdentity from "./AccountIdentity.ts"

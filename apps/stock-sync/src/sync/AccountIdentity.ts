@@ -4,8 +4,8 @@
  *
  * Source: interface v1, "Endpoints", GET /me and gaps; "Authentication".
  */
-import { FailureScope, Plaza, Profiles } from "@plaza/client"
-import type { FailureOf } from "@plaza/client"
+import { FailureScope, Plaza, Profiles } from "@plaza-legacy/client"
+import type { FailureOf } from "@plaza-legacy/client"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 

@@ -3,9 +3,9 @@
  * product with the stock that is wanted at that time. One attempt per slot; a failed product is taken again when it is due. Beside it, one
  * request in flight is reserved for sold-out products, so that requests without a response do not delay them.
  */
-import { Plaza, RateLimit, StockPriority, Store } from "@plaza/client"
-import type { CircuitBreaker } from "@plaza/client"
-import type { ProductId } from "@plaza/domain/Ids"
+import { Plaza, RateLimit, StockPriority, Store } from "@plaza-legacy/client"
+import type { CircuitBreaker } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

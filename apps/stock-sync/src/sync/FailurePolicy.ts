@@ -4,8 +4,8 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import { FailureScope } from "@plaza/client"
-import type { FailureOf } from "@plaza/client"
+import { FailureScope } from "@plaza-legacy/client"
+import type { FailureOf } from "@plaza-legacy/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { mismatchTag, type Refusal } from "../ledger/Entry.ts"

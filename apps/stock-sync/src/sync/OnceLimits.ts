@@ -1,6 +1,6 @@
 /** Limits after which a run that ends when nothing is due stops waiting: `once` has to end, even if the service does not recover. */
-import { FailureScope } from "@plaza/client"
-import type { CircuitBreaker } from "@plaza/client"
+import { FailureScope } from "@plaza-legacy/client"
+import type { CircuitBreaker } from "@plaza-legacy/client"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

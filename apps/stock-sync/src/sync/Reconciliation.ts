@@ -4,9 +4,9 @@
  *
  * Source: interface v1, "Endpoints", gaps, and "List behaviour".
  */
-import { Plaza } from "@plaza/client"
-import type { Operations } from "@plaza/client"
-import { Product } from "@plaza/domain/Resources"
+import { Plaza } from "@plaza-legacy/client"
+import type { Operations } from "@plaza-legacy/client"
+import { Product } from "@plaza-legacy/domain/Resources"
 import * as Chunk from "effect/Chunk"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

@@ -1,8 +1,8 @@
 /** Records the outcome of each request in the ledger, the circuit breaker and the status. */
-import { FailureScope } from "@plaza/client"
-import type { CircuitBreaker } from "@plaza/client"
-import type { ProductId } from "@plaza/domain/Ids"
-import type { Product } from "@plaza/domain/Resources"
+import { FailureScope } from "@plaza-legacy/client"
+import type { CircuitBreaker } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
+import type { Product } from "@plaza-legacy/domain/Resources"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,8 +2,8 @@
  * The status of a running worker, computed from its events, which are published to subscribers. Pending and quarantined products are
  * not part of it; they are in the ledger.
  */
-import type { StockPriority } from "@plaza/client"
-import type { ProductId } from "@plaza/domain/Ids"
+import type { StockPriority } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
  * `run` continues until it is stopped and opens a failed ledger again; `once` ends when nothing is due; `poll` and `untilQuiet` are the
  * steps of a program that keeps many accounts and runs each of them only when it has work.
  */
-import type { Operations, Profiles, RateLimit, Store } from "@plaza/client"
+import type { Operations, Profiles, RateLimit, Store } from "@plaza-legacy/client"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"

@@ -3,7 +3,7 @@
  * time. Every output and every table is searched for secrets.
  */
 import { afterAll, describe, expect, it } from "@effect/vitest"
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,7 +1,7 @@
 /** The table of accounts, in a real Postgres. */
 import { SqlError } from "@effect/sql/SqlError"
 import { describe, expect, it } from "@effect/vitest"
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Chunk, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { createServer, type Server } from "node:net"
 import { type AccountSettings, FleetAccounts, layer } from "../../src/fleet/FleetAccounts.ts"

@@ -1,6 +1,6 @@
 /** The ownership of shards among runners that meet in a real Postgres. Timers are real: the database's clock is. */
 import { describe, expect, it } from "@effect/vitest"
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Context, Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.ts"

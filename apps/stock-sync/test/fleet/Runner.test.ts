@@ -1,6 +1,6 @@
 /** One runner of a fleet, in simulated time. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { DateTime, Duration, Effect, Logger, LogLevel, Metric, Option, Ref } from "effect"
 import * as AccountWork from "../../src/fleet/operations/AccountWork.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"

@@ -2,7 +2,7 @@
  * Files of plaza-stock-sync: a defect, a hang or a secret in an error is a mistake.
  */
 import { FileSystem } from "@effect/platform"
-import * as Fuzz from "@plaza/testing/Fuzz"
+import * as Fuzz from "@plaza-legacy/testing/Fuzz"
 import { Duration, Effect, Exit, Layer, ManagedRuntime, Option, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"

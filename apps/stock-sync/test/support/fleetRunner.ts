@@ -3,8 +3,8 @@
  * accounts in memory. The test owns the database and decides which shards the runner owns.
  */
 import { FileSystem, HttpClient } from "@effect/platform"
-import { Sandbox } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
+import { Sandbox } from "@plaza-legacy/sandbox"
+import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
 import {
   ConfigProvider,
   Context,

@@ -1,5 +1,5 @@
 /** A fleet's database with accounts, products and runners as a test writes them, and a runner whose state a test sets. */
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Effect, Layer, Record, Redacted, Ref, Schema, Stream } from "effect"
 import * as FleetAccounts from "../../src/fleet/FleetAccounts.ts"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"

@@ -2,7 +2,7 @@
  * The built program as a child process, with the environment that a test gives it and nothing else. Every run is looked through for the
  * key and for the trace of a stack.
  */
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Redacted, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"

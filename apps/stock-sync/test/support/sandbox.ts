@@ -1,9 +1,9 @@
 /** A sandbox in process, the ledger's settings and rows as tests of the engine use them. */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Plaza } from "@plaza/client"
-import { ProductId } from "@plaza/domain"
-import { Sandbox } from "@plaza/sandbox"
+import { Plaza } from "@plaza-legacy/client"
+import { ProductId } from "@plaza-legacy/domain"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Layer } from "effect"
 import type { LedgerOptions } from "../../src/ledger/Ledger.ts"

@@ -1,7 +1,7 @@
 /** A folder with files, beside a sandbox on a socket: what tests of the program begin with. */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza-legacy/sandbox"
 import { Effect, Layer } from "effect"
 
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())

@@ -1,7 +1,7 @@
 /** The state of a worker and a ledger that a test changes, with the sampler, the log and the status page over both. */
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { ProductId } from "@plaza/domain"
+import { ProductId } from "@plaza-legacy/domain"
 import { Duration, Effect, Layer, Logger, LogLevel, Option, Ref, Stream } from "effect"
 import * as CurrentLedger from "../../src/ledger/CurrentLedger.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"

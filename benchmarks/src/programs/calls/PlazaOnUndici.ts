@@ -4,13 +4,9 @@ import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { clientOf } from "../Client.ts"
 import { serve } from "./Caller.ts"
+import { inFibers } from "./Fibers.ts"
 
 serve((baseUrl) => {
   const runtime = ManagedRuntime.make(clientOf(baseUrl))
-  return (calls, concurrency) =>
-    runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => {
-      let left = calls
-      const loop = Effect.whileLoop({ while: () => left-- > 0, body: () => me, step: () => {} })
-      return Effect.replicateEffect(loop, concurrency, { concurrency, discard: true })
-    }))
+  return (calls, concurrency) => runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => inFibers(me)(calls, concurrency)))
 })

@@ -1,5 +1,5 @@
 /**
- * The common part of the list readers: reads a list to its end and measures time and memory, or reads it with a pause per page and
+ * The common part of the list readers: reads a list to its end and measures time, CPU and memory, or reads it with a pause per page and
  * measures the time.
  */
 import { onRequest } from "../ChildProtocol.ts"
@@ -18,6 +18,13 @@ export interface Reader {
   readonly pages: (baseUrl: string, workMillis: number) => Promise<void>
 }
 
+/** Bytes that the process uses after a garbage collection. The resident memory also depends on how much Node lets its heap grow. */
+const live = (): number => {
+  globalThis.gc?.()
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
 export const serve = ({ items, pages }: Reader): void =>
   onRequest(async (request) => {
     // The cast is true: only our parent process sends requests, and of this type.
@@ -28,13 +35,15 @@ export const serve = ({ items, pages }: Reader): void =>
       await pages(task.baseUrl, task.workMillis)
       return { seconds: seconds() }
     }
+    const cpuBefore = process.cpuUsage()
     let count = 0
-    let warmPeak = 0
+    let liveWarm = 0
     await items(task.baseUrl, ({ id }) => {
       if (id !== "") count++
       // Memory is compared with that of a process that has warmed up.
-      if (count === task.items / 10) warmPeak = process.resourceUsage().maxRSS
+      if (count === task.items / 10) liveWarm = live()
     })
     if (count !== task.items) throw new Error(`${count} of ${task.items} items`)
-    return { seconds: seconds(), warmPeak: warmPeak * 1_024, peak: process.resourceUsage().maxRSS * 1_024 }
+    const { system, user } = process.cpuUsage(cpuBefore)
+    return { seconds: seconds(), cpu: (user + system) / 1e6, liveWarm, live: live(), peak: process.resourceUsage().maxRSS * 1_024 }
   })

@@ -5,11 +5,8 @@ import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl }))).pipe(
+  Layer.provide(Layer.merge(NodeClient.layer, Sandbox.layerServer()))
+)
 
-Effect.runPromise(
-  Effect.flatMap(Profiles, ({ me }) => me).pipe(
-    Effect.provide(client),
-    Effect.provide(Layer.merge(NodeClient.layer, Sandbox.layerServer()))
-  )
-).then(() => process.exit(0), () => process.exit(1))
+Effect.flatMap(Profiles, ({ me }) => me).pipe(Effect.provide(client), Effect.runPromise).then(() => process.exit(0), () => process.exit(1))

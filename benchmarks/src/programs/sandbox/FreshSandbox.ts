@@ -2,9 +2,9 @@
  * What a fresh sandbox costs a test once the modules are loaded: starts sandboxes in process one after the other, each with one
  * request and a release, and prints their milliseconds of wall time and of CPU as JSON, first to last.
  */
-import { HttpClient } from "@effect/platform/HttpClient"
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
+import { HttpClient } from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
 
 const count = Number(process.argv[2] ?? 20)

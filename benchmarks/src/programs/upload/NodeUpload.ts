@@ -10,6 +10,7 @@ onRequest(async (request) => {
   // The cast is true: only the benchmark `upload` sends requests, and of this type.
   const { address, path } = request as { readonly address: string; readonly path: string }
   const { host, hostname, port } = new URL(address)
+  const cpuBefore = process.cpuUsage()
   const before = process.hrtime.bigint()
   const file = await open(path)
   const { size } = await file.stat()
@@ -26,7 +27,8 @@ onRequest(async (request) => {
   }
   const bytes = Number(/"mediaId":"(\d+)"/.exec(await response)?.[1])
   const seconds = Number(process.hrtime.bigint() - before) / 1e9
+  const { system, user } = process.cpuUsage(cpuBefore)
   socket.destroy()
   await file.close()
-  return { bytes, seconds, growth: 0 }
+  return { bytes, seconds, cpu: (user + system) / 1e6, growth: 0 }
 })

@@ -1,7 +1,7 @@
 /** The report of a failed call: an error response, or an error of the client. */
-import * as FailureScope from "@plaza/client/FailureScope"
-import { longestWait } from "@plaza/domain/ErrorResponse"
-import type { ServiceError } from "@plaza/domain/Errors"
+import * as FailureScope from "@plaza-legacy/client/FailureScope"
+import { longestWait } from "@plaza-legacy/domain/ErrorResponse"
+import type { ServiceError } from "@plaza-legacy/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"

@@ -1,6 +1,6 @@
 /** The exit codes of the programs, and the code of each failure. No error carries its own code. */
-import type { ClientError } from "@plaza/client"
-import type { ServiceError } from "@plaza/domain/Errors"
+import type { ClientError } from "@plaza-legacy/client"
+import type { ServiceError } from "@plaza-legacy/domain/Errors"
 import * as Predicate from "effect/Predicate"
 
 export type ExitCode = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8

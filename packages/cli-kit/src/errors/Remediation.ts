@@ -4,9 +4,9 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import type { OperationName } from "@plaza/client"
-import type { Category } from "@plaza/domain/Category"
-import type { ErrorCode } from "@plaza/domain/Errors"
+import type { OperationName } from "@plaza-legacy/client"
+import type { Category } from "@plaza-legacy/domain/Category"
+import type { ErrorCode } from "@plaza-legacy/domain/Errors"
 
 export interface Remediation {
   /** What happened, as a clause without a full stop. */

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 
 // The IPv6 form of 127.0.0.0/8 as `URL` writes it.
 const loopbackAddress = /^(127(\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/
@@ -34,32 +34,32 @@ interface BaseUrlOptions {
  * @since 0.1.0
  * @category parsing
  */
-export const checkBaseUrl = (text: string, options: BaseUrlOptions = {}): Either.Either<string, string> => {
+export const checkBaseUrl = (text: string, options: BaseUrlOptions = {}): Result.Result<string, string> => {
   if (hasBlank(text)) {
-    return Either.left("must not contain white space; remove blanks and line ends, also at the end")
+    return Result.fail("must not contain white space; remove blanks and line ends, also at the end")
   }
   if (text.includes("?") || text.includes("#")) {
-    return Either.left("must end with its path (/open/v1), without ? or #")
+    return Result.fail("must end with its path (/open/v1), without ? or #")
   }
   if (!URL.canParse(text)) {
-    return Either.left("must be an address such as https://host/open/v1")
+    return Result.fail("must be an address such as https://host/open/v1")
   }
   const url = new URL(text)
   const [, authority, path = ""] = parts.exec(text) ?? []
   if (authority === undefined) {
-    return Either.left("must begin with http:// or https://")
+    return Result.fail("must begin with http:// or https://")
   }
   if (authority.includes("@")) {
-    return Either.left("must not contain a user name or a password; the key is sent in a header")
+    return Result.fail("must not contain a user name or a password; the key is sent in a header")
   }
   if ((path === "" ? "/" : path) !== url.pathname) {
-    return Either.left(`must have the path in its normal form: write ${url.pathname} instead of ${path}`)
+    return Result.fail(`must have the path in its normal form: write ${url.pathname} instead of ${path}`)
   }
   if (url.protocol === "http:" && options.allowInsecureHttp !== true && !isLoopback(url.hostname)) {
-    return Either.left(
+    return Result.fail(
       "must begin with https://, because plain http shows the key to the network; " +
         "use https, or set allowInsecureHttp: true (PLAZA_ALLOW_INSECURE_HTTP=true)"
     )
   }
-  return Either.right(text.replace(/\/+$/, ""))
+  return Result.succeed(text.replace(/\/+$/, ""))
 }

@@ -6,8 +6,8 @@
 import * as ApiKey from "@plaza/domain/ApiKey"
 import * as Limits from "@plaza/domain/Limits"
 import * as Duration from "effect/Duration"
-import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import { InvalidSettings } from "../ClientError.ts"
 
 /** @since 0.1.0 @category defaults */
@@ -26,8 +26,8 @@ export const defaults = {
  * @since 0.1.0
  * @category constructors
  */
-export const invalid = (setting: string, required: string): InvalidSettings =>
-  new InvalidSettings({ setting, message: `${setting} ${required}` })
+export const invalid = (setting: string, requirement: string): InvalidSettings =>
+  new InvalidSettings({ setting, message: `${setting} ${requirement}` })
 
 /**
  * Converts a violated requirement to the failure that names the setting.
@@ -35,23 +35,49 @@ export const invalid = (setting: string, required: string): InvalidSettings =>
  * @since 0.1.0
  * @category parsing
  */
-export const named = <A>(setting: string, checked: Either.Either<A, string>): Either.Either<A, InvalidSettings> =>
-  Either.mapLeft(checked, (required) => invalid(setting, required))
+export const named = <A>(setting: string, checked: Result.Result<A, string>): Result.Result<A, InvalidSettings> =>
+  Result.mapError(checked, (requirement) => invalid(setting, requirement))
 
 /**
- * Parses a whole number of at least 1. The left value is the violated requirement.
+ * Parses a whole number of at least 1. The failure is the violated requirement.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const parseCount = (count: number): Either.Either<number, string> =>
-  Number.isSafeInteger(count) && count >= 1 ? Either.right(count) : Either.left("must be a whole number of at least 1")
+export const parseCount = (count: number): Result.Result<number, string> =>
+  Number.isSafeInteger(count) && count >= 1 ? Result.succeed(count) : Result.fail("must be a whole number of at least 1")
 
 /**
- * Parses a key. The left value is the violated requirement, without the key.
+ * Parses a key. The failure is the violated requirement, without the key.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const checkApiKey = (text: string): Either.Either<Redacted.Redacted, string> =>
-  Either.mapLeft(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)
+export const checkApiKey = (text: string): Result.Result<Redacted.Redacted, string> =>
+  Result.mapError(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)
+
+/**
+ * The version of this package; a test compares it with `package.json`.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const version = "0.1.0"
+
+// Products and comments of RFC 9110, section 10.1.5, which contain no line end.
+const product = /^[!#$%&'*+.^_`|~\w-]+(\/[!#$%&'*+.^_`|~\w-]+)?( ([!#$%&'*+.^_`|~\w-]+(\/[!#$%&'*+.^_`|~\w-]+)?|\([ -'*-[\]-~]*\)))*$/
+
+/**
+ * The `User-Agent` of every request. The application is first, because products are in decreasing order of significance. The failure is
+ * the violated requirement.
+ * Source: RFC 9110, section 10.1.5.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const userAgent = (application: string | undefined): Result.Result<string, string> =>
+  application === undefined
+    ? Result.succeed(`plaza-client/${version}`)
+    : product.test(application)
+    ? Result.succeed(`${application} plaza-client/${version}`)
+    : Result.fail(`must be a name and a version such as "stock-robot/1.2", in ASCII without line ends`)

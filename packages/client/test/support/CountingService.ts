@@ -19,7 +19,7 @@ const respond = (response: ServerResponse, status: number, delay: number) =>
 
 export const scoped = (limit: number, windowMillis: number) =>
   Effect.acquireRelease(
-    Effect.async<CountingService & { readonly close: Effect.Effect<void> }>((resume) => {
+    Effect.callback<CountingService & { readonly close: Effect.Effect<void> }>((resume) => {
       const counted: Array<{ readonly at: number; readonly path: string }> = []
       const held = new Map<string, number>()
       let refused = 0
@@ -51,7 +51,7 @@ export const scoped = (limit: number, windowMillis: number) =>
             held.set(path, 0)
             return () => held.get(path) ?? 0
           },
-          close: Effect.async<void>((done) => {
+          close: Effect.callback<void>((done) => {
             server.close(() => done(Effect.void))
             server.closeAllConnections()
           })

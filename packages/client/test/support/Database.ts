@@ -1,8 +1,8 @@
 /** Databases for tests, and outages of databases. */
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient, SqlError, Statement } from "@effect/sql"
 import * as SqliteClient from "@plaza/client/sqlite"
 import { Effect, Layer } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { SqlClient, SqlError, Statement } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
@@ -18,6 +18,8 @@ export const file = Effect.map(
   ),
   (folder) => Path.join(folder, "allowance.db")
 )
+
+const away = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: undefined, message: "the database is away" }) })
 
 export interface Watched {
   readonly client: SqlClient.SqlClient
@@ -36,10 +38,11 @@ export const watchedBy = (compiler: Statement.Compiler): Effect.Effect<Watched, 
     const client = yield* SqlClient.make({
       acquirer: Effect.suspend(() => {
         state.statements++
-        const connection = state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
-        return state.latency === 0 ? connection : Effect.zipRight(Effect.sleep(state.latency), connection)
+        const connection = state.away ? Effect.fail(away) : inner.reserve
+        return state.latency === 0 ? connection : Effect.andThen(Effect.sleep(state.latency), connection)
       }),
       compiler,
+      driver: "test",
       spanAttributes: []
     })
     const state: Watched = { client, away: false, statements: 0, latency: 0 }

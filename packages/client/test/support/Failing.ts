@@ -1,8 +1,8 @@
 /** One failure of each kind. */
-import { ClientError } from "@plaza/client"
-import { categoryOf, Cursor, type ErrorCode, fromCode, UnrecognizedError } from "@plaza/domain"
-import { byCode } from "@plaza/domain/Errors"
+import { Cursor } from "@plaza/domain"
+import { byCode, categoryOf, type ErrorCode, fromCode, UnrecognizedError } from "@plaza/domain/Errors"
 import { DateTime, Duration } from "effect"
+import * as ClientError from "../../src/ClientError.ts"
 
 const message = "no"
 
@@ -14,14 +14,14 @@ export const codes = Object.keys(byCode).filter(isCode)
 /** An error of the service by its code. */
 export const refusal = (code: ErrorCode) => fromCode(code, { message })
 
-/** An error of the service that the document does not describe. */
+/** An undocumented error of the service. */
 export const unrecognized = (status: number, code?: string) =>
   new UnrecognizedError({ status, category: categoryOf(status), message, ...(code === undefined ? {} : { code }) })
 
 export const limited = (seconds?: number): ClientError.Failure =>
   fromCode("RATE_LIMITED", { message, ...(seconds === undefined ? {} : { retryAfter: Duration.seconds(seconds) }) })
 
-export const waitExceeded = (millis: number) => new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(millis), message })
+export const waitExceeded = (millis: number) => new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(millis), message })
 
 export const unknown = (cause: ClientError.Failure | ClientError.Inconclusive) =>
   new ClientError.OutcomeUnknown({ attempts: 1, operation: "setStock", message, cause })
@@ -29,7 +29,7 @@ export const unknown = (cause: ClientError.Failure | ClientError.Inconclusive) =
 const attempts = 1
 const operation = "setStock"
 
-/** ClientError that the service did not answer with, by their tags. */
+/** The failures of the client itself, by their tags. */
 export const local = {
   InvalidInput: new ClientError.InvalidInput({ field: "id", message }),
   ConnectionFailed: new ClientError.ConnectionFailed({ attempts, reason: "ECONNREFUSED", message }),

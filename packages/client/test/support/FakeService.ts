@@ -1,8 +1,10 @@
 /** A scripted service in process, for tests of how the client handles single responses. */
-import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
-import type { HttpClientRequest } from "@effect/platform"
 import { Plaza } from "@plaza/client"
 import { Effect, Layer, Redacted, Stream } from "effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 
 export interface Call {
   readonly method: string
@@ -34,7 +36,7 @@ export const refusal = (
   code: string,
   more: Record<string, unknown> = {},
   headers: Record<string, string> = {}
-): Reply => json({ error: { code, message: `told: ${code}`, ...more } }, status, headers)
+): Reply => json({ error: { code, message: `refused: ${code}`, ...more } }, status, headers)
 
 export const refused: Reply = { broken: "ECONNREFUSED", syscall: "connect" }
 export const lost: Reply = { broken: "ECONNRESET" }
@@ -72,7 +74,8 @@ export const layerHttpClient = (answer: (call: Call) => Effect.Effect<Reply>): L
   Layer.succeed(
     HttpClient.HttpClient,
     HttpClient.make((request, url) => {
-      const transportError = (cause: unknown) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
+      const transportError = (cause: unknown) =>
+        new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
       return Effect.gen(function*() {
         const body = yield* Effect.mapError(bodyText(request), transportError)
         const reply = yield* answer({

@@ -3,7 +3,8 @@
  * handler's work, and a 2xx follows it.
  */
 import { type Fault, Latitude } from "@plaza/sandbox"
-import { FastCheck as fc } from "effect"
+import { arrayOf, between, elementOf, weighted } from "@plaza/testing/Generators"
+import { Arbitrary } from "effect"
 
 /** The time of one attempt. */
 export const timeoutMillis = 5_000
@@ -25,7 +26,7 @@ export interface Call {
 }
 
 /** A fault whose `Retry-After`, where it is a date, is known only when it is added. */
-export type PlannedFault = typeof Fault.Type & { readonly retryAtSeconds?: number }
+export type PlannedFault = Fault & { readonly retryAtSeconds?: number }
 
 /** A write of another client of the same account, with a key of its own. */
 export interface OtherCall {
@@ -68,60 +69,48 @@ export const texts: ReadonlyArray<readonly [group: string, text: string]> = [
   ["emoji", "\u{1f389}\u{1f525}"]
 ]
 
-const post = fc.record({
-  kind: fc.constant("post" as const),
-  text: fc.nat(texts.length),
-  media: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) })
+const post: Arbitrary.Arbitrary<Write> = Arbitrary.all({
+  kind: Arbitrary.Constant("post"),
+  text: between(0, texts.length),
+  media: weighted([4, Arbitrary.Constant(false)], [1, Arbitrary.Constant(true)])
 })
 
-const anyWrite: fc.Arbitrary<Write> = fc.oneof(
-  { weight: 5, arbitrary: post },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom("comment" as const, "message" as const, "story" as const, "upload" as const) })
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constantFrom("like" as const, "follow" as const, "stock" as const, "ship" as const),
-      target: fc.nat(1)
-    })
-  }
+const anyWrite = weighted<Write>(
+  [5, post],
+  [4, Arbitrary.all({ kind: elementOf(["comment", "message", "story", "upload"] as const) })],
+  [5, Arbitrary.all({ kind: elementOf(["like", "follow", "stock", "ship"] as const), target: between(0, 1) })]
 )
 
-const equalPost: fc.Arbitrary<Write> = fc.record({
-  kind: fc.constant("post" as const),
-  text: fc.nat(2),
-  media: fc.constant(false)
+const equalPost: Arbitrary.Arbitrary<Write> = Arbitrary.all({
+  kind: Arbitrary.Constant("post"),
+  text: between(0, 2),
+  media: Arbitrary.Constant(false)
 })
 
-const sameTarget: fc.Arbitrary<Write> = fc.record({
-  kind: fc.constantFrom("stock" as const, "ship" as const),
-  target: fc.constant(0)
+const sameTarget: Arbitrary.Arbitrary<Write> = Arbitrary.all({
+  kind: elementOf(["stock", "ship"] as const),
+  target: Arbitrary.Constant(0)
 })
 
-const callOf = (write: fc.Arbitrary<Write>): fc.Arbitrary<Call> =>
-  fc.record({
+const callOf = (write: Arbitrary.Arbitrary<Write>): Arbitrary.Arbitrary<Call> =>
+  Arbitrary.all({
     write,
-    at: fc.constantFrom(0, 0, 0, 100, 3_000, 7_000, 61_000),
-    leavesAfter: fc.oneof(
-      { weight: 5, arbitrary: fc.constant(null) },
-      { weight: 1, arbitrary: fc.constantFrom(0, 1, 50, 300, 2_000, 5_001, 30_000) }
+    at: elementOf([0, 0, 0, 100, 3_000, 7_000, 61_000]),
+    leavesAfter: weighted<number | null>(
+      [5, Arbitrary.Constant(null)],
+      [1, elementOf([0, 1, 50, 300, 2_000, 5_001, 30_000])]
     )
   })
 
-const otherCall: fc.Arbitrary<OtherCall> = fc.record({
-  write: fc.oneof(
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant("post" as const), text: fc.nat(texts.length - 1) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("ship" as const), target: fc.nat(1) }) }
+const otherCall: Arbitrary.Arbitrary<OtherCall> = Arbitrary.all({
+  write: weighted<OtherCall["write"]>(
+    [3, Arbitrary.all({ kind: Arbitrary.Constant("post"), text: between(0, texts.length - 1) })],
+    [1, Arbitrary.all({ kind: Arbitrary.Constant("ship"), target: between(0, 1) })]
   ),
-  at: fc.constantFrom(0, 50, 900, 3_000, 8_000, 62_000)
+  at: elementOf([0, 50, 900, 3_000, 8_000, 62_000])
 })
 
-interface Target {
-  readonly method?: string
-  readonly path?: string
-}
+type Target = Pick<Effect, "method" | "path">
 
 const creating: Target = { method: "POST", path: "/posts" }
 const listing: Target = { method: "GET", path: "/me/posts" }
@@ -145,69 +134,83 @@ const anyTarget: ReadonlyArray<Target> = [
   { method: "POST", path: "/stories" }
 ]
 
-const effects: ReadonlyArray<fc.Arbitrary<PlannedFault>> = [
-  fc.record({
-    kind: fc.constant("status" as const),
-    when: fc.constantFrom("before" as const, "after" as const),
-    status: fc.constantFrom(500, 502, 503, 504, 520, 500, 502, 503, 504, 520, 301, 303, 307, 408)
-  }),
-  fc.record({ kind: fc.constant("drop" as const), when: fc.constantFrom("before" as const, "after" as const) }),
-  fc.record({
-    kind: fc.constant("delay" as const),
-    when: fc.constantFrom("before" as const, "after" as const),
-    millis: fc.constantFrom(20, 400, timeoutMillis - 1, timeoutMillis + 1, 4 * timeoutMillis)
-  }),
-  fc.oneof(
-    fc.constant({}),
-    fc.record({ retryAfter: fc.constantFrom("0", "2", "45", "3600") }),
-    fc.record({ retryAtSeconds: fc.constantFrom(-5, 3, 50, 3_600) })
-  ).map((retry) => ({ kind: "status" as const, when: "before" as const, status: 429, ...retry })),
-  fc.record({ kind: fc.constant("status" as const), when: fc.constant("before" as const), status: fc.constantFrom(403, 404) }),
-  fc.record({ kind: fc.constant("garbage" as const), body: fc.constantFrom("", "<html>", "{", "null", "{}") }),
-  fc.record({ kind: fc.constant("cut" as const), when: fc.constant("after" as const) })
+const when = elementOf(["before", "after"] as const)
+
+type Effect = Extract<PlannedFault, { readonly kind: "status" | "drop" | "delay" | "garbage" | "cut" }>
+
+const retries: ReadonlyArray<{ readonly retryAfter?: string; readonly retryAtSeconds?: number }> = [
+  {},
+  ...["0", "2", "45", "3600"].map((retryAfter) => ({ retryAfter })),
+  ...[-5, 3, 50, 3_600].map((retryAtSeconds) => ({ retryAtSeconds }))
 ]
 
-const faultOn = (targets: ReadonlyArray<Target>): fc.Arbitrary<PlannedFault> =>
-  fc.tuple(
-    fc.constantFrom(...targets),
-    // What a client is tempted to repeat comes most often.
-    fc.oneof(...effects.map((arbitrary, index) => ({ weight: index < 3 ? 4 : 2, arbitrary }))),
-    fc.constantFrom(1, 1, 2, 6)
-  ).map(([target, effect, times]) => ({ ...target, ...effect, times }))
+// What a client is tempted to repeat comes most often.
+const effect = weighted<Effect>(
+  [
+    4,
+    Arbitrary.all({
+      kind: Arbitrary.Constant("status"),
+      when,
+      status: elementOf([500, 502, 503, 504, 520, 500, 502, 503, 504, 520, 301, 303, 307, 408])
+    })
+  ],
+  [4, Arbitrary.all({ kind: Arbitrary.Constant("drop"), when })],
+  [
+    4,
+    Arbitrary.all({
+      kind: Arbitrary.Constant("delay"),
+      when,
+      millis: elementOf([20, 400, timeoutMillis - 1, timeoutMillis + 1, 4 * timeoutMillis])
+    })
+  ],
+  [2, Arbitrary.map(elementOf(retries), (retry): Effect => ({ kind: "status", when: "before", status: 429, ...retry }))],
+  [2, Arbitrary.map(elementOf([403, 404]), (status): Effect => ({ kind: "status", when: "before", status }))],
+  [2, Arbitrary.all({ kind: Arbitrary.Constant("garbage"), body: elementOf(["", "<html>", "{", "null", "{}"]) })],
+  [2, Arbitrary.Constant({ kind: "cut", when: "after" })]
+)
 
-const fields: ReadonlyArray<string> = Object.keys(Latitude.defaults)
+const faultOn = (targets: ReadonlyArray<Target>): Arbitrary.Arbitrary<PlannedFault> =>
+  Arbitrary.map(
+    Arbitrary.all([elementOf(targets), effect, elementOf([1, 1, 2, 6])]),
+    ([target, effect, times]) => ({ ...target, ...effect, times })
+  )
+
+const fields = Object.keys(Latitude.defaults)
 
 /** Any service that the document permits, in a form that shrinks to the fields that matter. */
-const latitude: fc.Arbitrary<Latitude.Change> = fc.record({
-  seed: fc.nat(),
-  drawn: fc.oneof(
-    { weight: 1, arbitrary: fc.constant<ReadonlyArray<string>>([]) },
-    { weight: 2, arbitrary: fc.subarray([...fields]) },
-    { weight: 1, arbitrary: fc.constant(fields) }
-  )
-}).map(({ drawn, seed }) => Object.fromEntries(Object.entries(Latitude.fromSeed(seed)).filter(([name]) => drawn.includes(name))))
+const latitude: Arbitrary.Arbitrary<Latitude.Change> = Arbitrary.map(
+  Arbitrary.all({
+    seed: between(0, 2 ** 31 - 1),
+    drawn: weighted<ReadonlyArray<string>>(
+      [1, Arbitrary.Constant([])],
+      [2, arrayOf(elementOf(fields), { maxLength: fields.length })],
+      [1, Arbitrary.Constant(fields)]
+    )
+  }),
+  ({ drawn, seed }) => Object.fromEntries(Object.entries(Latitude.fromSeed(seed)).filter(([name]) => drawn.includes(name)))
+)
 
-const programOf = (write: fc.Arbitrary<Write>, targets: ReadonlyArray<Target>): fc.Arbitrary<Program> =>
-  fc.record({
+const programOf = (write: Arbitrary.Arbitrary<Write>, targets: ReadonlyArray<Target>): Arbitrary.Arbitrary<Program> =>
+  Arbitrary.all({
     latitude,
-    seed: fc.nat(1_000),
-    rateLimit: fc.constantFrom(allowance, allowance, 3),
-    maxWaitSeconds: fc.constantFrom(300, 300, 20),
-    retries: fc.constantFrom("as shipped" as const, "as shipped" as const, "once, at once" as const, "none" as const),
-    steps: fc.array(
-      fc.record({
-        faults: fc.array(faultOn(targets), { maxLength: 4 }),
-        others: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(otherCall, { maxLength: 2 }) }),
-        calls: fc.array(callOf(write), { minLength: 1, maxLength: 5 }),
-        pause: fc.constantFrom(0, 500, 20_000, 70_000)
+    seed: between(0, 1_000),
+    rateLimit: elementOf([allowance, allowance, 3]),
+    maxWaitSeconds: elementOf([300, 300, 20]),
+    retries: elementOf(["as shipped", "as shipped", "once, at once", "none"] as const),
+    steps: arrayOf(
+      Arbitrary.all({
+        faults: arrayOf(faultOn(targets), { maxLength: 4 }),
+        others: weighted<ReadonlyArray<OtherCall>>([3, Arbitrary.Constant([])], [1, arrayOf(otherCall, { maxLength: 2 })]),
+        calls: arrayOf(callOf(write), { minLength: 1, maxLength: 5 }),
+        pause: elementOf([0, 500, 20_000, 70_000])
       }),
       { minLength: 1, maxLength: 4 }
     )
   })
 
 /** Programs of every write, and narrow ones in which calls get in each other's way. */
-export const program: fc.Arbitrary<Program> = fc.oneof(
-  { weight: 2, arbitrary: programOf(anyWrite, anyTarget) },
-  { weight: 1, arbitrary: programOf(equalPost, [creating, creating, listing]) },
-  { weight: 1, arbitrary: programOf(sameTarget, [shipping, stocking]) }
+export const program: Arbitrary.Arbitrary<Program> = weighted(
+  [2, programOf(anyWrite, anyTarget)],
+  [1, programOf(equalPost, [creating, creating, listing])],
+  [1, programOf(sameTarget, [shipping, stocking])]
 )

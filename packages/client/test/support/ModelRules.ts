@@ -1,4 +1,5 @@
 /** The invariants after a program of the model: the client's results agree with the sandbox's record of commits. */
+import { ClientError } from "@plaza/client"
 import { type Commit, Latitude, type StateSnapshot } from "@plaza/sandbox"
 import { Predicate } from "effect"
 import { allowance, texts } from "./ModelProgram.ts"
@@ -88,7 +89,7 @@ const othersPosts = ({ commits, requests }: Observation): ReadonlyArray<Commit> 
 
 /** What a stamp of two seconds before the call can't be told from, and more where stamps are ahead of `Date`. */
 const mayBeTaken = (commit: Commit, { from, to }: Observed, { latitude }: Observation): boolean => {
-  const at = commit.at.epochMillis
+  const at = commit.at.epochMilliseconds
   return at >= from - 2_000 - Math.abs(latitude.createdAtOffsetMillis) && at <= to
 }
 
@@ -209,6 +210,11 @@ const shipRules = (calls: ReadonlyArray<Observed>, observation: Observation): Re
     ]
   })
 
+/** Whether the last response had no code, such as a 429 whose body was cut. Then the service may have carried out the write. */
+const isFromProxy = ({ claim }: Observed): boolean =>
+  claim._tag === "Failure" && claim.failure._tag === "OutcomeUnknown" && ClientError.isServiceError(claim.failure.cause) &&
+  claim.failure.cause.code === undefined
+
 /** What was sent, and whether the claim follows from it. */
 const sendingRules = (call: Observed): ReadonlyArray<string> => {
   const writes = writesOf(call)
@@ -225,7 +231,7 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
     ? "the service reported success"
     : claim === "UnreadableSuccess" && answered < 0
     ? "the service never reported success"
-    : claim === "OutcomeUnknown" && doubtful < 0
+    : claim === "OutcomeUnknown" && doubtful < 0 && !isFromProxy(call)
     ? "there was no doubt"
     : claim === "Success" && answered < 0 && doubtful < 0
     ? "nothing can have made it"
@@ -254,8 +260,12 @@ const knowingRules = (call: Observed, observation: Observation): ReadonlyArray<s
   const hasReason = last === "given up" || writes.length >= attempts ||
     call.to - call.from > longestRetrying ||
     (typeof last === "number" && (last < 500 || last >= 504)) || cause._tag === "RateLimitWaitExceeded" ||
+    // The last attempt had no slot in time.
+    claim.failure.attempts > writes.length ||
     requests.some(({ faults, operation }) => operation === "listPosts" && faults.length > 0) ||
     othersPosts(observation).length > 0 ||
+    // A service may replace the whole of such a text.
+    group === "bare link" || group === "emoji" ||
     calls.some((other) =>
       other !== call && other.write.kind === "post" && claimOf(other) === "open" && groupOf(textOf(other.write, other.number)) === group
     )
@@ -268,7 +278,7 @@ const rateRules = ({ latitude, requests: all }: Observation): ReadonlyArray<stri
   const requests = all.filter(({ query }) => query !== othersQuery)
   // What is refused for the rate is counted by some services only; of a bucket it takes what is not there.
   const countsRefused = latitude.countRefused === true && latitude.rateCounting !== "tokenBucket"
-  const moments = requests.filter(({ deliveredStatus }) => countsRefused || deliveredStatus !== 429).map(({ at }) => at.epochMillis)
+  const moments = requests.filter(({ deliveredStatus }) => countsRefused || deliveredStatus !== 429).map(({ at }) => at.epochMilliseconds)
   // A bucket may be smaller than the allowance of a window, which a client learns by a 429 only.
   const mayRefuse = latitude.dailyQuota !== null || latitude.rateCounting === "tokenBucket"
   return [

@@ -2,14 +2,16 @@
  * Runs a program of the model against the sandbox in simulated time, and records the client's results, its requests and the
  * sandbox's state.
  */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
+import * as TestTime from "@plaza/client/TestTime"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type StateSnapshot } from "@plaza/sandbox"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Random, type Redacted, References, Schedule } from "effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { TestClock } from "effect/testing"
 import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.ts"
-import { texts, timeoutMillis } from "./ModelProgram.ts"
+import { allowance, texts, timeoutMillis } from "./ModelProgram.ts"
 
 // Of the sandbox's seed, whatever its number.
 const post = PostId.make("9007199254741010")
@@ -103,44 +105,44 @@ export interface Observation {
   readonly requests: ReadonlyArray<typeof RequestRecord.Type>
 }
 
-const current = FiberRef.unsafeMake<Array<Sent>>([])
+const Current = Context.Reference<Array<Sent>>("test/Sent", { defaultValue: () => [] })
 
 /** Notes every request with the call that it is sent for. */
 const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (effect, request) =>
     Effect.gen(function*() {
       const sent: Sent = { method: request.method, at: yield* Clock.currentTimeMillis, ended: "given up" }
-      const noted = yield* FiberRef.get(current)
+      const noted = yield* Current
       noted.push(sent)
       return yield* effect.pipe(
-        Effect.tapBoth({
-          onFailure: () =>
-            Effect.sync(() => {
-              sent.ended = "broken"
-            }),
-          onSuccess: ({ status }) =>
-            Effect.sync(() => {
-              sent.ended = status
-            })
-        })
+        Effect.tap(({ status }) =>
+          Effect.sync(() => {
+            sent.ended = status
+          })
+        ),
+        Effect.tapError(() =>
+          Effect.sync(() => {
+            sent.ended = "broken"
+          })
+        )
       )
     }))
 
 const observe = ({ at, leavesAfter, write }: Call, number: number, nextEvent: () => number) =>
   Effect.gen(function*() {
-    yield* Effect.sleep(Duration.millis(at))
+    yield* Effect.sleep(at)
     const sent: Array<Sent> = []
     const startedAs = nextEvent()
     const from = yield* Clock.currentTimeMillis
-    const fiber = yield* Effect.fork(Effect.locally(failureOf(write, number), current, sent))
+    const fiber = yield* Effect.forkChild(Effect.provideService(failureOf(write, number), Current, sent))
     if (leavesAfter !== null) {
-      yield* Effect.fork(Effect.delay(Fiber.interruptFork(fiber), Duration.millis(leavesAfter)))
+      yield* Effect.forkDetach(Effect.delay(Fiber.interrupt(fiber), leavesAfter))
     }
     const exit = yield* Fiber.await(fiber)
     const endedAs = nextEvent()
     const claim: Claim = Exit.isSuccess(exit)
       ? { _tag: "Success", value: exit.value }
-      : Exit.isInterrupted(exit)
+      : Cause.hasInterruptsOnly(exit.cause)
       ? { _tag: "Interrupted" }
       : { _tag: "Failure", failure: yield* Effect.flip(exit) }
     return { number, write, startedAs, endedAs, from, to: yield* Clock.currentTimeMillis, claim, sent }
@@ -153,13 +155,13 @@ export const othersQuery = "by=another"
 const sendOther = ({ at, write }: OtherCall, apiKey: Redacted.Redacted) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
-    yield* Effect.sleep(Duration.millis(at))
+    yield* Effect.sleep(at)
     const [path, body] = write.kind === "post"
       ? ["/posts", { text: texts[write.text]?.[1] }]
       : [`/store/orders/${encodeURIComponent(targets.ship(write.target))}/ship`, { carrier, trackingNumber: "another's" }]
     const request = HttpClientRequest.post(`${baseUrl}${path}?${othersQuery}`).pipe(
       HttpClientRequest.bearerToken(apiKey),
-      HttpClientRequest.bodyUnsafeJson(body)
+      HttpClientRequest.bodyJsonUnsafe(body)
     )
     yield* Effect.ignore(
       Effect.timeout(Effect.flatMap(HttpClient.HttpClient, ({ execute }) => Effect.scoped(execute(request))), "1 minute")
@@ -179,34 +181,29 @@ const add = ({ retryAtSeconds, ...fault }: PlannedFault) =>
 const retries = {
   "as shipped": { attempts: 5, options: {} },
   "once, at once": { attempts: 2, options: { retry: Schedule.recurs(1) } },
-  none: { attempts: 1, options: { retry: Schedule.stop } }
+  none: { attempts: 1, options: { retry: Schedule.recurs(0) } }
 }
 
 /** The client of a program, over whatever answers. */
 const client = ({ maxWaitSeconds, rateLimit, retries: kind }: Program) =>
-  Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) =>
+  Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) =>
     Layer.orDie(Plaza.layer({
       baseUrl,
       apiKey,
       rateLimit,
-      timeout: Duration.millis(timeoutMillis),
-      maxWait: Duration.seconds(maxWaitSeconds),
+      timeout: timeoutMillis,
+      maxWait: maxWaitSeconds * 1_000,
       ...retries[kind].options
     })))).pipe(
       Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, noting)))
     )
 
-/** Everything a program can wait for ends long before. */
-const longest = Duration.hours(12)
+const world = Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: allowance } })
 
-/** By then the service has carried out, or given up, all that it was asked for. */
-const quiet = Duration.minutes(1)
-
-/** Runs a program on the clock that is in force. */
-export const runAsIs = (program: Program): Effect.Effect<Observation, never, Sandbox.Sandbox | HttpClient.HttpClient> =>
+/** Runs a program with a sandbox and a clock of its own. */
+export const run = (program: Program): Effect.Effect<Observation> =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
-    yield* sandbox.reset
     const latitude = yield* sandbox.setLatitude(program.latitude)
     const before = yield* sandbox.state
     const account = before.keys[0]?.accountId ?? ""
@@ -217,17 +214,18 @@ export const runAsIs = (program: Program): Effect.Effect<Observation, never, San
     yield* Effect.gen(function*() {
       for (const step of program.steps) {
         yield* Effect.forEach(step.faults, add, { discard: true })
-        yield* Effect.forEach(step.others, (other) => Effect.forkDaemon(sendOther(other, othersKey)), { discard: true })
+        yield* Effect.forEach(step.others, (other) => Effect.forkDetach(sendOther(other, othersKey)), { discard: true })
         const numbered = step.calls.map((call) => observe(call, ++number, () => ++events))
         calls.push(...(yield* Effect.all(numbered, { concurrency: "unbounded" })))
-        yield* Effect.sleep(Duration.millis(step.pause))
+        yield* Effect.sleep(step.pause)
       }
     }).pipe(
       Effect.provide(client(program)),
-      Effect.timeoutFail({ duration: longest, onTimeout: () => new Error("a call never ended") }),
-      Effect.orDie
+      // Everything that a program can wait for ends long before.
+      Effect.timeoutOrElse({ duration: "12 hours", orElse: () => Effect.die(new Error("a call never ended")) })
     )
-    yield* Effect.sleep(quiet)
+    // By then the service has carried out, or given up, all requests.
+    yield* Effect.sleep("1 minute")
     return {
       latitude,
       attempts: retries[program.retries].attempts,
@@ -237,7 +235,11 @@ export const runAsIs = (program: Program): Effect.Effect<Observation, never, San
       commits: yield* sandbox.commits,
       requests: yield* sandbox.requests
     }
-  }).pipe(Effect.withRandom(Random.make(program.seed)))
-
-/** Runs a program in simulated time. */
-export const run = (program: Program) => SimulatedTime.run(Logger.withMinimumLogLevel(runAsIs(program), LogLevel.None))
+  }).pipe(
+    Random.withSeed(program.seed),
+    Effect.provide(world),
+    Effect.orDie,
+    TestTime.advancing,
+    Effect.provideService(References.MinimumLogLevel, "None"),
+    Effect.provide(TestClock.layer())
+  )

@@ -1,9 +1,9 @@
 /** The client over the sandbox, in process with the test clock or over a socket in real time. */
-import type { HttpClient } from "@effect/platform"
 import { it } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { Effect, Layer, type Redacted } from "effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as NodeClient from "../../src/node.ts"
 import { runtimes } from "./Runtimes.ts"
 
@@ -16,7 +16,7 @@ export interface WorldOptions {
 
 /** The client of whatever is at the address of the sandbox. */
 export const plaza = (options: Partial<Plaza.Options> = {}) =>
-  Layer.unwrapEffect(Effect.map(
+  Layer.unwrap(Effect.map(
     Sandbox.Sandbox,
     ({ apiKey, baseUrl }) => Layer.orDie(Plaza.layer({ baseUrl, apiKey, ...options }))
   ))

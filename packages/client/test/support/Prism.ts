@@ -2,33 +2,33 @@
  * Prism, Stoplight's proxy, between the client and a sandbox: it validates both directions against an OpenAPI file and reports
  * violations in a response header.
  */
-import { HttpClient, type HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { createLogger } from "@stoplight/prism-core"
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http"
 import { createServer } from "@stoplight/prism-http-server"
 import { Context, Effect, Layer, Schema } from "effect"
+import { HttpClient, type HttpClientResponse } from "effect/http"
 import { fileURLToPath } from "node:url"
 import * as NodeClient from "../../src/node.ts"
 import * as OnSandbox from "./OnSandbox.ts"
 
-/** What it made of one request and its answer. */
+/** The violations of one request and its response. */
 export interface Finding {
   readonly status: number
-  /** In the request, by the place and what is wrong there. */
+  /** In the request, each with its place. */
   readonly request: ReadonlyArray<string>
-  /** In the answer. */
+  /** In the response. */
   readonly response: ReadonlyArray<string>
 }
 
-export class Prism extends Context.Tag("test/Prism")<Prism, {
-  /** One for every answer that passed. */
+export class Prism extends Context.Service<Prism, {
+  /** One for each response. */
   readonly findings: ReadonlyArray<Finding>
-}>() {}
+}>()("test/Prism") {}
 
 const readViolations = Schema.decodeUnknownSync(
-  Schema.parseJson(Schema.Array(Schema.Struct({ location: Schema.NonEmptyArray(Schema.String), message: Schema.String })))
+  Schema.fromJsonString(Schema.Array(Schema.Struct({ location: Schema.NonEmptyArray(Schema.String), message: Schema.String })))
 )
 
 const findingOf = ({ headers, status }: HttpClientResponse.HttpClientResponse): Finding => {
@@ -51,14 +51,14 @@ const listening = (file: string, upstream: string) =>
           checkSecurity: true,
           validateRequest: true,
           validateResponse: true,
-          // What it finds it says, and lets it pass all the same.
+          // Reports violations, and passes the message on.
           errors: false,
           mock: { dynamic: false }
         }
       })
       return { server, address: await server.listen(0, "127.0.0.1") }
     }),
-    // Without waiting for connections that are kept open: they end with the client's pool.
+    // Doesn't wait for idle connections, which end with the client's pool.
     ({ server }) =>
       Effect.sync(() => {
         void server.close()
@@ -66,7 +66,7 @@ const listening = (file: string, upstream: string) =>
   )
 
 const proxied = (file: string, sandbox: Sandbox.Options | undefined) =>
-  Layer.scoped(
+  Layer.effect(
     Sandbox.Sandbox,
     Effect.gen(function*() {
       const behind = yield* Sandbox.Sandbox
@@ -75,7 +75,7 @@ const proxied = (file: string, sandbox: Sandbox.Options | undefined) =>
     })
   ).pipe(Layer.provide(Sandbox.layerServer(sandbox)))
 
-const watched = Layer.scopedContext(Effect.gen(function*() {
+const watched = Layer.effectContext(Effect.gen(function*() {
   const findings: Array<Finding> = []
   const client = yield* HttpClient.HttpClient
   return Context.make(Prism, { findings }).pipe(
@@ -86,11 +86,11 @@ const watched = Layer.scopedContext(Effect.gen(function*() {
   )
 })).pipe(Layer.provide(NodeClient.layer))
 
-/** The files that it may hold traffic to. */
+/** OpenAPI files to check against. */
 export const files = {
-  /** The document's operations. */
+  /** The operations of the document. */
   contract: fileURLToPath(new URL("../../../domain/openapi.json", import.meta.url)),
-  /** And what the sandbox assumes beside them. */
+  /** The same and the endpoints that the sandbox assumes. */
   sandbox: fileURLToPath(new URL("../../../sandbox/openapi.json", import.meta.url))
 }
 
@@ -102,8 +102,8 @@ export const between = (
   Layer.provideMerge(OnSandbox.plaza(client), Layer.merge(proxied(file, sandbox), watched))
 
 /**
- * A test over sockets with the proxy between, which has to find nothing. Only for tests without faults, which it would rightly find, and
- * without uploads: it reads any body as text and counts its characters for bytes.
+ * A test over sockets with the proxy between, which must find no violation. Only for tests without faults, which are violations, and
+ * without uploads of other bytes than ASCII, because the proxy reads any body as text.
  */
 export const itThrough = <E>(
   name: string,

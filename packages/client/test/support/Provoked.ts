@@ -1,9 +1,9 @@
 /** Provokes each documented error from the sandbox with calls of the client and a seeded state. */
-import { HttpBody } from "@effect/platform"
 import { Chat, type ClientError, Media, Posts, Profiles, Store } from "@plaza/client"
 import { type ErrorCode, OrderId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Either, Schedule } from "effect"
+import { Effect, Record, Result, Schedule } from "effect"
+import { HttpBody } from "effect/http"
 import { Operations } from "../../src/internal/contract/Operations.ts"
 import * as OnSandbox from "./OnSandbox.ts"
 
@@ -14,7 +14,7 @@ const shipment = { carrier: "Post", trackingNumber: "1" }
 
 type Provoked = Effect.Effect<unknown, ClientError.Failure | { readonly _tag: string; readonly message: string }, OnSandbox.World>
 
-/** What makes the sandbox give each error, by its code. */
+/** Calls that the sandbox refuses with each error, by its code. */
 export const provoke: Record<ErrorCode, Provoked> = {
   VALIDATION_ERROR: setStock("MUG-BLUE-350", -1),
   INVALID_JSON: Effect.flatMap(Operations, ({ sendOpen }) =>
@@ -26,7 +26,7 @@ export const provoke: Record<ErrorCode, Provoked> = {
       path: "/posts",
       query: {},
       body: HttpBody.text("{\"text\":", "application/json")
-    }, { decode: Either.right })),
+    }, { decode: Result.succeed })),
   INVALID_API_KEY: Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const { id } = yield* sandbox.createAccount()
@@ -51,7 +51,7 @@ export const provoke: Record<ErrorCode, Provoked> = {
     const sandbox = yield* Sandbox.Sandbox
     const { id } = yield* sandbox.createAccount({ cover: false })
     const key = yield* sandbox.createKey(id)
-    yield* OnSandbox.asKey(key.apiKey)(Effect.zipRight(me, post))
+    yield* OnSandbox.asKey(key.apiKey)(Effect.andThen(me, post))
   }),
   CHAT_NOT_ALLOWED: Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
@@ -103,8 +103,11 @@ export const provoke: Record<ErrorCode, Provoked> = {
   })
 }
 
-/** Where they do. A maxWait shorter than the window, so that the refusal of a rate is seen and not waited out. */
+/** The documented codes. */
+export const codes = Record.keys(provoke)
+
+/** The options of the world of these calls. With a `maxWait` shorter than the window, a call fails with the 429. */
 export const world = {
   sandbox: { assumptions: { requestsPerWindow: 8, maxFileBytes: 4_000 } },
-  client: { retry: Schedule.stop, maxWait: "1 second" }
+  client: { retry: Schedule.recurs(0), maxWait: "1 second" }
 } satisfies OnSandbox.WorldOptions

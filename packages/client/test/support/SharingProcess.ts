@@ -13,7 +13,7 @@ import * as RateLimit from "../../src/RateLimit.ts"
 
 const [database = "", address = "", limit, window, lease, concurrency] = process.argv.slice(2)
 
-const client = Layer.unwrapEffect(Effect.promise(async () => {
+const client = Layer.unwrap(Effect.promise(async () => {
   if (database.startsWith("postgres:")) {
     const PgClient = await import("@effect/sql-pg/PgClient")
     return Layer.orDie(PgClient.layer({ url: Redacted.make(database), maxConnections: 3 }))
@@ -30,15 +30,12 @@ const request = Effect.tryPromise(async (signal) => {
 const program = Effect.gen(function*() {
   const rateLimit = yield* RateLimit.RateLimit
   const once = rateLimit.withSlot(Duration.minutes(1), request)
-  yield* Effect.replicateEffect(Effect.forever(once), Number(concurrency), { concurrency: "unbounded", discard: true })
+  yield* Effect.forEach(Array.from({ length: Number(concurrency) }), () => Effect.forever(once), {
+    concurrency: "unbounded",
+    discard: true
+  })
 })
 
-NodeRuntime.runMain(program.pipe(
-  Effect.provide(RateLimitSql.layer({
-    name: "shared",
-    limit: Number(limit),
-    window: Number(window),
-    lease: Number(lease)
-  })),
-  Effect.provide(client)
-))
+const allowance = RateLimitSql.layer({ name: "shared", limit: Number(limit), window: Number(window), lease: Number(lease) })
+
+NodeRuntime.runMain(Effect.provide(program, Layer.provide(allowance, client)))

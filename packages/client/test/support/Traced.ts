@@ -1,15 +1,14 @@
 /** Runs programs with a tracer that records their spans. */
 import { Effect, Tracer } from "effect"
 
-/** Runs a program with a tracer that keeps every span, and gives these beside how the program ended. */
+/** Runs a program with a tracer that keeps every span. Returns the program's exit and the spans. */
 export const run = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const spans: Array<Tracer.Span> = []
     const native = yield* Effect.tracer
     const tracer = Tracer.make({
-      context: (run, fiber) => native.context(run, fiber),
-      span: (...parts) => {
-        const span = native.span(...parts)
+      span: (options) => {
+        const span = native.span(options)
         spans.push(span)
         return span
       }

@@ -18,8 +18,8 @@ if (gc === undefined) {
   throw new Error("start node with --expose-gc")
 }
 
-// New bytes each time, as a file gives them. Node lets some 64 MiB of buffers that nobody uses any more lie about before it collects
-// them, and more when it is busy; collected every 8 MiB, what is left is what something holds on to.
+// New bytes each time, as a file has them. Node keeps some 64 MiB of unused buffers before it collects them, and more when it is busy.
+// With a collection every 8 MiB, the growth is what something retains.
 const piecesBetweenCollections = 128
 const content = (pieces: number) =>
   Stream.range(1, pieces).pipe(
@@ -36,11 +36,11 @@ const upload = (size: number) => Effect.flatMap(Media, ({ upload }) => upload({ 
 const peak = () => process.resourceUsage().maxRSS / 1024
 
 const program = Effect.gen(function*() {
-  // What the first upload takes is code, pools, and what the collector leaves lying about.
+  // The first upload loads code and fills pools.
   yield* upload(64 * 1_048_576)
   const before = peak()
   yield* upload(Number(megabytes) * 1_048_576)
   process.stdout.write(String(peak() - before))
-}).pipe(Effect.provide(RawServer.layerPlaza(baseUrl, http, { retry: Schedule.stop })))
+}).pipe(Effect.provide(RawServer.layerPlaza(baseUrl, http, { retry: Schedule.recurs(0) })))
 
 await Effect.runPromise(program)

@@ -1,118 +1,90 @@
-/**
- * The tables `accounts` and `relations`.
- *
- * @since 0.1.0
- */
+/** The tables `accounts` and `relations`. */
 import { AccessState } from "@plaza/domain/DeveloperAccess"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Sql } from "../storage/Sql.ts"
-import * as SqlSchema from "../storage/SqlSchema.ts"
-import { Availability } from "./Availability.ts"
+import { Db, insert } from "../storage/Db.ts"
 
-/** @since 0.1.0 @category rows */
+/**
+ * The availability of an account to others. The document states what makes a user unavailable ("blocked, private or
+ * suspended"). Assumed: a private account stays visible to its followers.
+ */
+export const Availability = Schema.Literals(["available", "private", "suspended"])
+export type Availability = typeof Availability.Type
+
 export const Account = Schema.Struct({
   id: ProfileId,
   username: Username,
   name: Schema.String,
-  photo: SqlSchema.BooleanFromNumber,
-  cover: SqlSchema.BooleanFromNumber,
+  photo: Schema.BooleanFromBit,
+  cover: Schema.BooleanFromBit,
   access: AccessState,
   availability: Availability
 })
-/** @since 0.1.0 @category rows */
 export type Account = typeof Account.Type
 
-/**
- * The relation of one account to another.
- *
- * @since 0.1.0
- * @category rows
- */
+/** The relation of one account to another. */
 export const Relation = Schema.Struct({
-  follows: SqlSchema.BooleanFromNumber,
-  blocks: SqlSchema.BooleanFromNumber,
+  follows: Schema.BooleanFromBit,
+  blocks: Schema.BooleanFromBit,
   /** Whether the first account has written to the second. */
-  hasWritten: SqlSchema.BooleanFromNumber,
+  hasWritten: Schema.BooleanFromBit,
   /** Whether the store of the first account has blocked the second. */
-  blocksFromStore: SqlSchema.BooleanFromNumber
+  blocksFromStore: Schema.BooleanFromBit
 })
-/** @since 0.1.0 @category rows */
 export type Relation = typeof Relation.Type
 
 const noRelation: Relation = { follows: false, blocks: false, hasWritten: false, blocksFromStore: false }
 
 const RelationOfTwo = Schema.Struct({ from: ProfileId, to: ProfileId, ...Relation.fields })
 
-/** @since 0.1.0 @category constructors */
-export const make = Effect.map(Sql, (sql) => {
-  const findRelation = SqlSchema.findOne({
-    Result: Relation,
-    execute: (from: string, to: string) =>
-      sql.first`SELECT follows, blocks, has_written AS hasWritten, blocks_from_store AS blocksFromStore
-        FROM relations WHERE from_id = ${from} AND to_id = ${to}`
+export class AccountsRepo extends Context.Service<AccountsRepo>()("@plaza/sandbox/AccountsRepo", {
+  make: Effect.map(Db, (db) => {
+    const findRelation = (from: string, to: string) =>
+      db.first(Relation)`SELECT follows, blocks, has_written AS hasWritten, blocks_from_store AS blocksFromStore
+          FROM relations WHERE from_id = ${from} AND to_id = ${to}`
+    return {
+      /** The sequence number of the next account. */
+      nextSeq: () => db.seq`SELECT coalesce(max(seq), 0) + 1 AS seq FROM accounts`,
+      find: (id: string) => db.first(Account)`SELECT * FROM accounts WHERE id = ${id}`,
+      findByUsername: (username: string) => db.first(Account)`SELECT * FROM accounts WHERE username = ${username}`,
+      /** Accounts whose username has this prefix, ordered by username. */
+      findByPrefix: (prefix: string, limit: number) =>
+        // Two bounds instead of LIKE, which would scan the table.
+        db.all(Account)`SELECT * FROM accounts WHERE username >= ${prefix} AND username < ${`${prefix}\u{10FFFF}`}
+            ORDER BY username LIMIT ${limit}`,
+      all: () => db.all(Account)`SELECT * FROM accounts ORDER BY seq`,
+      /** Whether an account has this id or this username. */
+      isTaken: (id: string, username: string) => db.exists`SELECT 1 FROM accounts WHERE id = ${id} OR username = ${username}`,
+      insert: ({ access, availability, cover, id, name, photo, seq, username }: Account & { readonly seq: number }) =>
+        db.run`INSERT INTO accounts ${
+          insert({ seq, id, username, name, photo: Number(photo), cover: Number(cover), access, availability })
+        }`,
+      setProfile: (id: string, { availability, cover, photo }: Pick<Account, "availability" | "cover" | "photo">) =>
+        db.run`UPDATE accounts
+          SET photo = ${Number(photo)}, cover = ${Number(cover)}, availability = ${availability} WHERE id = ${id}`,
+      setAccess: (id: string, access: AccessState) => db.run`UPDATE accounts SET access = ${access} WHERE id = ${id}`,
+
+      /** The relation of the first account to the second. */
+      relation: (from: string, to: string) => findRelation(from, to) ?? noRelation,
+      allRelations: () =>
+        db.all(RelationOfTwo)`SELECT from_id AS "from", to_id AS "to", follows, blocks, has_written AS hasWritten,
+              blocks_from_store AS blocksFromStore
+            FROM relations ORDER BY from_id, to_id`,
+      setRelation: (from: string, to: string, { blocks, blocksFromStore, follows, hasWritten }: Relation) =>
+        db.run`INSERT OR REPLACE INTO relations (from_id, to_id, follows, blocks, has_written, blocks_from_store)
+          VALUES (${from}, ${to}, ${Number(follows)}, ${Number(blocks)}, ${Number(hasWritten)}, ${Number(blocksFromStore)})`,
+      follow: (from: string, to: string) =>
+        db.run`INSERT INTO relations (from_id, to_id, follows) VALUES (${from}, ${to}, 1)
+          ON CONFLICT (from_id, to_id) DO UPDATE SET follows = 1`,
+      /** Records that the first account has written to the second. */
+      setHasWritten: (from: string, to: string) =>
+        db.run`INSERT INTO relations (from_id, to_id, has_written) VALUES (${from}, ${to}, 1)
+          ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1`
+    }
   })
-  return {
-    /** The sequence number of the next account. */
-    nextSeq: SqlSchema.single({
-      Result: SqlSchema.Seq,
-      execute: () => sql.first`SELECT coalesce(max(seq), 0) + 1 AS seq FROM accounts`
-    }),
-    find: SqlSchema.findOne({
-      Result: Account,
-      execute: (id: string) => sql.first`SELECT * FROM accounts WHERE id = ${id}`
-    }),
-    findByUsername: SqlSchema.findOne({
-      Result: Account,
-      execute: (username: string) => sql.first`SELECT * FROM accounts WHERE username = ${username}`
-    }),
-    /** Accounts whose username has this prefix, ordered by username. */
-    findByPrefix: SqlSchema.findAll({
-      Result: Account,
-      // Two bounds instead of LIKE, which would scan the table.
-      execute: (prefix: string, limit: number) =>
-        sql`SELECT * FROM accounts WHERE username >= ${prefix} AND username < ${`${prefix}\u{10FFFF}`}
-          ORDER BY username LIMIT ${limit}`
-    }),
-    all: SqlSchema.findAll({ Result: Account, execute: () => sql`SELECT * FROM accounts ORDER BY seq` }),
-    /** Whether an account has this id or this username. */
-    isTaken: (id: string, username: string) =>
-      Effect.map(sql.first`SELECT 1 FROM accounts WHERE id = ${id} OR username = ${username}`, (row) => row !== undefined),
-    insert: ({ access, availability, cover, id, name, photo, seq, username }: Account & { readonly seq: number }) =>
-      Effect.asVoid(
-        sql`INSERT INTO accounts ${
-          sql.insert({ seq, id, username, name, photo: Number(photo), cover: Number(cover), access, availability })
-        }`
-      ),
-    setProfile: (id: string, { availability, cover, photo }: Pick<Account, "availability" | "cover" | "photo">) =>
-      Effect.asVoid(sql`UPDATE accounts
-        SET photo = ${Number(photo)}, cover = ${Number(cover)}, availability = ${availability} WHERE id = ${id}`),
-    setAccess: (id: string, access: AccessState) => Effect.asVoid(sql`UPDATE accounts SET access = ${access} WHERE id = ${id}`),
-
-    /** The relation of the first account to the second. */
-    relation: (from: string, to: string) => Effect.map(findRelation(from, to), Option.getOrElse(() => noRelation)),
-    allRelations: SqlSchema.findAll({
-      Result: RelationOfTwo,
-      execute: () =>
-        sql`SELECT from_id AS "from", to_id AS "to", follows, blocks, has_written AS hasWritten,
-            blocks_from_store AS blocksFromStore
-          FROM relations ORDER BY from_id, to_id`
-    }),
-    setRelation: (from: string, to: string, { blocks, blocksFromStore, follows, hasWritten }: Relation) =>
-      Effect.asVoid(sql`INSERT OR REPLACE INTO relations (from_id, to_id, follows, blocks, has_written, blocks_from_store)
-        VALUES (${from}, ${to}, ${Number(follows)}, ${Number(blocks)}, ${Number(hasWritten)}, ${Number(blocksFromStore)})`),
-    follow: (from: string, to: string) =>
-      Effect.asVoid(sql`INSERT INTO relations (from_id, to_id, follows) VALUES (${from}, ${to}, 1)
-        ON CONFLICT (from_id, to_id) DO UPDATE SET follows = 1`),
-    /** Records that the first account has written to the second. */
-    setHasWritten: (from: string, to: string) =>
-      Effect.asVoid(sql`INSERT INTO relations (from_id, to_id, has_written) VALUES (${from}, ${to}, 1)
-        ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1`)
-  }
-})
-
-/** @since 0.1.0 @category services */
-export class AccountsRepo extends Context.Tag("@plaza/sandbox/AccountsRepo")<AccountsRepo, Effect.Effect.Success<typeof make>>() {}
+}) {
+  static readonly layer = Layer.effect(AccountsRepo, AccountsRepo.make)
+}

@@ -1,19 +1,45 @@
 /**
  * Counts the rate of a key as the latitude says: in a sliding window, in fixed windows, or by a token bucket, in constant
  * time per request.
- *
- * @since 0.1.0
  */
 import type { Latitude } from "../Latitude.ts"
-import type { RateCounter } from "./RateCounter.ts"
-import * as SlidingWindow from "./SlidingWindow.ts"
 
-/**
- * Windows that start at whole multiples of their length.
- *
- * @since 0.1.0
- * @category constructors
- */
+export interface RateCounter {
+  /** Counts a request at a timestamp, which isn't before the last one. */
+  readonly push: (now: number) => void
+  /** Milliseconds until another request is within `limit`; 0 if it is within it already. */
+  readonly waitFor: (limit: number, now: number) => number
+}
+
+/** Expired timestamps are removed in batches: removing one from the front moves all others. */
+const batchSize = 1_000
+
+/** A sliding window over timestamps. */
+export const slidingWindow = (length: number): RateCounter => {
+  let timestamps: Array<number> = []
+  let first = 0
+  const expire = (now: number) => {
+    while ((timestamps[first] ?? Number.POSITIVE_INFINITY) + length <= now) {
+      first++
+    }
+    if (first > batchSize && first * 2 > timestamps.length) {
+      timestamps = timestamps.slice(first)
+      first = 0
+    }
+  }
+  return {
+    push: (now) => {
+      timestamps.push(now)
+    },
+    waitFor: (limit, now) => {
+      expire(now)
+      // When this one has expired there is room for one more. A limit of 0 has no such timestamp.
+      return timestamps.length - first < limit ? 0 : (timestamps[timestamps.length - limit] ?? now) + length - now
+    }
+  }
+}
+
+/** Windows that start at whole multiples of their length. */
 export const fixedWindow = (length: number): RateCounter => {
   let index = 0
   let count = 0
@@ -39,9 +65,6 @@ export const fixedWindow = (length: number): RateCounter => {
 /**
  * A bucket that starts full, holds at most `burst` tokens and is refilled with `allowance` tokens per window. Each counted
  * request takes a token, or what is left of one.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const tokenBucket = (length: number, burst: number | null, allowance: number): RateCounter => {
   const capacity = Math.min(burst ?? allowance, allowance)
@@ -65,7 +88,6 @@ export const tokenBucket = (length: number, burst: number | null, allowance: num
   }
 }
 
-/** @since 0.1.0 @category constructors */
 export const make = (
   { rateBurst, rateCounting }: Pick<Latitude, "rateBurst" | "rateCounting">,
   length: number,
@@ -73,7 +95,7 @@ export const make = (
 ): RateCounter => {
   switch (rateCounting) {
     case "slidingWindow":
-      return SlidingWindow.make(length)
+      return slidingWindow(length)
     case "fixedWindow":
       return fixedWindow(length)
     case "tokenBucket":

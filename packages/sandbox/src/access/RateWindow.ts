@@ -3,37 +3,24 @@
  * every counted request is stored too, so that the limits hold over a restart.
  *
  * Source: interface v1, "Limits". How the rate is counted and what the quota counts are latitudes: see `Latitude`.
- *
- * @since 0.1.0
  */
 import { RateLimited } from "@plaza/domain/Errors"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
 import type { Arrival } from "./ArrivalsRepo.ts"
 import { ArrivalsRepo } from "./ArrivalsRepo.ts"
-import type { RateCounter } from "./RateCounter.ts"
+import type { RateCounter } from "./RateCounters.ts"
 import * as RateCounters from "./RateCounters.ts"
 
 /** The operation of a request, by which quotas may be counted. */
 interface CountedOperation {
   readonly name: string
-  /** Its area. */
-  readonly group: string
+  readonly area: string
 }
-
-/** @since 0.1.0 @category services */
-export class RateWindow extends Context.Tag("@plaza/sandbox/RateWindow")<RateWindow, {
-  /** Counts a request, or rejects it with the time to wait. Whether rejected requests count is assumed. */
-  readonly take: (keyId: string, accountId: string, operation?: CountedOperation) => Effect.Effect<void, RateLimited>
-  /** Clears the counts in memory; a reset deletes the stored rows. */
-  readonly reset: Effect.Effect<void>
-  /** Counts the stored rows again, after a snapshot replaced them. */
-  readonly reload: Effect.Effect<void>
-}>() {}
 
 const day = Duration.toMillis("1 day")
 const dayOf = (now: number): number => Math.floor(now / day)
@@ -47,27 +34,21 @@ interface Quota {
 const minStored = 500
 
 /** Stores arrivals, and deletes those that no longer count from time to time. */
-const makeStore = (repo: ArrivalsRepo["Type"], windowMillis: number) => {
+const makeStore = (repo: ArrivalsRepo["Service"], windowMillis: number) => {
   let stored = 0
   let maxStored = minStored
-  const purge = (now: number) =>
-    Effect.gen(function*() {
-      yield* repo.deleteUntil(now - windowMillis)
-      stored = yield* repo.count()
+  return (arrival: Arrival): void => {
+    repo.insert(arrival)
+    if (++stored > maxStored) {
+      repo.deleteUntil(arrival.at - windowMillis)
+      stored = repo.count()
       // Twice the rows that remain: the amortized cost of a request stays constant.
       maxStored = Math.max(minStored, 2 * stored)
-    })
-  return (arrival: Arrival): Effect.Effect<void> =>
-    Effect.zipRight(
-      repo.insert(arrival),
-      Effect.suspend(() => ++stored > maxStored ? purge(arrival.at) : Effect.void)
-    )
+    }
+  }
 }
 
-/** @since 0.1.0 @category constructors */
-export const make = (
-  options: { readonly stored: boolean; readonly frozen: boolean }
-): Effect.Effect<RateWindow["Type"], never, ArrivalsRepo | CurrentAssumptions | CurrentLatitude> =>
+const make = (options: { readonly stored: boolean; readonly frozen: boolean }) =>
   Effect.gen(function*() {
     const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* CurrentAssumptions
     const latitude = yield* CurrentLatitude
@@ -81,11 +62,7 @@ export const make = (
     const windowOf = (keyId: string): RateCounter => {
       const { rateBurst, rateCounting } = latitude.value
       const name = rateCounting === "slidingWindow" ? keyId : `${keyId} ${rateCounting} ${rateBurst ?? ""}`
-      const found = windows.get(name)
-      if (found !== undefined) {
-        return found
-      }
-      const window = RateCounters.make(latitude.value, length, requestsPerWindow)
+      const window = windows.get(name) ?? RateCounters.make(latitude.value, length, requestsPerWindow)
       windows.set(name, window)
       return window
     }
@@ -94,76 +71,84 @@ export const make = (
         case "account":
           return accountId
         case "area":
-          return `${accountId} ${operation?.group ?? ""}`
+          return `${accountId} ${operation?.area ?? ""}`
         case "operation":
-          return `${accountId} ${operation?.group ?? ""} ${operation?.name ?? ""}`
+          return `${accountId} ${operation?.area ?? ""} ${operation?.name ?? ""}`
       }
     }
     const quotaOf = (name: string, now: number): Quota => {
-      const found = quotas.get(name)
-      if (found?.day === dayOf(now)) {
-        return found
-      }
-      const quota = { day: dayOf(now), used: 0 }
+      const existing = quotas.get(name)
+      const quota = existing?.day === dayOf(now) ? existing : { day: dayOf(now), used: 0 }
       quotas.set(name, quota)
       return quota
     }
-    const record = (keyId: string, quotaName: string, at: number, used: number) =>
-      options.stored ? store({ keyId, quota: quotaName, at, used }) : Effect.void
+    const record = (keyId: string, quota: string, at: number, used: number): void => {
+      if (options.stored) {
+        store({ keyId, quota, at, used })
+      }
+    }
     const ending = options.frozen ? "; the clock stands still until POST /sandbox/clock advances it" : ""
-    const reject = (limit: "rate" | "quota", message: string, millis: number) =>
-      Effect.fail(new RateLimited({ message: `${message}${ending}`, retryAfter: Duration.millis(millis), details: { limit } }))
+    const refusal = (limit: "rate" | "quota", message: string, millis: number): RateLimited =>
+      new RateLimited({ message: `${message}${ending}`, retryAfter: Duration.millis(millis), details: { limit } })
 
-    const reset = Effect.sync(() => {
+    const reset = (): void => {
       windows.clear()
       quotas.clear()
-    })
-    const reload = Effect.gen(function*() {
-      yield* reset
+    }
+    const reload = (): void => {
+      reset()
       if (options.stored) {
-        for (const { at, keyId } of yield* repo.findRecent(length)) {
+        for (const { at, keyId } of repo.findRecent(length)) {
           windowOf(keyId).push(at)
         }
-        for (const { at, quota, used } of yield* repo.newestOfQuotas()) {
+        for (const { at, quota, used } of repo.newestOfQuotas()) {
           quotas.set(quota, { day: dayOf(at), used })
         }
       }
-    })
-    yield* reload
+    }
+    reload()
 
     return {
-      take: (keyId, accountId, operation) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const window = windowOf(keyId)
-          const countRefused = latitude.value.countRefused ?? assumedCount
-          const wait = window.waitFor(requestsPerWindow, now)
-          const name = quotaName(accountId, operation)
-          const quota = quotaOf(name, now)
-          if (wait > 0) {
-            if (countRefused) {
-              window.push(now)
-            }
-            return Effect.zipRight(
-              countRefused ? record(keyId, name, now, quota.used) : Effect.void,
-              reject(
-                "rate",
-                `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
-                countRefused ? window.waitFor(requestsPerWindow, now) : wait
-              )
-            )
+      /**
+       * Counts a request at a time in milliseconds since 1970, or returns its refusal with the time to wait. Whether refused
+       * requests count is assumed.
+       */
+      take: (keyId: string, accountId: string, operation: CountedOperation | undefined, now: number): RateLimited | undefined => {
+        const window = windowOf(keyId)
+        const countRefused = latitude.value.countRefused ?? assumedCount
+        const wait = window.waitFor(requestsPerWindow, now)
+        const name = quotaName(accountId, operation)
+        const quota = quotaOf(name, now)
+        if (wait > 0) {
+          if (countRefused) {
+            window.push(now)
+            record(keyId, name, now, quota.used)
           }
-          const dailyQuota = latitude.value.dailyQuota ?? assumedQuota
-          if (quota.used >= dailyQuota) {
-            return reject(
-              "quota",
-              `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
-              (quota.day + 1) * day - now
-            )
-          }
-          window.push(now)
-          return record(keyId, name, now, ++quota.used)
-        }),
+          return refusal(
+            "rate",
+            `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
+            countRefused ? window.waitFor(requestsPerWindow, now) : wait
+          )
+        }
+        const dailyQuota = latitude.value.dailyQuota ?? assumedQuota
+        if (quota.used >= dailyQuota) {
+          return refusal(
+            "quota",
+            `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
+            (quota.day + 1) * day - now
+          )
+        }
+        window.push(now)
+        record(keyId, name, now, ++quota.used)
+        return undefined
+      },
+      /** Clears the counts in memory; a reset deletes the stored rows. */
       reset,
+      /** Counts the stored rows again, after a snapshot replaced them. */
       reload
     }
   })
+
+export class RateWindow extends Context.Service<RateWindow, Effect.Success<ReturnType<typeof make>>>()("@plaza/sandbox/RateWindow") {
+  static readonly layer = (options: { readonly stored: boolean; readonly frozen: boolean }) => Layer.effect(RateWindow, make(options))
+}

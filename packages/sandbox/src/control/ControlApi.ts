@@ -1,36 +1,65 @@
 /**
- * The control API of the sandbox as an `HttpApi`: it inspects and controls a running sandbox. Paths start at the
+ * The control API of the sandbox as an `HttpApi`: it inspects, controls and seeds a running sandbox. Paths start at the
  * sandbox's root. Errors have the same envelope as the service's.
  *
  * @since 0.1.0
  */
-import * as HttpApi from "@effect/platform/HttpApi"
-import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
-import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import * as OpenApi from "@effect/platform/OpenApi"
-import { errorResponse } from "@plaza/domain/ErrorSchema"
+import type { ErrorCode } from "@plaza/domain/Errors"
+import * as Contract from "@plaza/domain/OpenApi"
+import { errorResponse } from "@plaza/domain/PlazaApi"
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { CommitPage, CommitQuery } from "../http/Commits.ts"
-import { ActiveFault, Fault, FaultId } from "../http/Fault.ts"
+import { ActiveFault, Fault, FaultId, FaultList } from "../http/Fault.ts"
+import { maxItems } from "../http/RecordPage.ts"
 import { RequestCount, RequestDetail, RequestPage, RequestQuery } from "../http/RequestLog.ts"
 import { Change, Latitude } from "../Latitude.ts"
 import { ClockMove } from "../seeding/SeedingModels.ts"
+import { Snapshot } from "../seeding/Snapshots.ts"
+import { StateSnapshot } from "../seeding/StateSnapshot.ts"
 import { ClockState } from "../VirtualClock.ts"
-import { transform } from "./ControlOpenApi.ts"
-import { described } from "./Described.ts"
 import { SeedingGroup } from "./SeedingApi.ts"
-import { SnapshotsGroup } from "./SnapshotsApi.ts"
-import { StateSnapshot } from "./StateSnapshot.ts"
+
+/**
+ * Reads the body of a request, and gives every response the form of the document.
+ *
+ * @since 0.1.0
+ * @category middleware
+ */
+export class ControlMiddleware extends HttpApiMiddleware.Service<ControlMiddleware>()("@plaza/sandbox/ControlMiddleware") {}
+
+/** The path prefix of the control API. */
+const prefix = "/sandbox"
+
+/** The texts of an endpoint in the OpenAPI document. */
+const described = (summary: string, description: string): Context.Context<OpenApi.Summary | OpenApi.Description> =>
+  Context.make(OpenApi.Summary, summary).pipe(Context.add(OpenApi.Description, description))
+
+/** The errors of any endpoint of a group, and of one of its endpoints. */
+const errors = <const Codes extends ReadonlyArray<ErrorCode>>(...codes: Codes) =>
+  [...codes, "FORBIDDEN" as const, "INTERNAL_ERROR" as const].map((code) =>
+    errorResponse<Codes[number] | "FORBIDDEN" | "INTERNAL_ERROR">(code)
+  )
+
+const json = ["INVALID_JSON", "VALIDATION_ERROR", "PAYLOAD_TOO_LARGE"] as const
 
 /** @since 0.1.0 @category models */
 export const Health = Schema.Struct({
   status: Schema.Literal("ok"),
   seed: Schema.Int
-}).annotations({ identifier: "Health" })
+}).annotate({ identifier: "Health" })
 
 /** A JSON document of another format. */
-const Document = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+const Document = Schema.Record(Schema.String, Schema.Unknown)
+
+const byFault = { id: FaultId }
 
 /**
  * The endpoints that inspect and control the sandbox.
@@ -40,137 +69,166 @@ const Document = Schema.Record({ key: Schema.String, value: Schema.Unknown })
  */
 export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("health", "/health").annotateContext(
-      described("Check that the sandbox is ready", "Returns the status `ok` and the seed.")
-    ).addSuccess(Health)
-  )
-  .add(
-    HttpApiEndpoint.post("reset", "/reset").annotateContext(
-      described("Reset the sandbox", "Restores the initial data and the initial time, and clears faults, rate counters and logs.")
-    ).addSuccess(HttpApiSchema.NoContent)
-  )
-  .add(
-    HttpApiEndpoint.get("state", "/state").annotateContext(
-      described("Read the state", "Returns all data: keys without their values, and files without their bytes.")
-    ).addSuccess(StateSnapshot)
-  )
-  .add(
-    HttpApiEndpoint.get("requests", "/requests").annotateContext(
+    HttpApiEndpoint.get("health", "/health", { disableCodecs: true, success: Health, error: errors() })
+      .annotateMerge(described("Check that the sandbox is ready", "Returns the status `ok` and the seed.")),
+    HttpApiEndpoint.post("reset", "/reset", { disableCodecs: true, success: HttpApiSchema.NoContent, error: errors() })
+      .annotateMerge(
+        described("Reset the sandbox", "Restores the initial data and the initial time, and clears faults, rate counters and logs.")
+      ),
+    HttpApiEndpoint.get("state", "/state", { disableCodecs: true, success: StateSnapshot, error: errors() })
+      .annotateMerge(described("Read the state", "Returns all data: keys without their values, and files without their bytes.")),
+    HttpApiEndpoint.get("requests", "/requests", {
+      disableCodecs: true,
+      query: RequestQuery.fields,
+      success: [RequestPage, RequestCount],
+      error: errors("VALIDATION_ERROR")
+    }).annotateMerge(
       described("List or count requests",
         "Returns the newest requests with the rule that decided each, or with `count` only their number. In all filters `*` matches any run of characters.")
-    )
-      .setUrlParams(RequestQuery)
-      .addSuccess(Schema.Union(RequestPage, RequestCount))
-      .addError(errorResponse("VALIDATION_ERROR"))
-  )
-  .add(
-    HttpApiEndpoint.get("request", "/requests/:id").annotateContext(
-      described("Read a request", "Returns a request of the log with its headers and bodies, without keys.")
-    )
-      .setPath(Schema.Struct({ id: Schema.String }))
-      .addSuccess(RequestDetail)
-      .addError(errorResponse("NOT_FOUND"))
-  )
-  .add(
-    HttpApiEndpoint.post("addFault", "/faults").annotateContext(
-      described("Add a fault", "Adds a fault, which hits the next matching calls of the interface.")
-    )
-      .setPayload(Fault)
-      .addSuccess(Schema.Struct({ id: FaultId }))
-      .addError(errorResponse("INVALID_JSON"))
-      .addError(errorResponse("VALIDATION_ERROR"))
-      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
-  )
-  .add(
-    HttpApiEndpoint.get("readClock", "/clock").annotateContext(described("Read the clock", "Returns the time of the sandbox.")).addSuccess(
-      ClockState
-    )
-  )
-  .add(
-    HttpApiEndpoint.post("advanceClock", "/clock").annotateContext(
-      described("Advance the clock", "Advances the clock of the sandbox. Only a reset sets it back.")
-    )
-      .setPayload(ClockMove)
-      .addSuccess(ClockState)
-      .addError(errorResponse("INVALID_JSON"))
-      .addError(errorResponse("VALIDATION_ERROR"))
-      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
-  )
-  .add(
-    HttpApiEndpoint.get("listFaults", "/faults").annotateContext(
-      described("List the active faults", "Returns the faults that may still hit a call, with their counters.")
-    ).addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) }))
-  )
-  .add(
-    HttpApiEndpoint.put("replaceFault", "/faults/:id").annotateContext(
-      described("Replace a fault", "Replaces an active fault in its place. Its counters start again.")
-    )
-      .setPath(Schema.Struct({ id: FaultId }))
-      .setPayload(Fault)
-      .addSuccess(ActiveFault)
-      .addError(errorResponse("INVALID_JSON"))
-      .addError(errorResponse("VALIDATION_ERROR"))
-      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
-      .addError(errorResponse("NOT_FOUND"))
-  )
-  .add(
-    HttpApiEndpoint.del("removeFault", "/faults/:id").annotateContext(
-      described("Remove a fault", "Removes an active fault. A fault whose times are used up is no longer active.")
-    )
-      .setPath(Schema.Struct({ id: FaultId }))
-      .addSuccess(HttpApiSchema.NoContent)
-      .addError(errorResponse("NOT_FOUND"))
-  )
-  .add(
-    HttpApiEndpoint.del("clearFaults", "/faults").annotateContext(described("Remove all faults", "Removes all active faults.")).addSuccess(
-      HttpApiSchema.NoContent
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("commits", "/commits").annotateContext(
+    ),
+    HttpApiEndpoint.get("request", "/requests/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: RequestDetail,
+      error: errors("NOT_FOUND")
+    }).annotateMerge(described("Read a request", "Returns a request of the log with its headers and bodies, without keys.")),
+    HttpApiEndpoint.post("addFault", "/faults", {
+      disableCodecs: true,
+      payload: Fault,
+      success: Schema.Struct({ id: FaultId }),
+      error: errors(...json)
+    }).annotateMerge(described("Add a fault", "Adds a fault, which hits the next matching calls of the interface.")),
+    HttpApiEndpoint.get("readClock", "/clock", { disableCodecs: true, success: ClockState, error: errors() })
+      .annotateMerge(described("Read the clock", "Returns the time of the sandbox.")),
+    HttpApiEndpoint.post("advanceClock", "/clock", {
+      disableCodecs: true,
+      payload: ClockMove,
+      success: ClockState,
+      error: errors(...json)
+    }).annotateMerge(described("Advance the clock", "Advances the clock of the sandbox. Only a reset sets it back.")),
+    HttpApiEndpoint.get("listFaults", "/faults", {
+      disableCodecs: true,
+      success: FaultList,
+      error: errors()
+    }).annotateMerge(
+      described("List the active faults",
+        "Returns the faults that may still hit a call, with their counters, and as `unused` those that have hit none.")
+    ),
+    HttpApiEndpoint.put("replaceFault", "/faults/:id", {
+      disableCodecs: true,
+      params: byFault,
+      payload: Fault,
+      success: ActiveFault,
+      error: errors(...json, "NOT_FOUND")
+    }).annotateMerge(described("Replace a fault", "Replaces an active fault in its place. Its counters start again.")),
+    HttpApiEndpoint.delete("removeFault", "/faults/:id", {
+      disableCodecs: true,
+      params: byFault,
+      success: HttpApiSchema.NoContent,
+      error: errors("NOT_FOUND")
+    }).annotateMerge(described("Remove a fault", "Removes an active fault. A fault whose times are used up is no longer active.")),
+    HttpApiEndpoint.delete("clearFaults", "/faults", { disableCodecs: true, success: HttpApiSchema.NoContent, error: errors() })
+      .annotateMerge(described("Remove all faults", "Removes all active faults.")),
+    HttpApiEndpoint.get("commits", "/commits", {
+      disableCodecs: true,
+      query: CommitQuery.fields,
+      success: CommitPage,
+      error: errors("VALIDATION_ERROR")
+    }).annotateMerge(
       described("List writes", "Returns the writes that were carried out, as they were sent, whatever their callers received.")
-    )
-      .setUrlParams(CommitQuery)
-      .addSuccess(CommitPage)
-      .addError(errorResponse("VALIDATION_ERROR"))
+    ),
+    HttpApiEndpoint.get("readLatitude", "/latitude", { disableCodecs: true, success: Latitude, error: errors() })
+      .annotateMerge(described("Read the latitude", "Returns the current latitude: behaviour that the interface lets a service choose.")),
+    HttpApiEndpoint.post("setLatitude", "/latitude", {
+      disableCodecs: true,
+      payload: Change,
+      success: Latitude,
+      error: errors(...json)
+    }).annotateMerge(described("Change the latitude", "Changes some fields of the latitude, or draws all of them from a seed.")),
+    HttpApiEndpoint.get("openApi", "/openapi.json", { disableCodecs: true, success: Document, error: errors() })
+      .annotateMerge(described("Read the OpenAPI document of this API", "Returns the document that you are reading.")),
+    HttpApiEndpoint.get("postman", "/postman.json", { disableCodecs: true, success: Document, error: errors() })
+      .annotateMerge(
+        described("Read a Postman collection of the interface",
+          "Returns a collection of format 2.1 with the base URL of this sandbox and without a key.")
+      )
   )
-  .add(
-    HttpApiEndpoint.get("readLatitude", "/latitude").annotateContext(
-      described("Read the latitude", "Returns the current latitude: behaviour that the interface lets a service choose.")
-    ).addSuccess(Latitude)
-  )
-  .add(
-    HttpApiEndpoint.post("setLatitude", "/latitude").annotateContext(
-      described("Change the latitude", "Changes some fields of the latitude, or draws all of them from a seed.")
-    )
-      .setPayload(Change)
-      .addSuccess(Latitude)
-      .addError(errorResponse("INVALID_JSON"))
-      .addError(errorResponse("VALIDATION_ERROR"))
-      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
-  )
-  .add(
-    HttpApiEndpoint.get("openApi", "/openapi.json").annotateContext(
-      described("Read the OpenAPI document of this API", "Returns the document that you are reading.")
-    ).addSuccess(Document)
-  )
-  .add(
-    HttpApiEndpoint.get("postman", "/postman.json").annotateContext(
-      described("Read a Postman collection of the interface",
-        "Returns a collection of format 2.1 with the base URL of this sandbox and without a key.")
-    ).addSuccess(Document)
-  )
-  .addError(errorResponse("FORBIDDEN"))
-  .addError(errorResponse("INTERNAL_ERROR"))
-  .prefix("/sandbox")
   .annotate(OpenApi.Description, "Inspects and controls the sandbox")
 {}
+
+// Names consist of characters that need no encoding in a path.
+const byName = { name: Schema.String }
+
+const NewSnapshot = Schema.Struct({ name: Schema.String }).annotate({ identifier: "NewSnapshot" })
+
+/**
+ * The endpoints of snapshots.
+ *
+ * @since 0.1.0
+ * @category groups
+ */
+export class SnapshotsGroup extends HttpApiGroup.make("snapshots")
+  .add(
+    HttpApiEndpoint.get("list", "/snapshots", {
+      disableCodecs: true,
+      success: Schema.Struct({ data: Schema.Array(Snapshot) }),
+      error: errors()
+    }).annotateMerge(described("List the snapshots", "Returns the saved snapshots, oldest first.")),
+    HttpApiEndpoint.post("save", "/snapshots", {
+      disableCodecs: true,
+      payload: NewSnapshot,
+      success: Snapshot,
+      error: errors(...json)
+    }).annotateMerge(described("Save a snapshot", "Saves all data under a name. Replaces a snapshot of the same name.")),
+    HttpApiEndpoint.post("restore", "/snapshots/:name/restore", {
+      disableCodecs: true,
+      params: byName,
+      success: HttpApiSchema.NoContent,
+      error: errors("NOT_FOUND")
+    }).annotateMerge(described("Restore a snapshot", "Replaces all data by a snapshot, the offset of the clock included.")),
+    HttpApiEndpoint.delete("remove", "/snapshots/:name", {
+      disableCodecs: true,
+      params: byName,
+      success: HttpApiSchema.NoContent,
+      error: errors("NOT_FOUND")
+    }).annotateMerge(described("Remove a snapshot", "Removes a snapshot. The current data stays."))
+  )
+  .annotate(OpenApi.Description, "Saves and restores all data under names")
+{}
+
+/** Replaces unions in unions. */
+const flatten = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(flatten)
+    : Predicate.isObject(value)
+    ? Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [
+        name,
+        name === "anyOf" && Array.isArray(item) ? item.flatMap(membersOf).map(flatten) : flatten(item)
+      ])
+    )
+    : value
+
+/** The members of a schema that is nothing but a union. */
+const membersOf = (schema: unknown): ReadonlyArray<unknown> => {
+  const members: unknown = Predicate.isObject(schema) && Object.keys(schema).length === 1 ? Reflect.get(schema, "anyOf") : undefined
+  return Array.isArray(members) ? members.flatMap(membersOf) : [schema]
+}
+
+const contract = Contract.transformWith({ open: false, maxLimit: maxItems })
+
+/** As the document of the contract, with flat unions and without a key. Unknown fields are refused. */
+const transform = (generated: Record<string, unknown>): Record<string, unknown> => ({
+  ...Object.fromEntries(Object.entries(contract(generated)).map(([name, value]) => [name, flatten(value)])),
+  // Without it, linters report that no operation says which key it requires.
+  security: []
+})
 
 /**
  * The control API.
  *
  * @example
- * import { HttpApiClient } from "@effect/platform"
+ * import { HttpApiClient } from "effect/http-api"
  * import { ControlApi } from "@plaza/sandbox"
  *
  * const client = HttpApiClient.make(ControlApi, { baseUrl: "http://127.0.0.1:4010" })
@@ -179,9 +237,13 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
  * @category api
  */
 export class ControlApi extends HttpApi.make("sandbox")
-  .add(ControlGroup)
-  .add(SeedingGroup)
-  .add(SnapshotsGroup)
+  .add(ControlGroup, SeedingGroup, SnapshotsGroup)
+  .prefix(prefix)
+  .middleware(ControlMiddleware)
+  .annotate(HttpApi.ParamsParseOptions, { reportInput: true })
+  // An unknown field is usually a misspelt one.
+  .annotate(HttpApi.QueryParseOptions, { reportInput: true, onExcessProperty: "error" })
+  .annotate(HttpApi.PayloadParseOptions, { reportInput: true, onExcessProperty: "error" })
   .annotate(OpenApi.Title, "Control API of the Plaza sandbox")
   .annotate(OpenApi.Version, "1")
   .annotate(OpenApi.Description,

@@ -1,142 +1,116 @@
-/**
- * The part of the control API that seeds the sandbox: the operations of `Seeding` over HTTP.
- *
- * @since 0.1.0
- */
-import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
-import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import * as OpenApi from "@effect/platform/OpenApi"
-import { errorResponse } from "@plaza/domain/ErrorSchema"
+/** The part of the control API that seeds the sandbox: the operations of `Seeding` over HTTP. */
+import type { ErrorCode } from "@plaza/domain/Errors"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
-import * as PathSegment from "@plaza/domain/PathSegment"
+import { inPath } from "@plaza/domain/PathSegment"
+import { errorResponse } from "@plaza/domain/PlazaApi"
+import * as Context from "effect/Context"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { AccessRequest } from "../access/AccessRequests.ts"
 import { Fixtures } from "../seeding/Fixtures.ts"
 import * as Models from "../seeding/SeedingModels.ts"
-import { described } from "./Described.ts"
 
-/** Encodes the segment here, because a derived client puts parameters into the path unchanged. */
-const Id = Schema.transform(Schema.String, PathSegment.inPath(Schema.String), {
-  strict: true,
-  // The router has decoded the segment.
-  decode: (segment) => segment,
-  encode: PathSegment.encode
-})
-const byId = Schema.Struct({ id: Id })
+const codes = [
+  "FORBIDDEN",
+  "INTERNAL_ERROR",
+  "INVALID_JSON",
+  "VALIDATION_ERROR",
+  "PAYLOAD_TOO_LARGE",
+  "NOT_FOUND",
+  "CONFLICT"
+] as const satisfies ReadonlyArray<ErrorCode>
 
-const created = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id })
-const listOf = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ data: Schema.Array(item) })
+const error = codes.map((code) => errorResponse<(typeof codes)[number]>(code))
+
+const described = (summary: string, description: string): Context.Context<OpenApi.Summary | OpenApi.Description> =>
+  Context.make(OpenApi.Summary, summary).pipe(Context.add(OpenApi.Description, description))
+
+const params = { id: inPath(Schema.String) }
+
+const created = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
+const listOf = <S extends Schema.Top>(item: S) => Schema.Struct({ data: Schema.Array(item) })
 
 /** A new key. This is the only response with its value. */
-const CreatedKey = Schema.Struct({ id: Schema.String, apiKey: Schema.Redacted(Schema.String) })
+const CreatedKey = Schema.Struct({ id: Schema.String, apiKey: Schema.RedactedFromValue(Schema.String) })
 
-/**
- * The endpoints that seed the sandbox.
- *
- * @since 0.1.0
- * @category groups
- */
+/** The endpoints that seed the sandbox. */
 export class SeedingGroup extends HttpApiGroup.make("seeding")
   .add(
-    HttpApiEndpoint.post("createAccount", "/accounts").annotateContext(
-      described("Create an account", "Creates an account, by default with photo, cover and granted access.")
-    )
-      .setPayload(Models.NewAccount)
-      .addSuccess(Schema.Struct({ id: ProfileId, username: Username }))
-  )
-  .add(
-    HttpApiEndpoint.patch("setProfile", "/accounts/:id").annotateContext(
-      described("Change a profile", "Changes photo, cover and availability of an account.")
-    )
-      .setPath(byId)
-      .setPayload(Models.ProfileChange)
-      .addSuccess(HttpApiSchema.NoContent)
-  )
-  .add(
-    HttpApiEndpoint.post("setAccess", "/accounts/:id/access").annotateContext(
+    HttpApiEndpoint.post("createAccount", "/accounts", {
+      disableCodecs: true,
+      payload: Models.NewAccount,
+      success: Schema.Struct({ id: ProfileId, username: Username }),
+      error
+    }).annotateMerge(described("Create an account", "Creates an account, by default with photo, cover and granted access.")),
+    HttpApiEndpoint.patch("setProfile", "/accounts/:id", {
+      disableCodecs: true,
+      params,
+      payload: Models.ProfileChange,
+      success: HttpApiSchema.NoContent,
+      error
+    }).annotateMerge(described("Change a profile", "Changes photo, cover and availability of an account.")),
+    HttpApiEndpoint.post("setAccess", "/accounts/:id/access", {
+      disableCodecs: true,
+      params,
+      payload: Models.AccessChange,
+      success: HttpApiSchema.NoContent,
+      error
+    }).annotateMerge(
       described("Change developer access",
         "Grants, suspends, revokes or restores the developer access of an account, as the operator does.")
-    )
-      .setPath(byId)
-      .setPayload(Models.AccessChange)
-      .addSuccess(HttpApiSchema.NoContent)
+    ),
+    HttpApiEndpoint.post("requestAccess", "/accounts/:id/access-requests", {
+      disableCodecs: true,
+      params,
+      payload: Models.NewAccessRequest,
+      success: AccessRequest,
+      error
+    }).annotateMerge(described("Request developer access", "Requests developer access for an account.")),
+    HttpApiEndpoint.get("listAccessRequests", "/access-requests", { disableCodecs: true, success: listOf(AccessRequest), error })
+      .annotateMerge(described("List access requests", "Returns all access requests, newest first.")),
+    HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision", {
+      disableCodecs: true,
+      params,
+      payload: Models.AccessDecision,
+      success: AccessRequest,
+      error
+    }).annotateMerge(described("Decide on an access request", "Approves or declines a pending access request, as the operator does.")),
+    HttpApiEndpoint.post("createKey", "/accounts/:id/keys", {
+      disableCodecs: true,
+      params,
+      payload: Models.NewKey,
+      success: CreatedKey,
+      error
+    }).annotateMerge(described("Create a key", "Creates a key of an account. Only this response has its value.")),
+    HttpApiEndpoint.post("revokeKey", "/keys/:id/revoke", { disableCodecs: true, params, success: HttpApiSchema.NoContent, error })
+      .annotateMerge(described("Revoke a key", "Revokes a key by its id.")),
+    HttpApiEndpoint.patch("setRelation", "/relations", {
+      disableCodecs: true,
+      payload: Models.RelationChange,
+      success: HttpApiSchema.NoContent,
+      error
+    }).annotateMerge(described("Change a relation", "Changes the relation of one account to another. Omitted fields keep their value.")),
+    HttpApiEndpoint.post("createPost", "/posts", { disableCodecs: true, payload: Models.NewPost, success: created(PostId), error })
+      .annotateMerge(described("Create a post of any account", "Creates a post of any account, at any time.")),
+    HttpApiEndpoint.put("setProduct", "/products", { disableCodecs: true, payload: Models.NewProduct, success: created(ProductId), error })
+      .annotateMerge(described("Create or replace a product", "Creates a product of a store, or replaces the one with this id.")),
+    HttpApiEndpoint.put("setOrder", "/orders", { disableCodecs: true, payload: Models.NewOrder, success: created(OrderId), error })
+      .annotateMerge(described("Create or replace an order", "Creates an order of a store, or replaces the one with this id.")),
+    HttpApiEndpoint.post("createConversation", "/conversations", {
+      disableCodecs: true,
+      payload: Models.NewConversation,
+      success: created(ConversationId),
+      error
+    }).annotateMerge(described("Create a conversation", "Creates a conversation of two accounts.")),
+    HttpApiEndpoint.post("addFixtures", "/fixtures", {
+      disableCodecs: true,
+      payload: Fixtures,
+      success: HttpApiSchema.NoContent,
+      error
+    }).annotateMerge(described("Add fixtures", "Adds fixtures to the data: all of them or, if one fails, none."))
   )
-  .add(
-    HttpApiEndpoint.post("requestAccess", "/accounts/:id/access-requests").annotateContext(
-      described("Request developer access", "Requests developer access for an account.")
-    )
-      .setPath(byId)
-      .setPayload(Models.NewAccessRequest)
-      .addSuccess(AccessRequest)
-  )
-  .add(
-    HttpApiEndpoint.get("listAccessRequests", "/access-requests").annotateContext(
-      described("List access requests", "Returns all access requests, newest first.")
-    ).addSuccess(listOf(AccessRequest))
-  )
-  .add(
-    HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision").annotateContext(
-      described("Decide on an access request", "Approves or declines a pending access request, as the operator does.")
-    )
-      .setPath(byId)
-      .setPayload(Models.AccessDecision)
-      .addSuccess(AccessRequest)
-  )
-  .add(
-    HttpApiEndpoint.post("createKey", "/accounts/:id/keys").annotateContext(
-      described("Create a key", "Creates a key of an account. Only this response has its value.")
-    )
-      .setPath(byId)
-      .setPayload(Models.NewKey)
-      .addSuccess(CreatedKey)
-  )
-  .add(
-    HttpApiEndpoint.post("revokeKey", "/keys/:id/revoke").annotateContext(described("Revoke a key", "Revokes a key by its id."))
-      .setPath(byId)
-      .addSuccess(HttpApiSchema.NoContent)
-  )
-  .add(
-    HttpApiEndpoint.patch("setRelation", "/relations").annotateContext(
-      described("Change a relation", "Changes the relation of one account to another. Omitted fields keep their value.")
-    )
-      .setPayload(Models.RelationChange)
-      .addSuccess(HttpApiSchema.NoContent)
-  )
-  .add(
-    HttpApiEndpoint.post("createPost", "/posts").annotateContext(
-      described("Create a post of any account", "Creates a post of any account, at any time.")
-    ).setPayload(Models.NewPost).addSuccess(created(PostId))
-  )
-  .add(
-    HttpApiEndpoint.put("setProduct", "/products").annotateContext(
-      described("Create or replace a product", "Creates a product of a store, or replaces the one with this id.")
-    ).setPayload(Models.NewProduct).addSuccess(created(ProductId))
-  )
-  .add(
-    HttpApiEndpoint.put("setOrder", "/orders").annotateContext(
-      described("Create or replace an order", "Creates an order of a store, or replaces the one with this id.")
-    ).setPayload(Models.NewOrder).addSuccess(created(OrderId))
-  )
-  .add(
-    HttpApiEndpoint.post("createConversation", "/conversations").annotateContext(
-      described("Create a conversation", "Creates a conversation of two accounts.")
-    )
-      .setPayload(Models.NewConversation)
-      .addSuccess(created(ConversationId))
-  )
-  .add(
-    HttpApiEndpoint.post("addFixtures", "/fixtures").annotateContext(
-      described("Add fixtures", "Adds fixtures to the data: all of them or, if one fails, none.")
-    ).setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent)
-  )
-  .addError(errorResponse("FORBIDDEN"))
-  .addError(errorResponse("INTERNAL_ERROR"))
-  .addError(errorResponse("INVALID_JSON"))
-  .addError(errorResponse("VALIDATION_ERROR"))
-  .addError(errorResponse("PAYLOAD_TOO_LARGE"))
-  .addError(errorResponse("NOT_FOUND"))
-  .addError(errorResponse("CONFLICT"))
-  .prefix("/sandbox")
   .annotate(OpenApi.Description, "Creates accounts, keys, relations and content")
 {}

@@ -13,58 +13,35 @@
  * 9. parameters and fields (400 VALIDATION_ERROR)
  *
  * The router does the first check and the schemas of the endpoint the last. The handlers check the rest: existence, then
- * blocks and permissions, then conflicts.
+ * blocks and permissions, then conflicts. A fault may delay admission, or stop the request before its handler.
  *
  * Source: interface v1, "Endpoints", "Authentication", "Limits".
- *
- * @since 0.1.0
  */
-import type { Headers } from "@effect/platform/Headers"
-import * as HttpRouter from "@effect/platform/HttpRouter"
-import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import type { NotFound, ValidationError } from "@plaza/domain/Errors"
 import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomplete } from "@plaza/domain/Errors"
-import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Record from "effect/Record"
-import type { Caller } from "../access/Callers.ts"
+import type { Headers } from "effect/http/Headers"
+import type { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import type { Caller } from "../access/Keys.ts"
 import { Keys } from "../access/Keys.ts"
 import { RateWindow } from "../access/RateWindow.ts"
 import { MediaFiles } from "../areas/media/MediaFiles.ts"
 import * as Upload from "../areas/media/Upload.ts"
-import { AssumedApi } from "../AssumedApi.ts"
 import { CurrentAssumptions } from "../Assumptions.ts"
-import type { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
-import type { LateCommits } from "../latitude/LateCommits.ts"
-import type { Refusal } from "./Exchange.ts"
-import { Exchange } from "./Exchange.ts"
+import type { Operation } from "../InterfaceApi.ts"
+import type { Latitude } from "../Latitude.ts"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import { LateCommits } from "../latitude/LateCommits.ts"
+import type { Admitted, Refusal, RequestState } from "./CurrentRequest.ts"
+import { NotHandled } from "./CurrentRequest.ts"
+import * as Failures from "./Failures.ts"
+import type { Pause, ResponseFault } from "./Fault.ts"
 import { isUnaffected } from "./Faults.ts"
-import * as FaultyAdmission from "./FaultyAdmission.ts"
-import type { Operation } from "./Operation.ts"
-import { byRoute, operationsOf } from "./Operation.ts"
 import { RequestLog } from "./RequestLog.ts"
-import { RequiresAdmission } from "./RequiresAdmission.ts"
-import { basePath } from "./ServedApi.ts"
-import { type JsonLimits, readBody } from "./ServerRequest.ts"
-
-/** @since 0.1.0 @category services */
-export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission, {
-  /** The owner of the key in these headers; undefined without a valid key. */
-  readonly callerOf: (headers: Headers) => Effect.Effect<Caller | undefined>
-  /** Admits a request to its handler, or refuses it. Records its operation and account in the request log. */
-  readonly admit: (exchange: Exchange, route: HttpRouter.RouteContext) => Effect.Effect<Caller, Refusal>
-  /** Refuses a request that matches no operation, unless a fault hits it first. */
-  readonly refuse: (exchange: Exchange, refusal: NotFound | ValidationError) => Effect.Effect<never, Refusal>
-}>() {}
-
-/** @since 0.1.0 @category constants */
-export const documentedOperations: ReadonlyArray<Operation> = operationsOf(PlazaApiWithStories)
-
-/** @since 0.1.0 @category constants */
-export const assumedOperations: ReadonlyArray<Operation> = operationsOf(AssumedApi)
-
-const operationOf = byRoute([...documentedOperations, ...assumedOperations], basePath)
+import { hasBody, parseJson, readBytes } from "./RequestReader.ts"
+import * as Rule from "./Rule.ts"
 
 const keyOf = (authorization: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(authorization ?? "")?.[1]
 
@@ -76,43 +53,40 @@ const problemOf = (authorization: string | undefined): string =>
     ? "the Authorization header is malformed: send \"Authorization: Bearer KEY\""
     : "the API key is malformed, unknown or revoked"
 
-/** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<
-  Admission["Type"],
-  never,
-  Keys | RateWindow | MediaFiles | CurrentAssumptions | CurrentLatitude | LateCommits | RequestLog
-> = Effect.gen(function*() {
+/** Waits for a delay before or after the handler. A closed connection ends the wait. */
+export const pause = (delay: Pause | undefined, when: Pause["when"]): Effect.Effect<void> =>
+  delay?.when === when ? Effect.interruptible(Effect.sleep(delay.millis)) : Effect.void
+
+const isBeforeHandler = (fault: ResponseFault): boolean => fault.kind !== "garbage" && fault.when === "before"
+
+/** Whether a late commit may follow a fault that stops the request before its handler. */
+const mayCommitAfter = (fault: ResponseFault, { lateCommitStatuses }: Latitude): boolean =>
+  fault.kind === "drop" || fault.kind !== "garbage" && lateCommitStatuses.some((status) => status === fault.status)
+
+const make = Effect.gen(function*() {
   const keys = yield* Keys
   const window = yield* RateWindow
   const log = yield* RequestLog
-  const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* CurrentAssumptions
   const files = yield* MediaFiles
-  const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
+  const latitude = yield* CurrentLatitude
+  const late = yield* LateCommits
+  const { countRefused: assumedCount, maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* CurrentAssumptions
 
-  const callerOf = (headers: Headers) => {
+  /** The owner of the key in these headers; undefined without a valid key. */
+  const callerOf = (headers: Headers): Caller | undefined => {
     const value = keyOf(headers["authorization"])
-    return value === undefined ? Effect.succeed(undefined) : keys.find(value)
+    return value === undefined ? undefined : keys.find(value)
   }
 
-  const identify = ({ entry, headers }: Exchange) =>
-    Effect.map(callerOf(headers), (caller) => {
-      entry.accountId = caller?.accountId ?? null
-      entry.keyId = caller?.keyId ?? null
-      return caller
-    })
-
-  const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-    Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-      caller === undefined
-        ? Effect.fail(new InvalidApiKey({ message: problemOf(exchange.headers["authorization"]) }))
-        : caller.account.access === "granted"
-        ? Effect.succeed(caller)
-        : Effect.fail(
-          new DeveloperAccessRevoked({ message: `developer access of this account is not granted: contact ${supportContact}` })
-        ))
+  const identify = ({ entry }: RequestState, headers: Headers): Caller | undefined => {
+    const caller = callerOf(headers)
+    entry.accountId = caller?.accountId ?? null
+    entry.keyId = caller?.keyId ?? null
+    return caller
+  }
 
   /** Why a caller may not use an operation: a missing scope or an incomplete profile. */
-  const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
+  const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller): InsufficientScope | ProfileIncomplete | undefined => {
     const scope = scopes[name]
     return scope !== undefined && !held.includes(scope)
       ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
@@ -121,61 +95,133 @@ export const make: Effect.Effect<
       : undefined
   }
 
-  const receive = (exchange: Exchange, { body }: Operation): Effect.Effect<unknown, Refusal> =>
-    body === "file"
-      ? Effect.map(Upload.receive(exchange, maxFileBytes, files), (file) => {
-        exchange.file = file
+  const receive = Effect.fnUntraced(function*(
+    state: RequestState,
+    request: HttpServerRequest,
+    { body }: Operation
+  ): Effect.fn.Return<Admitted["body"], Refusal> {
+    if (body === "file") {
+      return { kind: "file", file: yield* Upload.receive(request, maxFileBytes, files) }
+    }
+    // The document says that some endpoints take no body, but not that they refuse one.
+    if (body === "none" && !hasBody(request)) {
+      return { kind: "none" }
+    }
+    const bytes = yield* readBytes(request, maxBodyBytes)
+    state.bytes = bytes
+    return body === "none"
+      ? { kind: "none" }
+      : { kind: "json", value: yield* parseJson(request.headers["content-type"], bytes, maxJsonDepth), bytes: bytes.length }
+  })
+
+  const check = Effect.fnUntraced(function*(
+    state: RequestState,
+    request: HttpServerRequest,
+    operation: Operation
+  ): Effect.fn.Return<Admitted, Refusal> {
+    const caller = identify(state, request.headers)
+    if (caller === undefined) {
+      return yield* new InvalidApiKey({ message: problemOf(request.headers["authorization"]) })
+    }
+    if (caller.account.access !== "granted") {
+      return yield* new DeveloperAccessRevoked({
+        message: `developer access of this account is not granted: contact ${supportContact}`
       })
-      : readBody(exchange, body, limits)
+    }
+    const limited = window.take(caller.keyId, caller.accountId, operation, yield* Clock.currentTimeMillis)
+    if (limited !== undefined) {
+      return yield* limited
+    }
+    const refusal = refusalOf(operation, caller)
+    if (refusal !== undefined) {
+      return yield* refusal
+    }
+    const body = yield* receive(state, request, operation)
+    state.body = body
+    return { caller, body }
+  })
 
-  const check = (exchange: Exchange, operation: Operation): Effect.Effect<Caller, Refusal> =>
-    Effect.flatMap(known(exchange), (caller) =>
-      Effect.flatMap(window.take(caller.keyId, caller.accountId, operation), (): Effect.Effect<Caller, Refusal> =>
-        refusalOf(operation, caller) ?? Effect.as(receive(exchange, operation), caller)))
+  /** Counts a request that a fault stops before admission, because it still counts against the rate limit. */
+  const count = (state: RequestState, headers: Headers): Effect.Effect<void> =>
+    // If the storage fails, the fault still applies and the request is not counted.
+    Effect.catchCause(
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const caller = identify(state, headers)
+        // As the service would count it: not an unknown route, and no account without access.
+        if (caller?.account.access === "granted" && state.operation !== undefined) {
+          window.take(caller.keyId, caller.accountId, state.operation, now)
+        }
+      }),
+      (cause) => Failures.logDefect("count", cause)
+    )
 
-  const underFault = yield* FaultyAdmission.make((exchange) =>
-    Effect.flatMap(identify(exchange), (caller) =>
-      caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation)))
-  )
+  const underFault = Effect.fnUntraced(function*(
+    state: RequestState,
+    { headers, method }: HttpServerRequest,
+    admit: Effect.Effect<Admitted, Refusal>
+  ): Effect.fn.Return<Admitted, Refusal> {
+    const { entry, hit: { delay, outcome: fault, outcomeId } } = state
+    const { countRefused, lateCommitMillis } = latitude.value
+    const skipsHandler = fault !== undefined && isBeforeHandler(fault)
+    const mayBeLate = lateCommitMillis > 0 && method !== "GET" &&
+      (skipsHandler ? mayCommitAfter(fault, latitude.value) : delay?.when === "before")
+    if (mayBeLate) {
+      // Reads the body now: the connection may be closed when the late commit runs.
+      state.admission = yield* Effect.exit(admit)
+    }
+    const commitLater = late.schedule(lateCommitMillis, {
+      commit: state.commit,
+      discard: Effect.suspend(() => state.body?.kind === "file" ? files.remove([state.body.file.file]) : Effect.void)
+    })
+    yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
+    if (!skipsHandler) {
+      return yield* state.admission ?? admit
+    }
+    // A refusal for the rate counts only where refusals are assumed to count.
+    const isUncounted = fault.kind === "status" && fault.status === 429 && !(countRefused ?? assumedCount)
+    if (mayBeLate) {
+      yield* commitLater
+    } else if (!isUncounted) {
+      yield* count(state, headers)
+    }
+    log.noteDecision(entry, outcomeId === undefined ? Rule.ofGateway(latitude.value) : Rule.ofFault(outcomeId))
+    return yield* new NotHandled()
+  })
 
   /** A late commit was admitted or refused when its request arrived. */
-  const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
-    exchange.isLate && exchange.admission !== undefined
-      ? exchange.admission
-      : isUnaffected(exchange.hit)
+  const decide = (
+    state: RequestState,
+    request: HttpServerRequest,
+    admit: Effect.Effect<Admitted, Refusal>
+  ): Effect.Effect<Admitted, Refusal> =>
+    state.isLate && state.admission !== undefined
+      ? state.admission
+      : isUnaffected(state.hit)
       ? admit
-      : underFault(exchange, admit)
+      : underFault(state, request, admit)
 
   return {
     callerOf,
-    admit: (exchange, { params, route }) => {
-      const operation = operationOf(route)
-      if (operation === undefined) {
-        return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
-      }
-      exchange.operation = operation
-      log.noteOperation(exchange.entry, operation.name, Record.filter(params, (value) => value !== undefined))
-      return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
-        exchange.caller = caller
-        return caller
+    /** Admits a request to its handler, or refuses it. Records its operation and account in the request log. */
+    admit: (
+      state: RequestState,
+      request: HttpServerRequest,
+      operation: Operation,
+      params: Readonly<Record<string, string | undefined>>
+    ): Effect.Effect<Admitted, Refusal> => {
+      state.operation = operation
+      log.noteOperation(state.entry, operation.name, params)
+      return Effect.map(decide(state, request, check(state, request, operation)), (admitted) => {
+        state.caller = admitted.caller
+        return admitted
       })
     },
-    refuse: (exchange, refusal) => Effect.zipRight(decide(exchange, Effect.fail(refusal)), Effect.fail(refusal))
+    /** Refuses a request that matches no operation, unless a fault hits it first. */
+    refuse: (state: RequestState, request: HttpServerRequest, refusal: Refusal): Effect.Effect<never, Refusal> =>
+      Effect.andThen(decide(state, request, Effect.fail(refusal)), Effect.fail(refusal))
   }
 })
 
-/**
- * Runs {@link Admission} before every operation.
- *
- * @since 0.1.0
- * @category middleware
- */
-export const middleware: Context.Context<RequiresAdmission> = Context.make(
-  RequiresAdmission,
-  Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
-    const request = Context.get(context, HttpServerRequest)
-    return request instanceof Exchange
-      ? request.admit(request, Context.get(context, HttpRouter.RouteContext))
-      : Effect.dieMessage("the request is not an Exchange")
-  })
-)
+export class Admission extends Context.Service<Admission, Effect.Success<typeof make>>()("@plaza/sandbox/Admission") {
+  static readonly layer = Layer.effect(Admission, make)
+}

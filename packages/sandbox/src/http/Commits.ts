@@ -4,16 +4,15 @@
  * @since 0.1.0
  */
 import { Timestamp } from "@plaza/domain/Resources"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Page from "../control/RecordPage.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
-import { optional } from "../OptionalField.ts"
+import { optional } from "../Validation.ts"
 import * as KeyMask from "./KeyMask.ts"
+import * as Page from "./RecordPage.ts"
 
 /** @since 0.1.0 @category models */
 export const Commit = Schema.Struct({
@@ -28,16 +27,16 @@ export const Commit = Schema.Struct({
   /** The account that made the request. */
   accountId: Schema.String,
   /** The parameters of the path, decoded and with keys masked. */
-  params: Schema.Record({ key: Schema.String, value: Schema.String }),
+  params: Schema.Record(Schema.String, Schema.String),
   /** The body as it was sent, unchanged by any latitude but with keys masked; of an upload the name, type, size and SHA-256 of the file. Null without a body. */
   payload: Schema.Unknown,
   /** The id of the created resource; null if there is none. */
   createdId: Schema.NullOr(Schema.String),
   /** Whether it was carried out after its request had failed. */
   isLate: Schema.Boolean
-}).annotations({ identifier: "Commit" })
+}).annotate({ identifier: "Commit" })
 /** @since 0.1.0 @category models */
-export interface Commit extends Schema.Schema.Type<typeof Commit> {}
+export interface Commit extends Schema.Struct.Type<typeof Commit.fields> {}
 
 /**
  * Maximum number of commits that are kept.
@@ -63,12 +62,12 @@ export const maxBytes = 32_000_000
  */
 export const CommitQuery = Schema.Struct({
   /** Lists from the commit after this id. `commit_0` and ids of an earlier run list from the oldest. */
-  after: optional(Schema.String.pipe(Schema.pattern(/^commit_\d{1,15}$/))),
+  after: optional(Schema.String.check(Schema.isPattern(/^commit_\d{1,15}$/u))),
   /** Lists only commits of this operation. */
   operation: optional(Schema.String),
   /** Maximum number of commits (default: 1,000). A page holds fewer if they are large. */
-  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, Page.maxItems)))
-}).annotations({ parseOptions: { onExcessProperty: "error" } })
+  limit: optional(Page.Limit)
+})
 /** @since 0.1.0 @category models */
 export type CommitQuery = typeof CommitQuery.Type
 
@@ -83,9 +82,9 @@ export const CommitPage = Schema.Struct({
   data: Schema.Array(Commit),
   /** The value of `after` for the next page; null if no commit follows yet. */
   next: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "CommitPage" })
+}).annotate({ identifier: "CommitPage" })
 /** @since 0.1.0 @category models */
-export interface CommitPage extends Schema.Schema.Type<typeof CommitPage> {}
+export interface CommitPage extends Schema.Struct.Type<typeof CommitPage.fields> {}
 
 /**
  * A write that has just been carried out. Keys in its payload are not masked yet.
@@ -97,17 +96,6 @@ export interface Write extends Omit<Commit, "id" | "at"> {
   /** The size of the payload as it was sent; undefined if only its JSON is known. */
   readonly payloadBytes?: number | undefined
 }
-
-/** @since 0.1.0 @category services */
-export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
-  /** Records a write that has just been carried out. */
-  readonly add: (write: Write) => Effect.Effect<void>
-  /** A copy of all kept commits, oldest first. */
-  readonly all: Effect.Effect<ReadonlyArray<Commit>>
-  /** A copy of one page, oldest first. */
-  readonly read: (query: CommitQuery) => Effect.Effect<CommitPage>
-  readonly clear: Effect.Effect<void>
-}>() {}
 
 interface StoredCommit {
   readonly id: string
@@ -124,8 +112,7 @@ const overhead = 400
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+const make = (keyPrefixes: ReadonlySet<string>) => {
   const mask = KeyMask.make(keyPrefixes)
   let kept: Array<StoredCommit> = []
   let total = 0
@@ -136,7 +123,7 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
       stored.isMasked = true
     }
     const { payloadBytes: _, ...write } = stored.write
-    return { ...write, id: stored.id, at: DateTime.unsafeMake(stored.at) }
+    return { ...write, id: stored.id, at: DateTime.makeUnsafe(stored.at) }
   }
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
   const trim = () => {
@@ -146,30 +133,32 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
     }
   }
   return {
-    add: (write) =>
-      Effect.map(Clock.currentTimeMillis, (at) => {
-        const size = (write.payloadBytes ?? jsonBytes(write.payload)) + jsonBytes(write.params)
-        const commit = { id: `commit_${++added}`, at, write, isMasked: false, size }
-        kept.push(commit)
-        total += commit.size
-        trim()
-      }),
-    all: Effect.sync(() => kept.map(toCommit)),
-    read: ({ after, limit, operation }) =>
-      Effect.sync(() => {
-        const { data, last } = Page.read(
-          operation === undefined ? kept : kept.filter(({ write }) => write.operation === operation),
-          { after: after === undefined ? undefined : Page.numberOf(after), limit },
-          { newest: added, bytesOf: ({ write: { params, payload } }) => jsonBytes([params, payload]) + overhead }
-        )
-        return { data: data.map(toCommit), next: last?.id ?? null }
-      }),
-    clear: Effect.sync(() => {
+    /** Records a write that was carried out at a time in milliseconds since 1970. */
+    add: (write: Write, at: number): void => {
+      const size = (write.payloadBytes ?? jsonBytes(write.payload)) + jsonBytes(write.params)
+      kept.push({ id: `commit_${++added}`, at, write, isMasked: false, size })
+      total += size
+      trim()
+    },
+    /** A copy of all kept commits, oldest first. */
+    all: (): ReadonlyArray<Commit> => kept.map(toCommit),
+    /** A copy of one page, oldest first. */
+    read: ({ after, limit, operation }: CommitQuery): CommitPage => {
+      const { data, last } = Page.read(
+        operation === undefined ? kept : kept.filter(({ write }) => write.operation === operation),
+        { after: after === undefined ? undefined : Page.numberOf(after), limit },
+        { newest: added, bytesOf: ({ write: { params, payload } }) => jsonBytes([params, payload]) + overhead }
+      )
+      return { data: data.map(toCommit), next: last?.id ?? null }
+    },
+    clear: (): void => {
       kept = []
       total = 0
-    })
+    }
   }
-})
+}
 
-/** @since 0.1.0 @category layers */
-export const layer = Layer.effect(Commits, make)
+/** @since 0.1.0 @category services */
+export class Commits extends Context.Service<Commits, ReturnType<typeof make>>()("@plaza/sandbox/Commits") {
+  static readonly layer = Layer.effect(Commits, Effect.map(CurrentLatitude, ({ keyPrefixes }) => make(keyPrefixes)))
+}

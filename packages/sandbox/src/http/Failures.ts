@@ -1,100 +1,78 @@
 /**
- * Maps every failure of a route to an error of the document: an unknown route or method, a parameter or body that can't be
- * decoded, a handler's refusal, and every defect.
+ * Maps every cause of a failure to an error of the document: an unknown route, a parameter or body that can't be decoded, a
+ * refusal, and every defect.
  *
- * @since 0.1.0
+ * A defect, which a caller sees only as 500, is logged as one event:
+ *
+ * | event | when |
+ * |---|---|
+ * | `sandbox.storage_failed` | SQLite or the file system failed; `code` is their error code, such as `SQLITE_FULL` or `ENOSPC` |
+ * | `sandbox.failed` | anything else, which is a bug of the sandbox; `code` is `none` |
  */
-import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
-import { RequestError } from "@effect/platform/HttpServerError"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Errors from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import type { ArrayFormatterIssue } from "effect/ParseResult"
+import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
 import * as Predicate from "effect/Predicate"
-import { distance } from "fastest-levenshtein"
-import * as DefectLog from "./DefectLog.ts"
-import * as Envelope from "./Envelope.ts"
-import { NotHandled } from "./Exchange.ts"
-import { Unroutable } from "./Router.ts"
-
-const maxProblemLength = 300
-
-const isDocumented = (error: unknown): error is DocumentedError =>
-  Predicate.hasProperty(error, "code") && Object.values(Errors.byCode).some((known) => error instanceof known)
-
-/** What is wrong with a field. The message of an unexpected field lists the known names in quotes. */
-const problemOf = ({ _tag, message, path }: ArrayFormatterIssue): string => {
-  if (_tag === "Missing") {
-    return "is missing"
-  }
-  if (_tag === "Unexpected") {
-    const written = String(path.at(-1))
-    const names = Array.from(message.matchAll(/"([^"]+)"/g), ([, name = ""]) => name)
-    const similar = names.filter((name) => distance(written.toLowerCase(), name.toLowerCase()) <= 2)
-    return `is not a known field: ${similar.length === 0 ? `use one of ${names.join(", ")}` : `did you mean ${similar.join(" or ")}?`}`
-  }
-  return message.startsWith("must ") ? message : `is invalid: ${message}`
-}
-
-const cut = (text: string): string => text.length > maxProblemLength ? `${text.slice(0, maxProblemLength - 1)}…` : text
-
-const invalid = ({ issues: [issue] }: HttpApiDecodeError): Errors.ValidationError =>
-  issue === undefined
-    ? Envelope.invalidField("body", "is invalid")
-    : Envelope.invalidField(issue.path.length === 0 ? "body" : issue.path.map(String).join("."), cut(problemOf(issue)))
+import { resultCode } from "../storage/Database.ts"
+import { invalidInput } from "../Validation.ts"
 
 /**
- * - `routing`: the route is unknown, or a parameter or the body doesn't match its schema.
+ * - `routing`: a parameter or the body doesn't match its schema.
  * - `refusal`: admission or a handler refused the request.
  * - `defect`: a bug or a storage failure of the sandbox. The caller sees no details of it.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Failure {
   readonly by: "routing" | "refusal" | "defect"
   readonly error: DocumentedError
 }
 
-/**
- * Logs a defect with its operation, and returns the error for the caller.
- *
- * @since 0.1.0
- * @category constructors
- */
+const isDocumented = (error: unknown): error is DocumentedError =>
+  Predicate.hasProperty(error, "code") && Object.values(Errors.byCode).some((known) => error instanceof known)
+
+/** A result that doesn't match its schema is a defect. */
+const isInvalidInput = (error: unknown): error is HttpApiSchemaError =>
+  HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
+
+/** Errors of SQLite and of the file system have a code, or their cause has. */
+const codeOf = (defect: unknown): string | undefined =>
+  typeof defect !== "object" || defect === null
+    ? undefined
+    : "code" in defect && typeof defect.code === "string"
+    ? resultCode(defect) ?? defect.code
+    : "cause" in defect
+    ? codeOf(defect.cause)
+    : undefined
+
+/** Logs a failure with the operation as a field. */
+export const logDefect = (operation: string, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+  const [code] = cause.reasons.flatMap((reason) => Cause.isDieReason(reason) ? codeOf(reason.defect) ?? [] : [])
+  return Effect.logError(code === undefined ? "sandbox.failed" : "sandbox.storage_failed", cause).pipe(
+    Effect.annotateLogs({ operation, code: code ?? "none" })
+  )
+}
+
+/** Logs a defect with its operation, and returns the error for the caller. */
 export const fromDefect = (cause: Cause.Cause<unknown>, operation: string): Effect.Effect<Errors.InternalError> =>
   Effect.as(
-    DefectLog.log(operation, cause),
+    logDefect(operation, cause),
     new Errors.InternalError({ message: "the service failed; the request may or may not have taken effect" })
   )
 
-/**
- * The failure of a cause. A defect is logged with its operation. A closed connection and a request that never reached its
- * handler have no response, so they stay failures.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const fromCause = (
-  cause: Cause.Cause<unknown>,
-  operation: string
-): Effect.Effect<Failure, RequestError | NotHandled> => {
-  if (Cause.isInterruptedOnly(cause)) {
+/** The failure of a cause. A defect is logged with its operation. An interruption stays one. */
+export const fromCause = (cause: Cause.Cause<unknown>, operation: string): Effect.Effect<Failure> => {
+  if (Cause.hasInterruptsOnly(cause)) {
     return Effect.interrupt
   }
-  const failure = Option.getOrUndefined(Cause.failureOption(cause))
-  if (failure instanceof RequestError || failure instanceof NotHandled) {
-    return Effect.fail(failure)
+  const [failure] = cause.reasons.flatMap((reason) => Cause.isFailReason(reason) ? [reason.error] : [])
+  if (!Cause.hasDies(cause)) {
+    if (isInvalidInput(failure)) {
+      return Effect.succeed({ by: "routing", error: invalidInput(failure.cause) })
+    }
+    if (isDocumented(failure)) {
+      return Effect.succeed({ by: "refusal", error: failure })
+    }
   }
-  if (failure instanceof Unroutable) {
-    return Effect.succeed({ by: "routing", error: failure.error })
-  }
-  if (failure instanceof HttpApiDecodeError) {
-    return Effect.succeed({ by: "routing", error: invalid(failure) })
-  }
-  return isDocumented(failure) && !Cause.isDie(cause)
-    ? Effect.succeed({ by: "refusal", error: failure })
-    : Effect.map(fromDefect(cause, operation), (error) => ({ by: "defect", error }))
+  return Effect.map(fromDefect(cause, operation), (error) => ({ by: "defect", error }))
 }

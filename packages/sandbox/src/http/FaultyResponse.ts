@@ -1,15 +1,10 @@
-/**
- * Applies a fault to a response.
- *
- * @since 0.1.0
- */
-import * as HttpBody from "@effect/platform/HttpBody"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+/** Applies a fault to a response. */
 import type { ErrorCode } from "@plaza/domain/Errors"
 import * as Data from "effect/Data"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.ts"
 import type { ResponseFault as Fault } from "./Fault.ts"
@@ -17,20 +12,10 @@ import type { Delivered } from "./RequestLog.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/**
- * The connection is closed before or during a response.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The connection is closed before or during a response. */
 export class ConnectionReset extends Data.TaggedError("ConnectionReset")<{ readonly message: string }> {}
 
-/**
- * The result of a request: a response, whose body may be cut or slow, or a closed connection.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of a request: a response, whose body may be cut or slow, or a closed connection. */
 export interface FaultResult {
   readonly response: Effect.Effect<Response, ConnectionReset>
   readonly delivered: Delivered
@@ -50,9 +35,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /** The documented code of a status, or that of its category if the document has no code for the status. */
 const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? "INTERNAL_ERROR" : "VALIDATION_ERROR")
 
-/**
- * The last change to a response; `hasOwnBody` when its body comes from the fault.
- */
+/** The last change to a response; `hasOwnBody` when its body comes from the fault. */
 type Finish = (response: Response, hasOwnBody: boolean) => Response
 
 const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>, finish: Finish): Response => {
@@ -76,8 +59,14 @@ const keepsResponse = ({ body, status }: BodyFault): boolean => status === undef
 const chosen = (fault: BodyFault, own: Response, finish: Finish): Response =>
   keepsResponse(fault) ? own : replacement(fault.status ?? 200, fault, finish)
 
-/** Adds a body to a response without one: a cut of an empty body would have no effect. */
-const withBody = (response: Response): Response => Envelope.bytesOf(response).length > 0 ? response : Envelope.json(200, {})
+/** Adds a body to a response without one, of a status that has one: a cut of an empty body would have no effect. */
+const withBody = (response: Response): Response =>
+  Envelope.bytesOf(response).length > 0
+    ? response
+    : HttpServerResponse.setBody(
+      HttpServerResponse.omitsBody(response) ? HttpServerResponse.setStatus(response, 200) : response,
+      Envelope.json(200, {}).body
+    )
 
 /** The same head, `content-length` included, with a stream as the body. */
 const streamed = (response: Response, body: Stream.Stream<Uint8Array, ConnectionReset>): Response =>
@@ -94,7 +83,7 @@ const firstHalf = (response: Response): Uint8Array => {
 const cut = (response: Response): Response =>
   streamed(response, Stream.concat(
     Stream.make(firstHalf(response)),
-    new ConnectionReset({ message: "the connection was closed during the body" })
+    Stream.fail(new ConnectionReset({ message: "the connection was closed during the body" }))
   ))
 
 const pieces = 10
@@ -105,19 +94,14 @@ const slow = (response: Response, millis: number): Response => {
   const size = Math.max(1, Math.ceil(bytes.length / pieces))
   const count = Math.ceil(bytes.length / size)
   // Rounded up, because some clocks only support whole milliseconds.
-  const after = Duration.millis(Math.ceil(millis / count))
+  const after = Math.ceil(millis / count)
   return count === 0 ? response : streamed(response, Stream.mapEffect(
     Stream.range(0, count - 1),
     (index) => Effect.as(Effect.sleep(after), bytes.subarray(index * size, (index + 1) * size))
   ))
 }
 
-/**
- * Applies a fault to the service's own response, which is undefined if the request did not reach the service.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Applies a fault to the service's own response, which is undefined if the request did not reach the service. */
 export const apply = (fault: Fault | undefined, own: Response | undefined, finish: Finish = identity): FaultResult => {
   const original = own ?? Envelope.json(200, {})
   switch (fault?.kind) {

@@ -2,8 +2,6 @@
  * Matches paths against patterns with `*` for any run of characters, in linear time. The parts between the stars are searched
  * one after the other with the algorithm of Knuth, Morris and Pratt. The leftmost match of a part leaves the most room for the
  * following parts, so no backtracking is necessary.
- *
- * @since 0.1.0
  */
 
 /** Whether a text matches, and how many characters were compared. */
@@ -26,12 +24,7 @@ const fallbacks = (part: string): ReadonlyArray<number> => {
   return table
 }
 
-/**
- * Compiles a pattern. A match takes at most twice as many steps as text and pattern have characters.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Compiles a pattern. A match takes at most twice as many steps as text and pattern have characters. */
 export const make = (pattern: string): (text: string) => GlobMatch => {
   const [head = "", ...rest] = pattern.split("*")
   const tail = rest.pop()

@@ -1,31 +1,21 @@
 /**
  * Masks keys in the records and pages of the sandbox. A path, a query or a body may contain a key by mistake, unencoded or
  * percent-encoded one or more times.
- *
- * @since 0.1.0
  */
 import { keySecretLength } from "@plaza/domain/Limits"
 import * as Predicate from "effect/Predicate"
-import { prefix } from "../access/KeySecrets.ts"
+import { prefix } from "../access/Keys.ts"
 
-/** @since 0.1.0 @category models */
 export interface KeyMask {
   /** Replaces everything that has the form of a key with {@link masked}. */
   readonly text: (text: string) => string
-  /**
-   * The same for a text that contains one path segment. Also masks a key whose prefix was split at a slash.
-   */
+  /** The same for a text that contains one path segment. Also masks a key whose prefix was split at a slash. */
   readonly segment: (text: string) => string
   /** Masks the strings and the field names of a JSON value. */
   readonly json: (value: unknown) => unknown
 }
 
-/**
- * The replacement for a key of any prefix.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The replacement for a key of any prefix. */
 export const masked = "key_***"
 
 /** One character: percent-encoded any number of times, unencoded, or escaped in JSON. The longest form comes first. */
@@ -67,17 +57,12 @@ const mapJson = (value: unknown, mask: (text: string) => string): unknown =>
     ? mask(value)
     : Array.isArray(value)
     ? value.map((item: unknown) => mapJson(item, mask))
-    : Predicate.isReadonlyRecord(value)
+    : Predicate.isReadonlyObject(value)
     // Unlike an assignment, this keeps a field named "__proto__".
     ? Object.fromEntries(Object.entries(value).map(([name, field]) => [mask(name), mapJson(field, mask)]))
     : value
 
-/**
- * Masks keys with the document's prefix or one of these. The set may grow later.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Masks keys with the document's prefix or one of these. The set may grow later. */
 export const make = (prefixes: ReadonlySet<string>): KeyMask => {
   let known = -1
   let keys = /$/g

@@ -1,13 +1,14 @@
 /**
  * Explains what is almost right about an unknown route: another method, a missing base path, a slash too many, an id with a slash
  * that is not encoded, or a misspelt or missing segment.
- *
- * @since 0.1.0
  */
 import { distance } from "fastest-levenshtein"
-import type { Operation } from "./Operation.ts"
 
-type Route = Pick<Operation, "method" | "path">
+/** `path` has a colon before each parameter. */
+interface Route {
+  readonly method: string
+  readonly path: string
+}
 
 /** Longer paths and segments are not compared. */
 const maxSegments = 8
@@ -127,9 +128,6 @@ const listed = (words: ReadonlyArray<string>): string =>
 /**
  * Makes a function that returns the question to append to the refusal of an unknown route, such as
  * `: did you mean PATCH /store/products/{id}/stock (PATCH instead of POST)?`; empty if no route is similar. It takes whole paths.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (routes: ReadonlyArray<Route>, basePath: string): (method: string, path: string) => string => {
   const base = segmentsOf(basePath)

@@ -1,41 +1,31 @@
 /**
- * Serves the sandbox on a port: an `http.Server` with limits for header size and timeouts, which sends the platform's
- * responses. The platform's own server ends a failed stream like a complete one, and its shutdown has no timeout. This module
- * is imported dynamically, so that use in process does not load `node:http`.
- *
- * @since 0.1.0
+ * Serves the sandbox on a port: the platform's server on an `http.Server` with limits for header size and timeouts, and with
+ * responses to malformed HTTP. This module is imported dynamically, so that use in process does not load `node:http`.
  */
-import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type { DocumentedError } from "@plaza/domain/Errors"
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpServer from "effect/http/HttpServer"
+import type { HttpServerError } from "effect/http/HttpServerError"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Duplex } from "node:stream"
 import { SandboxError } from "../SandboxError.ts"
-import * as DefectLog from "./DefectLog.ts"
 import * as Envelope from "./Envelope.ts"
-import { withoutCallerContext } from "./InProcess.ts"
-import * as NodeRequest from "./NodeRequest.ts"
-import type { SandboxApp } from "./SandboxApp.ts"
+import type { ConnectionReset } from "./FaultyResponse.ts"
 
-interface Listening {
-  /** Without a trailing slash. */
-  readonly origin: string
-}
-
-/**
- * The timeouts of a connection. When one expires, the sandbox closes the connection.
- *
- * @since 0.1.0
- * @category models
- */
+/** The timeouts of a connection. When one expires, the sandbox closes the connection. */
 export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers (default: 10 seconds). */
   readonly headers: Duration.Duration
@@ -45,7 +35,7 @@ export interface ServerTimeouts {
   readonly response: Duration.Duration
   /** Between a response and the next request (default: 65 seconds). */
   readonly idle: Duration.Duration
-  /** For responses in flight when the sandbox stops (default: 2 seconds). */
+  /** For requests in flight when the sandbox stops (default: 2 seconds). */
   readonly stop: Duration.Duration
 }
 
@@ -72,6 +62,9 @@ const problemOf = (error: Error): string => {
   }
 }
 
+/** Forms the response to malformed HTTP. */
+type Refuse = (error: DocumentedError) => HttpServerResponse.HttpServerResponse
+
 /** Writes a response to a socket without a parsed request, and closes the connection. */
 const writeAndClose = (socket: Duplex, response: HttpServerResponse.HttpServerResponse): void => {
   const head = [
@@ -81,52 +74,57 @@ const writeAndClose = (socket: Duplex, response: HttpServerResponse.HttpServerRe
   socket.end(`${head.join("\r\n")}\r\n\r\n${Envelope.textOf(response)}`)
 }
 
-/**
- * Responds to malformed HTTP with the error envelope. The document has no other status for it than 400.
- */
-const onClientError =
-  (isResponding: (socket: Duplex) => boolean, refuse: SandboxApp["Type"]["refuse"]) => (error: Error, socket: Duplex) => {
-    if (!socket.writable || isResponding(socket)) {
-      socket.destroy()
-    } else {
-      writeAndClose(
-        socket,
-        refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
-      )
-    }
-  }
-
-const makeServer = (timeouts: ServerTimeouts, refuse: SandboxApp["Type"]["refuse"]): Http.Server => {
+const makeServer = (timeouts: ServerTimeouts, refuse: Refuse): Http.Server => {
   const headersTimeout = Duration.toMillis(timeouts.headers)
-  const requestTimeout = Math.max(headersTimeout, Duration.toMillis(timeouts.request))
   const server = Http.createServer({
     requireHostHeader: false,
     maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: Duration.toMillis(timeouts.idle),
     headersTimeout,
-    requestTimeout,
+    requestTimeout: Math.max(headersTimeout, Duration.toMillis(timeouts.request)),
     // How often Node checks the two timeouts.
     connectionsCheckingInterval: Math.min(5_000, Math.ceil(headersTimeout / 2))
   })
   // The size of the headers is limited above. A limit of their count would silently drop headers.
   server.maxHeadersCount = 0
   const latest = new WeakMap<Duplex, Http.ServerResponse>()
-  server.prependListener("request", (message, response) => {
+  server.on("request", (message, response) => {
     latest.set(message.socket, response)
+    // Responses have a date of the sandbox's clock, or none.
+    response.sendDate = false
+    // Most responses are written at once.
+    response.on("prefinish", () => {
+      if (message.socket.writableLength > 0) {
+        response.setTimeout(Duration.toMillis(timeouts.response), () => message.socket.destroy())
+      }
+    })
   })
-  server.on("clientError", onClientError((socket) => {
-    const response = latest.get(socket)
-    return response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete)
-  }, refuse))
+  /** Refuses what a caller sent, after the responses to what it sent before: it would take the refusal for one of them. */
+  const refuseNext = (socket: Duplex, error: DocumentedError): void => {
+    const refusal = () => socket.writable ? writeAndClose(socket, refuse(error)) : socket.destroy()
+    const earlier = latest.get(socket)
+    if (earlier === undefined || earlier.writableFinished) {
+      refusal()
+    } else if (earlier.req.complete) {
+      earlier.once("finish", refusal)
+    } else if (earlier.headersSent) {
+      socket.destroy()
+    } else {
+      refusal()
+    }
+  }
+  // The document has no other status for malformed HTTP than 400.
+  server.on("clientError", (error, socket) => {
+    refuseNext(socket, new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
+  })
   // By default Node responds to an unknown `Expect` header with an empty 417.
   server.on("checkExpectation", (request, response) => {
     server.emit("request", request, response)
   })
   server.on("connect", (request, socket) => {
-    writeAndClose(
-      socket,
-      refuse(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
-    )
+    // Node has taken its own listener away: without one, a caller that resets the connection would end the process.
+    socket.on("error", () => socket.destroy())
+    refuseNext(socket, new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
   })
   return server
 }
@@ -146,35 +144,6 @@ const reasonOf = (cause: unknown, host: string, port: number): string => {
   }
 }
 
-const start = (server: Http.Server, host: string, port: number) =>
-  Effect.async<void, SandboxError>((resume) => {
-    const onError = (cause: Error) => {
-      resume(Effect.fail(new SandboxError({ message: reasonOf(cause, host, port), cause })))
-    }
-    server.once("error", onError)
-    server.listen({ host, port }, () => {
-      server.off("error", onError)
-      resume(Effect.void)
-    })
-  })
-
-const close = (server: Http.Server) =>
-  Effect.async<void>((resume) => {
-    // Fails only if the server never listened.
-    server.close(() => resume(Effect.void))
-    server.closeAllConnections()
-  })
-
-/** Accepts no new connections, and closes the remaining ones after the wait. Uses real time, not the caller's clock. */
-const stopListening = (server: Http.Server, wait: Duration.Duration) =>
-  Effect.zipRight(
-    // The method of http.Server also closes connections whose response is still in flight.
-    Effect.sync(() => Net.Server.prototype.close.call(server)),
-    Effect.forkDaemon(
-      Effect.withClock(Effect.andThen(Effect.sleep(wait), () => server.closeAllConnections()), Clock.make())
-    )
-  )
-
 const originOf = (server: Http.Server, host: string): string => {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
@@ -182,98 +151,105 @@ const originOf = (server: Http.Server, host: string): string => {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** Ends a response, and closes the connection if the caller reads nothing for a while. Most responses are written at once. */
-const end = (target: Http.ServerResponse, body: Uint8Array | undefined, wait: Duration.Duration): void => {
-  target.end(body)
-  if (!target.writableFinished && target.socket !== null && target.socket.writableLength > 0) {
-    target.setTimeout(Duration.toMillis(wait), () => target.socket?.destroy())
-  }
-}
+type App = Effect.Effect<HttpServerResponse.HttpServerResponse, HttpServerError | ConnectionReset, HttpServerRequest | Scope.Scope>
 
-const closed = (target: Http.ServerResponse) =>
-  Effect.async<void>((resume) => {
+/** In real time, not by the caller's clock. */
+const wait = (millis: number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/** Milliseconds between the last bytes of a cut body and the end of its connection, or the bytes would be lost. */
+const beforeCut = 10
+
+/** The responses that are not complete, each with the fiber of its request. */
+type Open = Map<Http.ServerResponse, Fiber.Fiber<unknown, unknown>>
+
+/** The service as the platform's server runs it. A closed connection is a response whose body fails. */
+const onSocket = (app: App, open: Open) =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse, HttpServerError, HttpServerRequest | Scope.Scope>((fiber) => {
+    // The server is one of HTTP/1.1.
+    const target = NodeHttpServerRequest.toServerResponse(Context.getUnsafe(fiber.context, HttpServerRequest)) as Http.ServerResponse
+    open.set(target, fiber)
+    target.once("close", () => open.delete(target))
+    const flush = Stream.fromEffectDrain(Effect.sync(() => target.flushHeaders()))
+    return app.pipe(
+      Effect.map((response) => {
+        const { body } = response
+        return body._tag === "Stream"
+          ? HttpServerResponse.setBody(response, HttpBody.stream(
+            Stream.concat(flush, body.stream).pipe(
+              Stream.catch((error) => Stream.fromEffect(Effect.andThen(wait(beforeCut), Effect.fail(error))))
+            ),
+            body.contentType,
+            body.contentLength
+          ))
+          : response
+      }),
+      Effect.catchTag("ConnectionReset", (error) =>
+        Effect.sync(() => {
+          // The body of a response to HEAD is never run.
+          if (target.req.method === "HEAD") target.destroy()
+          return HttpServerResponse.stream(Stream.fail(error))
+        })),
+      // Or the platform responds to a request that a stop interrupts, with a status that the document doesn't have.
+      Effect.onInterrupt(() => Effect.sync(() => target.destroy()))
+    )
+  })
+
+const closed = (target: Http.ServerResponse): Effect.Effect<void> =>
+  Effect.callback((resume) => {
     target.once("close", () => resume(Effect.void))
   })
 
-/** Writes a chunk. On a closed connection it completes at once. */
-const write = (target: Http.ServerResponse, piece: Uint8Array) =>
-  Effect.async<void>((resume) => {
-    target.write(piece, () => resume(Effect.void))
+/**
+ * Accepts no new connections, interrupts requests that wait, lets the other responses arrive, and then closes every connection. The
+ * platform would wait for requests that are not complete.
+ */
+const stop = (server: Http.Server, open: Open, atMost: number): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    // The method of http.Server also closes connections whose response is still in flight.
+    Net.Server.prototype.close.call(server)
+    const ends = Effect.forEach(
+      [...open],
+      ([target, fiber]) => target.headersSent ? closed(target) : Fiber.interrupt(fiber),
+      { concurrency: "unbounded", discard: true }
+    )
+    const close = Effect.sync(() => {
+      server.closeAllConnections()
+      // The interval that checks the timeouts would keep the server in memory. An error says that it no longer listens.
+      server.close(() => {})
+    })
+    return Effect.andThen(Effect.raceFirst(ends, wait(atMost)), close)
   })
-
-const deliver = (
-  target: Http.ServerResponse,
-  { body, headers, status }: HttpServerResponse.HttpServerResponse,
-  wait: Duration.Duration
-): Effect.Effect<void, unknown> => {
-  // Responses have a date of the sandbox's clock, or none.
-  target.sendDate = false
-  target.writeHead(status, headers)
-  if (body._tag !== "Stream") {
-    end(target, body._tag === "Uint8Array" ? body.body : undefined, wait)
-    return Effect.void
-  }
-  // Sends the head at once. A failing stream closes the connection; a closed connection ends the stream.
-  target.flushHeaders()
-  return Effect.zipRight(
-    Effect.interruptible(Stream.runForEach(body.stream, (piece) => write(target, piece))),
-    Effect.sync(() => end(target, undefined, wait))
-  )
-}
 
 /**
- * Listens until its scope closes. Then it interrupts waiting requests, and sends the responses of the others.
- *
- * @since 0.1.0
- * @category constructors
+ * Listens until its scope closes. Then requests in flight have some time to get their response. Returns the origin, without a
+ * trailing slash.
  */
-export const listen = (
-  service: SandboxApp["Type"],
-  options: { readonly host: string; readonly port: number; readonly timeouts?: Partial<ServerTimeouts> | undefined }
-): Effect.Effect<Listening, SandboxError, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { host, port } = options
-    const timeouts = { ...defaultTimeouts, ...options.timeouts }
-    const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(timeouts, service.refuse)), close)
-    // One runtime for all requests. Handlers are uninterruptible: a closed connection or a stop interrupts only waiting.
-    const fork = Runtime.runFork(yield* withoutCallerContext(Effect.uninterruptible(Effect.runtime())))
-    const open = new Map<Http.ServerResponse, Fiber.RuntimeFiber<void>>()
-    yield* Effect.addFinalizer(() =>
-      Effect.forEach([...open], ([target, fiber]) => target.headersSent ? closed(target) : Fiber.interrupt(fiber), {
-        concurrency: "unbounded",
-        discard: true
-      })
-    )
-    const handle = (message: Http.IncomingMessage, target: Http.ServerResponse) => {
-      const fiber = fork(
-        service.respond(NodeRequest.make(message)).pipe(
-          Effect.flatMap((response) => deliver(target, response, timeouts.response)),
-          Effect.catchAllCause((cause) =>
-            Effect.zipRight(
-              Cause.isDie(cause) ? DefectLog.log("deliver", cause) : Effect.void,
-              Effect.sync(() => {
-                message.socket.destroy()
-              })
-            )
-          )
-        )
-      )
-      // Most responses are already sent here.
-      if (!target.writableFinished) {
-        open.set(target, fiber)
-        target.on("close", () => {
-          open.delete(target)
-          if (!target.writableEnded) {
-            fiber.unsafeInterruptAsFork(fiber.id())
-          }
-        })
-      }
-    }
-    server.on("request", (message, target) => {
-      // Node parses the body of the same packet after this event, and reading it then needs no wait.
-      process.nextTick(handle, message, target)
-    })
-    yield* start(server, host, port)
-    yield* Effect.addFinalizer(() => stopListening(server, timeouts.stop))
-    return { origin: originOf(server, host) }
-  })
+export const listen = Effect.fnUntraced(function*(
+  app: App,
+  options: {
+    readonly host: string
+    readonly port: number
+    readonly timeouts?: Partial<ServerTimeouts> | undefined
+    readonly refuse: Refuse
+  }
+): Effect.fn.Return<string, SandboxError, Scope.Scope> {
+  const { host, port, refuse } = options
+  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const server = makeServer(timeouts, refuse)
+  const platform = yield* NodeHttpServer.make(() => server, { host, port }).pipe(
+    Effect.mapError((cause) => new SandboxError({ message: reasonOf(cause.cause, host, port), cause }))
+  )
+  const open: Open = new Map()
+  yield* HttpServer.serveEffect(onSocket(app, open)).pipe(
+    Effect.provideService(HttpServer.HttpServer, platform),
+    Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true)
+  )
+  // Without a listener Node handles a request to upgrade as any other, as HTTP requires of a server that does not upgrade.
+  server.removeAllListeners("upgrade")
+  yield* Effect.addFinalizer(() => stop(server, open, Duration.toMillis(timeouts.stop)))
+  return originOf(server, host)
+})

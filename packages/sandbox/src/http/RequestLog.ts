@@ -11,14 +11,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { allowedValues } from "../AllowedValues.ts"
-import * as Page from "../control/RecordPage.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
-import { optional } from "../OptionalField.ts"
-import * as CallPattern from "./CallPattern.ts"
-import { FaultId } from "./Fault.ts"
+import { described, nonNegativeInt, optional } from "../Validation.ts"
+import { FaultId, Method, Path } from "./Fault.ts"
 import * as Glob from "./Glob.ts"
 import * as KeyMask from "./KeyMask.ts"
+import * as Page from "./RecordPage.ts"
 import * as Messages from "./RequestMessages.ts"
 import type { Decision } from "./Rule.ts"
 
@@ -33,7 +31,7 @@ import type { Decision } from "./Rule.ts"
  * @since 0.1.0
  * @category models
  */
-export const Delivered = Schema.Literal("waiting", "complete", "replaced", "cut", "dropped", "abandoned")
+export const Delivered = Schema.Literals(["waiting", "complete", "replaced", "cut", "dropped", "abandoned"])
 /** @since 0.1.0 @category models */
 export type Delivered = typeof Delivered.Type
 
@@ -49,7 +47,7 @@ export const RequestRecord = Schema.Struct({
   /** The matched operation; null if the route is unknown. */
   operation: Schema.NullOr(Schema.String),
   /** The parameters of the path, decoded. */
-  params: Schema.Record({ key: Schema.String, value: Schema.String }),
+  params: Schema.Record(Schema.String, Schema.String),
   /** The account of its key; null without a known key. */
   accountId: Schema.NullOr(Schema.String),
   /** The id of its key; null without a known key. */
@@ -57,7 +55,7 @@ export const RequestRecord = Schema.Struct({
   /** When it arrived. */
   at: Timestamp,
   /** From its arrival to the start of its response, by the sandbox's clock; null until then. */
-  durationMillis: Schema.NullOr(Schema.Number),
+  durationMillis: Schema.NullOr(Schema.Finite),
   /** The status of the service's own response; null if a fault kept the request from the service. */
   status: Schema.NullOr(Schema.Int),
   /** The rule that decided it, by a stable name such as `admission.rate` or `chat.block`; null until it is decided. */
@@ -71,9 +69,9 @@ export const RequestRecord = Schema.Struct({
   faults: Schema.Array(FaultId),
   /** Whether a text of the record was too long and was cut; a cut text ends with an ellipsis. */
   truncated: Schema.Boolean
-}).annotations({ identifier: "RequestRecord" })
+}).annotate({ identifier: "RequestRecord" })
 /** @since 0.1.0 @category models */
-export interface RequestRecord extends Schema.Schema.Type<typeof RequestRecord> {}
+export interface RequestRecord extends Schema.Struct.Type<typeof RequestRecord.fields> {}
 
 /**
  * The mutable record of a request in progress.
@@ -113,9 +111,6 @@ export const maxLength = 2_000
 /** Maximum characters of a reason. */
 const maxReasonLength = 500
 
-/** Maximum number of requests on a page, and the default of `limit`. */
-const maxPage = Page.maxItems
-
 /**
  * Which requests to list: the newest, or the first after a given one. The order is always oldest first.
  *
@@ -124,11 +119,11 @@ const maxPage = Page.maxItems
  */
 export const RequestQuery = Schema.Struct({
   /** Lists from the request after this id. `req_0` and ids of an earlier run list from the oldest. */
-  after: optional(Schema.String.pipe(Schema.pattern(/^req_\d{1,15}$/))),
+  after: optional(Schema.String.check(Schema.isPattern(/^req_\d{1,15}$/u))),
   /** The method in capitals; `*` matches any run of characters, here and in the other filters. */
-  method: optional(CallPattern.Method),
+  method: optional(Method),
   /** The path as it was sent, without `/open/v1` and the query. */
-  path: optional(CallPattern.Path),
+  path: optional(Path),
   /** The operation, such as `createPost`. */
   operation: optional(Schema.String),
   /** The rule that decided it. */
@@ -142,11 +137,11 @@ export const RequestQuery = Schema.Struct({
   /** A fault that hit it. */
   fault: optional(Schema.String),
   /** Maximum number of requests (default: 1,000). A page holds fewer if they are large. */
-  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxPage))),
+  limit: optional(Page.Limit),
   /** Returns the number of matching requests instead of a page. `after` and `limit` have no effect on it. */
-  count: optional(allowedValues(Schema.Literal("", "true")))
+  count: optional(described(Schema.Literals(["", "true"]), "true or empty"))
   // Without an identifier: OpenAPI would have no parameters.
-}).annotations({ parseOptions: { onExcessProperty: "error" } })
+})
 /** @since 0.1.0 @category models */
 export type RequestQuery = typeof RequestQuery.Type
 
@@ -161,9 +156,9 @@ export const RequestPage = Schema.Struct({
   data: Schema.Array(RequestRecord),
   /** The value of `after` for the next page; null if no request follows yet. */
   next: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "RequestPage" })
+}).annotate({ identifier: "RequestPage" })
 /** @since 0.1.0 @category models */
-export interface RequestPage extends Schema.Schema.Type<typeof RequestPage> {}
+export interface RequestPage extends Schema.Struct.Type<typeof RequestPage.fields> {}
 
 /**
  * A request with its headers and bodies.
@@ -175,9 +170,9 @@ export const RequestDetail = Schema.Struct({
   ...RequestRecord.fields,
   /** Null while the request waits for its response, and once newer requests have taken the room. */
   messages: Schema.NullOr(Messages.RequestMessages)
-}).annotations({ identifier: "RequestDetail" })
+}).annotate({ identifier: "RequestDetail" })
 /** @since 0.1.0 @category models */
-export interface RequestDetail extends Schema.Schema.Type<typeof RequestDetail> {}
+export interface RequestDetail extends Schema.Struct.Type<typeof RequestDetail.fields> {}
 
 /**
  * The number of requests that match.
@@ -185,7 +180,7 @@ export interface RequestDetail extends Schema.Schema.Type<typeof RequestDetail> 
  * @since 0.1.0
  * @category models
  */
-export const RequestCount = Schema.Struct({ count: Schema.NonNegativeInt }).annotations({ identifier: "RequestCount" })
+export const RequestCount = Schema.Struct({ count: nonNegativeInt }).annotate({ identifier: "RequestCount" })
 
 /**
  * The filters of a {@link RequestQuery}.
@@ -194,29 +189,6 @@ export const RequestCount = Schema.Struct({ count: Schema.NonNegativeInt }).anno
  * @category models
  */
 export type RequestFilter = Omit<RequestQuery, "after" | "limit" | "count">
-
-/** @since 0.1.0 @category services */
-export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<RequestLog, {
-  /** Opens the record of a request. */
-  readonly open: (method: string, path: string, query: string, at: number) => Entry
-  /** Records the operation of a request. */
-  readonly noteOperation: (entry: Entry, operation: string, params: Readonly<Record<string, string>>) => void
-  /** Records the rule that decided a request. */
-  readonly noteDecision: (entry: Entry, decision: Decision) => void
-  /** Keeps the headers and bodies of a request that has its response, as long as there is room for them. */
-  readonly keepMessages: (entry: Entry, original: Messages.Original) => void
-  /** A request with its headers and bodies; undefined if it is unknown or forgotten. */
-  readonly detail: (id: string) => Effect.Effect<RequestDetail | undefined>
-  /** The request as it was sent, with its key; undefined if it is no longer kept. */
-  readonly original: (id: string) => Effect.Effect<Messages.Original | undefined>
-  /** A copy of all kept requests, oldest first. */
-  readonly all: Effect.Effect<ReadonlyArray<RequestRecord>>
-  /** A copy of one page, oldest first. */
-  readonly read: (query: RequestQuery) => Effect.Effect<RequestPage>
-  /** The number of kept requests that match. */
-  readonly count: (filter: RequestFilter) => Effect.Effect<number>
-  readonly clear: Effect.Effect<void>
-}>() {}
 
 const prefix = "req_"
 
@@ -258,10 +230,9 @@ const overhead = 1_600
 /** Upper bound of the bytes of a record: two for each character. Parameters are parts of the path, which counts twice. */
 const sizeOf = ({ method, path, query }: Entry): number => overhead + 2 * (method.length + 2 * path.length + query.length)
 
-const toRecord = (entry: Entry): RequestRecord => ({ ...entry, at: DateTime.unsafeMake(entry.at) })
+const toRecord = (entry: Entry): RequestRecord => ({ ...entry, at: DateTime.makeUnsafe(entry.at) })
 
-/** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+const make = (keyPrefixes: ReadonlySet<string>) => {
   const mask = KeyMask.make(keyPrefixes)
   let entries: Array<Entry | undefined> = []
   /** Index of the oldest kept entry. */
@@ -283,7 +254,8 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
     }
   }
   return {
-    open: (method, path, query, at) => {
+    /** Opens the record of a request. */
+    open: (method: string, path: string, query: string, at: number): Entry => {
       const entry: Entry = {
         id: `${prefix}${++opened}`,
         method: "",
@@ -311,46 +283,54 @@ export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = E
       forgetOldest()
       return entry
     },
-    noteOperation: (entry, operation, params) => {
+    /** Records the operation of a request. */
+    noteOperation: (entry: Entry, operation: string, params: Readonly<Record<string, string | undefined>>): void => {
       entry.operation = operation
       entry.params = Object.fromEntries(
-        Object.entries(params).map(([name, value]) => [name, cut(entry, mask.segment(value), maxLength)])
+        Object.entries(params).flatMap(([name, value]) => value === undefined ? [] : [[name, cut(entry, mask.segment(value), maxLength)]])
       )
     },
-    noteDecision: (entry, { reason, rule }) => {
+    /** Records the rule that decided a request. */
+    noteDecision: (entry: Entry, { reason, rule }: Decision): void => {
       entry.rule = rule
       entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
     },
-    keepMessages: (entry, original) => messages.add(entry.id, original),
-    detail: (id) =>
-      Effect.sync(() => {
-        const entry = entries.findLast((known) => known?.id === id)
-        const original = messages.find(id)
-        return entry === undefined
-          ? undefined
-          : Object.assign(toRecord(entry), { messages: original === undefined ? null : Messages.read(original, mask) })
-      }),
-    original: (id) => Effect.sync(() => messages.find(id)),
-    all: Effect.sync(() => kept().map(toRecord)),
-    read: (query) =>
-      Effect.sync(() => {
-        const { after, limit } = query
-        const { data, last } = Page.read(
-          kept().filter(matches(query)),
-          { after: after === undefined ? undefined : Page.numberOf(after), limit },
-          { newest: opened, bytesOf: sizeOf }
-        )
-        return { data: data.map(toRecord), next: last?.id ?? null }
-      }),
-    count: (filter) => Effect.sync(() => kept().filter(matches(filter)).length),
-    clear: Effect.sync(() => {
+    /** Keeps the headers and bodies of a request that has its response, as long as there is room for them. */
+    keepMessages: (entry: Entry, original: Messages.Original): void => messages.add(entry.id, original),
+    /** A request with its headers and bodies; undefined if it is unknown or forgotten. */
+    detail: (id: string): RequestDetail | undefined => {
+      const entry = entries.findLast((known) => known?.id === id)
+      const original = messages.find(id)
+      return entry === undefined
+        ? undefined
+        : { ...entry, at: DateTime.makeUnsafe(entry.at), messages: original === undefined ? null : Messages.read(original, mask) }
+    },
+    /** The request as it was sent, with its key; undefined if it is no longer kept. */
+    original: (id: string): Messages.Original | undefined => messages.find(id),
+    /** A copy of all kept requests, oldest first. */
+    all: (): ReadonlyArray<RequestRecord> => kept().map(toRecord),
+    /** A copy of one page, oldest first. */
+    read: (query: RequestQuery): RequestPage => {
+      const { after, limit } = query
+      const { data, last } = Page.read(
+        kept().filter(matches(query)),
+        { after: after === undefined ? undefined : Page.numberOf(after), limit },
+        { newest: opened, bytesOf: sizeOf }
+      )
+      return { data: data.map(toRecord), next: last?.id ?? null }
+    },
+    /** The number of kept requests that match. */
+    count: (filter: RequestFilter): number => kept().filter(matches(filter)).length,
+    clear: (): void => {
       entries = []
       first = 0
       bytes = 0
       messages.clear()
-    })
+    }
   }
-})
+}
 
-/** @since 0.1.0 @category layers */
-export const layer = Layer.effect(RequestLog, make)
+/** @since 0.1.0 @category services */
+export class RequestLog extends Context.Service<RequestLog, ReturnType<typeof make>>()("@plaza/sandbox/RequestLog") {
+  static readonly layer = Layer.effect(RequestLog, Effect.map(CurrentLatitude, ({ keyPrefixes }) => make(keyPrefixes)))
+}

@@ -1,82 +1,59 @@
 /**
  * The headers and bodies of the newest requests, for the console. A request only stores references and copies of short bodies;
  * keys are masked and bodies are decoded when a message is read.
- *
- * @since 0.1.0
  */
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Latitude from "../Latitude.ts"
+import { nonNegativeInt } from "../Validation.ts"
 import * as Envelope from "./Envelope.ts"
 import type { KeyMask } from "./KeyMask.ts"
 
-/**
- * Maximum bytes of a body that is shown. Longer bodies are cut.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Maximum bytes of a body that is shown. Longer bodies are cut. */
 export const maxBodyBytes = 32 * 1024
 
-/**
- * Maximum bytes of all kept messages together.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Maximum bytes of all kept messages together. */
 export const maxBytes = 16 * 1024 * 1024
 
 /** Kept beyond the cut, so that a key that crosses it is masked. The longest form of a character, `\u006b`, has 6 bytes. */
 const beyondCut = 1_024
 
-const Headers = Schema.Record({ key: Schema.String, value: Schema.String })
+const Headers = Schema.Record(Schema.String, Schema.String)
 
 /**
  * - `empty`: no body.
  * - `text`: `text` has the body, or its beginning if `truncated`.
  * - `binary`: only type and size are known.
  * - `unread`: the sandbox responded without reading the body, for example to a request without a valid key.
- *
- * @since 0.1.0
- * @category models
  */
 export const RecordedBody = Schema.Struct({
-  form: Schema.Literal("empty", "text", "binary", "unread"),
+  form: Schema.Literals(["empty", "text", "binary", "unread"]),
   contentType: Schema.NullOr(Schema.String),
   /** In bytes; null if it is unknown. */
-  size: Schema.NullOr(Schema.NonNegativeInt),
+  size: Schema.NullOr(nonNegativeInt),
   /** Keys are masked; null unless `form` is `text`. */
   text: Schema.NullOr(Schema.String),
   truncated: Schema.Boolean
-}).annotations({ identifier: "RecordedBody" })
-/** @since 0.1.0 @category models */
-export interface RecordedBody extends Schema.Schema.Type<typeof RecordedBody> {}
+}).annotate({ identifier: "RecordedBody" })
+export interface RecordedBody extends Schema.Struct.Type<typeof RecordedBody.fields> {}
 
-/** @since 0.1.0 @category models */
 export const RequestMessages = Schema.Struct({
   request: Schema.Struct({ headers: Headers, body: RecordedBody }),
   /** What the caller received; null if it received nothing. */
   response: Schema.NullOr(Schema.Struct({ status: Schema.Int, headers: Headers, body: RecordedBody })),
   /** What the faults that hit the request did, with drawn values such as the milliseconds of a delay. */
-  appliedFaults: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  appliedFaults: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
   /** The fields of the latitude that differed from the default, by name. */
-  latitude: Schema.Record({ key: Schema.String, value: Schema.Unknown })
-}).annotations({ identifier: "RequestMessages" })
-/** @since 0.1.0 @category models */
-export interface RequestMessages extends Schema.Schema.Type<typeof RequestMessages> {}
+  latitude: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "RequestMessages" })
+export interface RequestMessages extends Schema.Struct.Type<typeof RequestMessages.fields> {}
 
-/** @since 0.1.0 @category models */
 export interface Upload {
   readonly contentType: string
   readonly size: number
 }
 
-/**
- * A request and its response as they were. Contains the caller's key.
- *
- * @since 0.1.0
- * @category models
- */
+/** A request and its response as they were. Contains the caller's key. */
 export interface Original {
   readonly method: string
   /** Path and query, undecoded. */
@@ -96,12 +73,7 @@ export interface Original {
   readonly latitude: Latitude.Latitude
 }
 
-/**
- * Copies a body, which belongs to the caller, up to the size that is kept.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Copies a body, which belongs to the caller, up to the size that is kept. */
 export const copy = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.subarray(0, maxBodyBytes + beyondCut))
 
 /** Bytes of an original without its texts and bodies, at most. */
@@ -120,40 +92,44 @@ const sizeOf = ({ body, headers, response, streamed, url }: Original): number =>
   overhead + 2 * url.length + sizeOfHeaders(headers) + (body?.length ?? 0) + (streamed?.length ?? 0) +
   (response === undefined ? 0 : sizeOfHeaders(response.headers) + Envelope.bytesOf(response).length)
 
-/**
- * The originals of the newest requests by id, at most {@link maxBytes}.
- *
- * @since 0.1.0
- * @category models
- */
+/** The originals of the newest requests by id, at most {@link maxBytes}. */
 export interface Store {
   readonly add: (id: string, original: Original) => void
   readonly find: (id: string) => Original | undefined
   readonly clear: () => void
 }
 
-/** @since 0.1.0 @category constructors */
 export const makeStore = (): Store => {
-  const kept = new Map<string, { readonly original: Original; readonly size: number }>()
+  const kept = new Map<string, Original>()
+  // Beside the map: to find its first entry costs time for each one that was deleted before it.
+  let order: Array<{ readonly id: string; readonly size: number }> = []
+  let first = 0
   let bytes = 0
+  const forgetOldest = () => {
+    for (let oldest = order[first]; bytes > maxBytes && oldest !== undefined && first < order.length - 1; oldest = order[first]) {
+      kept.delete(oldest.id)
+      bytes -= oldest.size
+      first++
+    }
+    // In bulk, because removing one item from the front of an array moves all others.
+    if (first > 1_000 && 2 * first > order.length) {
+      order = order.slice(first)
+      first = 0
+    }
+  }
   return {
     add: (id, original) => {
       const size = sizeOf(original)
-      kept.set(id, { original, size })
+      kept.set(id, original)
+      order.push({ id, size })
       bytes += size
-      if (bytes > maxBytes) {
-        for (const [oldest, { size }] of kept) {
-          if (bytes <= maxBytes || oldest === id) {
-            break
-          }
-          kept.delete(oldest)
-          bytes -= size
-        }
-      }
+      forgetOldest()
     },
-    find: (id) => kept.get(id)?.original,
+    find: (id) => kept.get(id),
     clear: () => {
       kept.clear()
+      order = []
+      first = 0
       bytes = 0
     }
   }
@@ -243,12 +219,7 @@ const changed = (latitude: Latitude.Latitude): Readonly<Record<string, unknown>>
   )
 }
 
-/**
- * Reads an original, with all keys masked.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads an original, with all keys masked. */
 export const read = (original: Original, mask: KeyMask): RequestMessages => {
   const { faults, headers, latitude, response, streamed } = original
   const bytes = response === undefined ? undefined : streamed ?? Envelope.bytesOf(response)

@@ -1,12 +1,10 @@
 /**
  * The rule that decided a request: a stable name and a sentence. It is derived from the step that decided and from the error
  * code.
- *
- * @since 0.1.0
  */
 import type { DocumentedError, ErrorCode } from "@plaza/domain/Errors"
+import type { Latitude } from "../Latitude.ts"
 
-/** @since 0.1.0 @category models */
 export interface Decision {
   readonly rule: string
   /** One sentence. */
@@ -43,12 +41,7 @@ const ofArea: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 const otherwise = (code: string): string => code.toLowerCase()
 
-/**
- * A refusal by admission: `admission.key`, `admission.rate`, ...
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A refusal by admission: `admission.key`, `admission.rate`, ... */
 export const ofAdmission = ({ code, details, message }: DocumentedError): Decision => ({
   rule: `admission.${code === "RATE_LIMITED" ? String(details["limit"]) : admission[code] ?? otherwise(code)}`,
   reason: message
@@ -56,60 +49,35 @@ export const ofAdmission = ({ code, details, message }: DocumentedError): Decisi
 
 /** The parts of an operation that name its rules. */
 interface Named {
-  readonly group: string
+  readonly area: string
   readonly name: string
 }
 
-/**
- * A refusal by the handler of an operation: `chat.block`, `store.owner`, `posts.unknown`, ...
- *
- * @since 0.1.0
- * @category constructors
- */
-export const ofOperation = ({ group }: Named, { code, message }: DocumentedError): Decision => ({
-  rule: shared[code] ?? `${group}.${ofArea[code] ?? otherwise(code)}`,
+/** A refusal by the handler of an operation: `chat.block`, `store.owner`, `posts.unknown`, ... */
+export const ofOperation = ({ area }: Named, { code, message }: DocumentedError): Decision => ({
+  rule: shared[code] ?? `${area}.${ofArea[code] ?? otherwise(code)}`,
   reason: message
 })
 
-/**
- * An accepted request: `posts.createPost`, ...
- *
- * @since 0.1.0
- * @category constructors
- */
-export const done = ({ group, name }: Named): Decision => ({
-  rule: `${group}.${name}`,
+/** An accepted request: `posts.createPost`, ... */
+export const done = ({ area, name }: Named): Decision => ({
+  rule: `${area}.${name}`,
   reason: "accepted"
 })
 
-/**
- * A request that faults stopped before the service.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const ofFaults = (ids: ReadonlyArray<string>): Decision => ({
+/** A request that a fault stopped before the service. */
+export const ofFault = (id: string): Decision => ({
   rule: "fault",
-  reason: `stopped before the service by ${ids.join(" and ")}`
+  reason: `stopped before the service by ${id}`
 })
 
-/**
- * A request that a gateway stopped before the service; see `gatewayStatus` of the latitude.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const ofGateway = (status: number): Decision => ({
+/** A request that a gateway stopped before the service; see `gatewayStatus` of the latitude. */
+export const ofGateway = ({ gatewayStatus }: Pick<Latitude, "gatewayStatus">): Decision => ({
   rule: "gateway",
-  reason: `stopped before the service by gatewayStatus ${status} of the latitude`
+  reason: `stopped before the service by gatewayStatus ${gatewayStatus} of the latitude`
 })
 
-/**
- * A bug or a storage failure of the sandbox.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A bug or a storage failure of the sandbox. */
 export const defect: Decision = {
   rule: "defect",
   reason: "the sandbox failed; its log has the reason"

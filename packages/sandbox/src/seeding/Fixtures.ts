@@ -3,16 +3,17 @@
  *
  * @since 0.1.0
  */
-import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { onFirstUse } from "../OnFirstUse.ts"
-import { optional } from "../OptionalField.ts"
+import { SandboxError } from "../SandboxError.ts"
+import { issuesOf, optional, problemOf } from "../Validation.ts"
 import * as Models from "./SeedingModels.ts"
 
 /** A sandbox works at this size too. Beyond it, seeding takes minutes and much memory. */
 const maxQuantity = 10_000_000
-const quantity = optional(Schema.Int.pipe(Schema.between(0, maxQuantity)))
+const quantity = optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQuantity })))
 
 /**
  * How many items of each kind to generate from the sandbox's seed (default: 0).
@@ -33,7 +34,7 @@ export const Quantities = Schema.Struct({
   orders: quantity,
   /** Conversations of the shop, each with a different one of these people; one in five has no reply. */
   conversations: quantity
-}).annotations({ identifier: "Quantities", parseOptions: { onExcessProperty: "error" } })
+}).annotate({ identifier: "Quantities" })
 /** @since 0.1.0 @category models */
 export type Quantities = typeof Quantities.Type
 
@@ -51,11 +52,11 @@ export const Fixtures = Schema.Struct({
   products: optional(Schema.Array(Models.NewProduct)),
   orders: optional(Schema.Array(Models.NewOrder)),
   conversations: optional(Schema.Array(Models.NewConversation))
-}).annotations({ identifier: "Fixtures", parseOptions: { onExcessProperty: "error" } })
+}).annotate({ identifier: "Fixtures" })
 /** @since 0.1.0 @category models */
 export type Fixtures = typeof Fixtures.Type
 
-const decodeUnknown = onFirstUse(() => Schema.decodeUnknownEither(Fixtures))
+const decodeUnknown = Schema.decodeUnknownResult(Fixtures, { onExcessProperty: "error", reportInput: true })
 
 /**
  * Formats the path of a field: `products[3].stock`.
@@ -76,13 +77,13 @@ export const fieldPath = (path: ReadonlyArray<PropertyKey>): string =>
  * @since 0.1.0
  * @category decoding
  */
-export const decode = (data: unknown): Either.Either<Fixtures, string> =>
-  Either.mapLeft(decodeUnknown(data), (error) => {
-    const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return `${fieldPath(issue?.path ?? []) || "the file"}: ${issue?.message ?? "is wrong"}`
+export const decode = (data: unknown): Result.Result<Fixtures, string> =>
+  Result.mapError(decodeUnknown(data), (error) => {
+    const [issue] = issuesOf(error)
+    return issue === undefined ? "the file: is wrong" : `${fieldPath(issue.path) || "the file"}: ${problemOf(issue)}`
   })
 
-const Json = Schema.parseJson(Fixtures)
+const Json = Schema.fromJsonString(Fixtures)
 
 /**
  * Encodes fixtures as JSON, for the database.
@@ -99,3 +100,29 @@ export const encodeJson: (fixtures: Fixtures) => string = Schema.encodeSync(Json
  * @category decoding
  */
 export const decodeJson: (json: string) => Fixtures = Schema.decodeSync(Json)
+
+/** Imports the YAML parser only when needed, because it takes a while to load. */
+const parserOf = (path: string): Effect.Effect<(text: string) => unknown> =>
+  /\.ya?ml$/i.test(path)
+    ? Effect.map(Effect.promise(() => import("yaml")), ({ parse }) => (text: string): unknown => parse(text))
+    // Some editors write a byte order mark, which JSON doesn't allow.
+    : Effect.succeed((text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, "")))
+
+const firstLine = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""
+
+/**
+ * Reads fixtures from a JSON or YAML file, by its extension. An error is one sentence that names the file and the field.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (path: string): Effect.Effect<Fixtures, SandboxError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const parse = yield* parserOf(path)
+    const refuse = (problem: string, cause?: unknown) =>
+      new SandboxError({ message: `the fixtures ${path} can't be used: ${problem}`, cause })
+    const text = yield* Effect.mapError(fs.readFileString(path), (cause) => refuse("the file can't be read", cause))
+    const data = yield* Effect.try({ try: () => parse(text), catch: (cause) => refuse(firstLine(cause), cause) })
+    return yield* Effect.fromResult(Result.mapError(decode(data), (problem) => refuse(problem)))
+  })

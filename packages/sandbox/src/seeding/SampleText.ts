@@ -1,10 +1,5 @@
-/**
- * Sample names, texts and values for generated fixtures.
- *
- * @since 0.1.0
- */
+/** Sample names, texts and values for generated fixtures. */
 
-/** @since 0.1.0 @category data */
 export const first: ReadonlyArray<string> = [
   "Aiko",
   "Amara",
@@ -38,7 +33,6 @@ export const first: ReadonlyArray<string> = [
   "さくら"
 ]
 
-/** @since 0.1.0 @category data */
 export const last: ReadonlyArray<string> = [
   "Abara",
   "Bergström",
@@ -67,7 +61,6 @@ export const last: ReadonlyArray<string> = [
   "Zhang"
 ]
 
-/** @since 0.1.0 @category data */
 export const texts: ReadonlyArray<string> = [
   "Is it still there?",
   "Yes, the last two of them.",
@@ -81,23 +74,12 @@ export const texts: ReadonlyArray<string> = [
   "Made by hand, so no two are alike."
 ]
 
-/** @since 0.1.0 @category data */
 export const products: ReadonlyArray<string> = ["Bowl", "Plate", "Cup", "Jug", "Vase", "Tray", "Lamp", "Basket", "Blanket", "Brush"]
 
-/**
- * The columns of an order that isn't shipped. Every row of a batch needs the same columns, so they are null.
- *
- * @since 0.1.0
- * @category data
- */
+/** The columns of an order that isn't shipped. Every row of a batch needs the same columns, so they are null. */
 export const notShipped = { carrier: null, tracking_number: null, shipped_at: null }
 
-/**
- * The columns of a shipped order.
- *
- * @since 0.1.0
- * @category data
- */
+/** The columns of a shipped order. */
 export const shipment = (index: number, shippedAt: number) => ({
   carrier: index % 2 === 0 ? "DHL" : "Colissimo",
   tracking_number: `TRACK${String(index).padStart(9, "0")}`,

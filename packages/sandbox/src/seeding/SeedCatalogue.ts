@@ -1,16 +1,9 @@
 /**
  * The products of the seeded shop. Their ids are as in real shops: some are hard to put into a path or look like
  * numbers.
- *
- * @since 0.1.0
  */
 
-/**
- * Id and name of every product.
- *
- * @since 0.1.0
- * @category data
- */
+/** Id and name of every product. */
 export const catalogue: ReadonlyArray<readonly [id: string, name: string]> = [
   ["MUG-BLUE-250", "Stoneware mug, blue, 250 ml"],
   ["MUG-BLUE-350", "Stoneware mug, blue, 350 ml"],

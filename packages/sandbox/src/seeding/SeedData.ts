@@ -1,16 +1,11 @@
 /**
  * The seeded data of a new sandbox: a shop with products, orders, posts and conversations, and the accounts around it. The
  * same seed gives the same rows, with times relative to the time of seeding.
- *
- * @since 0.1.0
  */
 import { ProfileId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Hash from "effect/Hash"
-import * as Option from "effect/Option"
-import { PCGRandom } from "effect/Utils"
 import { hash } from "node:crypto"
 import type { Relation } from "../access/AccountsRepo.ts"
 import * as Keys from "../access/Keys.ts"
@@ -19,25 +14,16 @@ import * as Chat from "../areas/chat/ChatRepo.ts"
 import * as MediaRepo from "../areas/media/MediaRepo.ts"
 import * as Posts from "../areas/posts/PostsRepo.ts"
 import { allScopes } from "../Assumptions.ts"
+import * as Generator from "../Generator.ts"
+import { Db, type Fragment, insert, type Row } from "../storage/Db.ts"
 import { MetaRepo } from "../storage/MetaRepo.ts"
-import { type Fragment, insert, type Row, Sql } from "../storage/Sql.ts"
 import { catalogue } from "./SeedCatalogue.ts"
 import type { NewAccount } from "./SeedingModels.ts"
 
-/**
- * The number of the first account id.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The number of the first account id. */
 export const firstAccountNumber = 1001
 
-/**
- * The account of the seeded key: a shop with a photo, a cover and all scopes.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The account of the seeded key: a shop with a photo, a cover and all scopes. */
 export const shopId = String(firstAccountNumber)
 
 interface Person extends NewAccount {
@@ -93,24 +79,14 @@ const shopPosts = 25
 const orders = 30
 const postInterval = Duration.toMillis("6 hours")
 
-/**
- * The row of an account.
- *
- * @since 0.1.0
- * @category rows
- */
+/** The row of an account. */
 export const accountRow = (
   { access = "granted", availability = "available", cover = true, id, name, photo = true, seq, username }:
     & NewAccount
     & { readonly id: string; readonly seq: number; readonly username: string; readonly name: string }
 ) => ({ seq, id, username, name, photo: photo ? 1 : 0, cover: cover ? 1 : 0, access, availability })
 
-/**
- * The row of the relation of one account to another.
- *
- * @since 0.1.0
- * @category rows
- */
+/** The row of the relation of one account to another. */
 export const relationRow = (from: string, to: string, relation: Partial<Relation>) => ({
   from_id: from,
   to_id: to,
@@ -129,15 +105,6 @@ const orderId = (number: number): string =>
     : number <= 28
     ? `SO/2026/${number}`
     : `#${1000 + number}`
-
-/**
- * Reads the seed of a database; none if the database is new.
- *
- * @since 0.1.0
- * @category seeding
- */
-export const storedSeed = (meta: MetaRepo["Type"]): Effect.Effect<Option.Option<number>> =>
-  Effect.map(meta.find("seed"), Option.map(Number))
 
 /** What is the same for every seed, once for all sandboxes of a process. */
 interface Fixed {
@@ -183,16 +150,7 @@ const makeFixed = (): Fixed => {
   }
 }
 
-/** A whole number from the first up to, but not including, the second. */
-type Draw = (from: number, to: number) => number
-
-/** Draws the numbers of `Random.make`, without an effect for each. */
-const drawing = (seed: number): Draw => {
-  const numbers = new PCGRandom(Hash.hash(seed))
-  return (from, to) => numbers.integer(to - from) + from
-}
-
-const postRows = (draw: Draw, now: number): ReadonlyArray<Row> => {
+const postRows = ({ between: draw }: Generator.Generator, now: number): ReadonlyArray<Row> => {
   const authors = [...people.keys()].slice(1).map(idOf)
   const written = [...authors, ...Array.from({ length: shopPosts }, () => shopId)]
   return written.map((author, index) => {
@@ -208,48 +166,37 @@ const postRows = (draw: Draw, now: number): ReadonlyArray<Row> => {
   })
 }
 
-const productRows = (draw: Draw): ReadonlyArray<Row> => [
+const productRows = ({ between: draw }: Generator.Generator): ReadonlyArray<Row> => [
   // One in ten is sold out.
   ...catalogue.map(([id, name]) => ({ id, account_id: shopId, name, stock: draw(0, 10) === 0 ? 0 : draw(1, 80) })),
   ...otherStores.map(({ accountId, productId }) => ({ id: productId, account_id: accountId, name: productId, stock: 10 }))
 ]
 
-/**
- * Inserts the seeded data into empty tables.
- *
- * @since 0.1.0
- * @category seeding
- */
-export const make: Effect.Effect<
-  (seed: number) => Effect.Effect<void>,
-  never,
-  Sql | KeysRepo | MetaRepo
-> = Effect.gen(function*() {
-  const sql = yield* Sql
+/** Inserts the seeded data into empty tables. */
+export const make = Effect.gen(function*() {
+  const db = yield* Db
   const keys = yield* KeysRepo
   const meta = yield* MetaRepo
-  return (seed) =>
-    Effect.flatMap(DateTime.now, (now) => {
+  return (seed: number): Effect.Effect<void> =>
+    Effect.map(DateTime.now, (now) => {
       const { accounts, conversations, media, orders, relations } = fixed ??= makeFixed()
-      const draw = drawing(seed)
-      return Effect.all([
-        meta.set("seed", String(seed)),
-        sql`INSERT INTO accounts ${accounts}`,
-        sql`INSERT INTO relations ${relations}`,
-        sql`INSERT INTO conversations ${conversations}`,
-        keys.insert(Keys.row({
-          id: "k1",
-          accountId: ProfileId.make(shopId),
-          name: "seeded",
-          value: Keys.seeded(seed),
-          scopes: allScopes,
-          createdAt: now
-        })),
-        sql`INSERT INTO media ${media}`,
-        // The order of the draws decides what a seed gives.
-        sql`INSERT INTO posts ${insert(postRows(draw, DateTime.toEpochMillis(now)))}`,
-        sql`INSERT INTO products ${insert(productRows(draw))}`,
-        sql`INSERT INTO orders ${orders}`
-      ], { discard: true })
+      const random = Generator.make(seed)
+      meta.set("seed", String(seed))
+      db.run`INSERT INTO accounts ${accounts}`
+      db.run`INSERT INTO relations ${relations}`
+      db.run`INSERT INTO conversations ${conversations}`
+      keys.insert(Keys.row({
+        id: "k1",
+        accountId: ProfileId.make(shopId),
+        name: "seeded",
+        value: Keys.seeded(seed),
+        scopes: allScopes,
+        createdAt: now
+      }))
+      db.run`INSERT INTO media ${media}`
+      // The order of the draws decides what a seed gives.
+      db.run`INSERT INTO posts ${insert(postRows(random, DateTime.toEpochMillis(now)))}`
+      db.run`INSERT INTO products ${insert(productRows(random))}`
+      db.run`INSERT INTO orders ${orders}`
     })
 })

@@ -1,21 +1,14 @@
 /**
  * Schemas of the seeding operations, for the control API and for fixture files. `accountId` defaults to the seeded
  * shop.
- *
- * @since 0.1.0
  */
 import { AccessState, AccessTransition } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 import { AccessForm } from "../access/AccessRequests.ts"
-import { Availability } from "../access/Availability.ts"
-import { allowedValues } from "../AllowedValues.ts"
-import { optional } from "../OptionalField.ts"
+import { Availability } from "../access/AccountsRepo.ts"
+import { oneOf, optional } from "../Validation.ts"
 
-/** Rejects unknown fields, which are usually misspelt. */
-const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const
-
-/** @since 0.1.0 @category models */
 export const NewAccount = Schema.Struct({
   /** Default: the next free number. */
   id: optional(Schema.String),
@@ -28,53 +21,38 @@ export const NewAccount = Schema.Struct({
   /** Default: true. */
   cover: optional(Schema.Boolean),
   /** Default: `granted`. */
-  access: optional(allowedValues(AccessState)),
+  access: optional(oneOf(AccessState.literals)),
   /** Default: `available`. */
-  availability: optional(allowedValues(Availability))
-}).annotations(strict("NewAccount"))
-/** @since 0.1.0 @category models */
+  availability: optional(oneOf(Availability.literals))
+}).annotate({ identifier: "NewAccount" })
 export type NewAccount = typeof NewAccount.Type
 
-/**
- * A change of an account. Omitted fields keep their value.
- *
- * @since 0.1.0
- * @category models
- */
+/** A change of an account. Omitted fields keep their value. */
 export const ProfileChange = Schema.Struct({
   photo: optional(Schema.Boolean),
   cover: optional(Schema.Boolean),
-  availability: optional(allowedValues(Availability))
-}).annotations(strict("ProfileChange"))
-/** @since 0.1.0 @category models */
+  availability: optional(oneOf(Availability.literals))
+}).annotate({ identifier: "ProfileChange" })
 export type ProfileChange = typeof ProfileChange.Type
 
-/** @since 0.1.0 @category models */
-export const AccessChange = Schema.Struct({ move: allowedValues(AccessTransition) }).annotations(strict("AccessChange"))
+export const AccessChange = Schema.Struct({ move: oneOf(AccessTransition.literals) }).annotate({ identifier: "AccessChange" })
 
-const Decision = Schema.Literal("approve", "decline")
+export const AccessDecision = Schema.Struct({ decision: oneOf(["approve", "decline"]) })
+  .annotate({ identifier: "AccessDecision" })
 
-/** @since 0.1.0 @category models */
-export const AccessDecision = Schema.Struct({ decision: allowedValues(Decision) })
-  .annotations(strict("AccessDecision"))
+export const NewAccessRequest = Schema.Struct(AccessForm.fields).annotate({ identifier: "NewAccessRequest" })
 
-/** @since 0.1.0 @category models */
-export const NewAccessRequest = Schema.Struct(AccessForm.fields).annotations(strict("NewAccessRequest"))
-
-/** @since 0.1.0 @category models */
 export const ClockMove = Schema.Struct({
   /** How far to advance. The clock checks the limits. */
-  millis: Schema.Number
-}).annotations(strict("ClockMove"))
+  millis: Schema.Finite
+}).annotate({ identifier: "ClockMove" })
 
-/** @since 0.1.0 @category models */
 export const NewKey = Schema.Struct({
   /** Default: the key's id. */
   name: optional(Schema.String),
   /** Default: all. */
   scopes: optional(Schema.Array(Schema.String))
-}).annotations(strict("NewKey"))
-/** @since 0.1.0 @category models */
+}).annotate({ identifier: "NewKey" })
 export type NewKey = typeof NewKey.Type
 
 const relation = {
@@ -86,49 +64,37 @@ const relation = {
   blocksFromStore: optional(Schema.Boolean)
 }
 
-/**
- * The relation of the first account to the second. Omitted fields keep their value.
- *
- * @since 0.1.0
- * @category models
- */
+/** The relation of the first account to the second. Omitted fields keep their value. */
 export const RelationChange = Schema.Struct({ from: Schema.String, to: Schema.String, ...relation })
-  .annotations(strict("RelationChange"))
+  .annotate({ identifier: "RelationChange" })
 
-/** @since 0.1.0 @category models */
 export const NewPost = Schema.Struct({
   accountId: optional(Schema.String),
   text: Schema.String,
   mediaIds: optional(Schema.Array(Schema.String)),
   /** Default: now. */
   createdAt: optional(Timestamp)
-}).annotations(strict("NewPost"))
-/** @since 0.1.0 @category models */
+}).annotate({ identifier: "NewPost" })
 export type NewPost = typeof NewPost.Type
 
-/** @since 0.1.0 @category models */
 export const NewProduct = Schema.Struct({
   id: Schema.String,
   accountId: optional(Schema.String),
   /** Default: the id. */
   name: optional(Schema.String),
   /** Default: 0. */
-  stock: optional(Schema.Number)
-}).annotations(strict("NewProduct"))
-/** @since 0.1.0 @category models */
+  stock: optional(Schema.Finite)
+}).annotate({ identifier: "NewProduct" })
 export type NewProduct = typeof NewProduct.Type
 
-/** @since 0.1.0 @category models */
 export const NewOrder = Schema.Struct({
   id: Schema.String,
   accountId: optional(Schema.String),
   /** Default: not shipped. */
   shipment: optional(Schema.Struct({ carrier: Schema.String, trackingNumber: Schema.String }))
-}).annotations(strict("NewOrder"))
-/** @since 0.1.0 @category models */
+}).annotate({ identifier: "NewOrder" })
 export type NewOrder = typeof NewOrder.Type
 
-/** @since 0.1.0 @category models */
 export const NewConversation = Schema.Struct({
   accountId: optional(Schema.String),
   /** The other account. */
@@ -139,6 +105,5 @@ export const NewConversation = Schema.Struct({
     /** Whether the account wrote it (default: its peer did). */
     isOwn: optional(Schema.Boolean)
   })))
-}).annotations(strict("NewConversation"))
-/** @since 0.1.0 @category models */
+}).annotate({ identifier: "NewConversation" })
 export type NewConversation = typeof NewConversation.Type

@@ -1,19 +1,36 @@
-/**
- * Opens the SQLite database of a sandbox and creates its tables.
- *
- * @since 0.1.0
- */
+/** Opens the SQLite database of a sandbox and creates its tables. */
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import type * as NodeSqlite from "node:sqlite"
-import { pathToFileURL } from "node:url"
-import { onFirstUse } from "../OnFirstUse.ts"
 import { SandboxError } from "../SandboxError.ts"
-import * as Sql from "./Sql.ts"
-import { DatabaseSync } from "./Sqlite.ts"
+
+/** Node 22 prints a warning when it loads the module, which would be the first output of every program that uses it. */
+const load = (): typeof NodeSqlite => {
+  const emitWarning = process.emitWarning.bind(process)
+  process.emitWarning = () => {}
+  try {
+    return process.getBuiltinModule("node:sqlite")
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+const { DatabaseSync } = load()
+
+// Source: https://sqlite.org/rescode.html, the primary result codes from 0 on.
+const names =
+  "OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB"
+    .split(" ")
+
+/** The name of the result code of an error of SQLite, such as `SQLITE_FULL`; undefined for another error. */
+export const resultCode = (error: object): string | undefined => {
+  if (!("errcode" in error) || typeof error.errcode !== "number") return undefined
+  // The lower eight bits of an extended result code are the primary one.
+  const code = error.errcode & 0xff
+  return `SQLITE_${names[code] ?? code}`
+}
 
 /** The version of the tables. A file of another version is rejected, not migrated. */
 const schemaVersion = 5
@@ -92,12 +109,12 @@ const tables = [
   `CREATE TABLE snapshot_files (snapshot_seq INTEGER NOT NULL, file TEXT NOT NULL)`
 ]
 
+/** The names of all tables that a data file has. */
+const created = tables.flatMap((statement) => /^CREATE TABLE (\w+)/.exec(statement)?.[1] ?? [])
+
 /**
  * Every table with state, in an order in which they can be emptied and filled. The last one is SQLite's own: the counters of
  * AUTOINCREMENT. Snapshots are not part of the state: a reset keeps them.
- *
- * @since 0.1.0
- * @category schema
  */
 export const tableNames = [
   "meta",
@@ -129,7 +146,8 @@ const advice = (reason: string): string =>
     ? "it can't be opened or created there"
     : "SQLite can't use it"
 
-const unusable = (file: string, cause: unknown): SandboxError =>
+/** The refusal of a data file that SQLite can't open, read or write. */
+export const unusable = (file: string, cause: unknown): SandboxError =>
   new SandboxError({
     message: `the data file ${file} can't be used, ${
       advice(cause instanceof Error ? cause.message : "")
@@ -137,39 +155,62 @@ const unusable = (file: string, cause: unknown): SandboxError =>
     cause
   })
 
+/** Whether an error says that a row would break a unique column. */
+export const isConflict = (error: unknown): boolean => error instanceof Error && resultCode(error) === "SQLITE_CONSTRAINT"
+
+/** Whether an error says that a data file is damaged, which SQLite may find out with any statement. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof Error && ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(resultCode(error) ?? "")
+
 const foreign = (file: string): SandboxError =>
   new SandboxError({ message: `the data file ${file} is not a data file of a sandbox: name another file` })
 
 const ofAnotherVersion = (file: string): SandboxError =>
   new SandboxError({ message: `the data file ${file} was created by another version of the sandbox: name another file` })
 
-const decodeHeader = onFirstUse(() => Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int })))
+// Source: https://sqlite.org/fileformat.html, the database header.
+const headerLength = 100
+const magic = "SQLite format 3\0"
+
+interface Header {
+  readonly id: number
+  readonly version: number
+}
 
 /** The numbers in the header of a data file. */
-const headerOf = (database: NodeSqlite.DatabaseSync) =>
+const readHeader = (file: string): Header => {
+  const bytes = Buffer.alloc(headerLength)
+  const opened = Fs.openSync(file, "r")
+  try {
+    const length = Fs.readSync(opened, bytes, 0, headerLength, 0)
+    if (length < headerLength || bytes.toString("latin1", 0, magic.length) !== magic) throw new Error("file is not a database")
+    return { id: bytes.readInt32BE(68), version: bytes.readInt32BE(60) }
+  } finally {
+    Fs.closeSync(opened)
+  }
+}
+
+const decodeHeader = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int }))
+
+const headerOf = (database: NodeSqlite.DatabaseSync): Header =>
   decodeHeader(
     database.prepare("SELECT application_id AS id, user_version AS version FROM pragma_application_id, pragma_user_version").get()
   )
 
 /**
- * Checks that a file is new or a data file, without writing to it or beside it: SQLite reads an immutable file without
- * locks and logs. Both numbers are in the file itself from its creation on, not only in its log. Returns true if the file
- * is new.
+ * Checks that a file is new or a data file, without writing to it or beside it. Both numbers are in the file itself from its creation
+ * on, not only in its log, so that no connection is necessary: without the log, the file of a sandbox that stopped on a full disk looks
+ * damaged. Returns true if the file is new.
  */
 const identify = (file: string): boolean | SandboxError => {
   const stat = Fs.statSync(file, { throwIfNoEntry: false })
   if (stat === undefined || (stat.isFile() && stat.size === 0)) {
     return true
   }
-  // SQLite reports a fault of the disk for it.
-  if (stat.isDirectory()) throw new Error("EISDIR: it is a folder")
-  const database = new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true })
-  try {
-    const { id, version } = headerOf(database)
-    return id !== applicationId ? foreign(file) : version !== schemaVersion && ofAnotherVersion(file)
-  } finally {
-    database.close()
-  }
+  // A pipe would have to be waited for.
+  if (!stat.isFile()) throw new Error("EISDIR: it is not a file")
+  const { id, version } = readHeader(file)
+  return id !== applicationId ? foreign(file) : version !== schemaVersion && ofAnotherVersion(file)
 }
 
 /** Creates an empty file that only its owner can read, whatever the umask. SQLite gives its logs the same mode. */
@@ -186,9 +227,15 @@ const createPrivate = (file: string): void => {
 const filesOf = (file: string): ReadonlyArray<string> => [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]
 
 /**
- * Restricts the files of an earlier start, or of a copy, to their owner. Where the file system has no modes, or a file
- * belongs to another user, the file is used as it is and logged.
+ * Restricts a file or folder to its owner. Where the file system has no modes, or the file belongs to another user, it is used as it is
+ * and logged.
  */
+export const restrict = (path: string, mode: number): Effect.Effect<void> =>
+  Effect.try({ try: () => Fs.chmodSync(path, mode), catch: (cause) => new SandboxError({ message: `${path} is shared`, cause }) }).pipe(
+    Effect.catch(() => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path }))
+  )
+
+/** Restricts the files of an earlier start, or of a copy. */
 const makePrivate = (file: string): Effect.Effect<void> =>
   Effect.forEach(filesOf(file), (path) =>
     Effect.suspend(() => {
@@ -197,10 +244,7 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       if (stat === undefined || !stat.isFile() || (stat.mode & 0o077) === 0) {
         return Effect.void
       }
-      return Effect.catchAll(
-        Effect.try(() => Fs.chmodSync(path, 0o600)),
-        () => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path })
-      )
+      return restrict(path, 0o600)
     }), { discard: true })
 
 const creation = [
@@ -225,7 +269,8 @@ const prepare = (database: NodeSqlite.DatabaseSync, file: string): SandboxError 
     database.exec("PRAGMA journal_mode = WAL")
     // Another program may have changed the file since `identify`.
     const { id, version } = headerOf(database)
-    if (id !== applicationId || version !== schemaVersion) {
+    const found = new Set(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
+    if (id !== applicationId || version !== schemaVersion || created.some((name) => !found.has(name))) {
       return foreign(file)
     }
     // Writes once, to take the lock and to report a read-only file.
@@ -238,7 +283,7 @@ const openFile = (file: string): Effect.Effect<NodeSqlite.DatabaseSync, SandboxE
   Effect.suspend(() => {
     const found = identify(file)
     if (found instanceof SandboxError) {
-      return found
+      return Effect.fail(found)
     }
     if (found && !Fs.existsSync(file)) {
       createPrivate(file)
@@ -247,40 +292,35 @@ const openFile = (file: string): Effect.Effect<NodeSqlite.DatabaseSync, SandboxE
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
       // After the check, so that a foreign file stays unchanged. The log of a killed start may be beside it.
-      return problem ?? Effect.as(makePrivate(file), database)
+      return problem === undefined ? Effect.as(makePrivate(file), database) : Effect.fail(problem)
     })
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))
-  }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
+  }).pipe(Effect.catchDefect((cause) => Effect.fail(unusable(file, cause))))
 
 /** Removes the write-ahead log and closes the file, which releases the lock. */
 const releaseFile = (database: NodeSqlite.DatabaseSync) =>
   Effect.sync(() => {
     database.exec("PRAGMA journal_mode = DELETE")
   }).pipe(
-    Effect.catchAllCause((cause) => Effect.logDebug("sandbox.data_file_not_released", cause)),
+    Effect.catchCause((cause) => Effect.logDebug("sandbox.data_file_not_released", cause)),
     Effect.andThen(Effect.sync(() => database.close()))
   )
 
-/** Added to the scope itself: `acquireRelease` compares all services of the fiber when it releases. */
-const openMemory = Effect.flatMap(Effect.scope, (scope) => {
+const openMemory = Effect.sync(() => {
   const database = new DatabaseSync(":memory:")
   database.exec(creation)
-  return Effect.as(Scope.addFinalizer(scope, Effect.sync(() => database.close())), database)
+  return database
 })
 
-/**
- * Opens a data file, or `:memory:`. Fails when the file can't be written, is no data file or is in use.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (file: string): Effect.Effect<Sql.Sql["Type"], SandboxError, Scope.Scope> =>
-  Effect.map(
-    file === ":memory:"
-      ? openMemory
-      : Effect.acquireRelease(openFile(file), releaseFile),
-    Sql.make
-  )
+/** SQLite's own `lower` knows ASCII only. */
+const addFunctions = (database: NodeSqlite.DatabaseSync): void =>
+  database.function("folded", { deterministic: true }, (text) => String(text).toLowerCase())
 
-/** @since 0.1.0 @category layers */
-export const layer = (file: string) => Layer.scoped(Sql.Sql, make(file))
+/** Opens a data file, or `:memory:`, until the scope closes. Fails when the file can't be written, is no data file or is in use. */
+export const open = (file: string): Effect.Effect<NodeSqlite.DatabaseSync, SandboxError, Scope.Scope> =>
+  Effect.tap(
+    file === ":memory:"
+      ? Effect.acquireRelease(openMemory, (database) => Effect.sync(() => database.close()))
+      : Effect.acquireRelease(openFile(file), releaseFile),
+    (database) => Effect.sync(() => addFunctions(database))
+  )

@@ -1,26 +1,19 @@
-/**
- * The table `meta`: single values by name.
- *
- * @since 0.1.0
- */
+/** The table `meta`: single values by name. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Sql } from "./Sql.ts"
-import * as SqlSchema from "./SqlSchema.ts"
+import { Db } from "./Db.ts"
 
-const Value = Schema.Struct({ value: Schema.String }).pipe(Schema.pluck("value"))
+const Value = Schema.Struct({ value: Schema.String })
 
-/** @since 0.1.0 @category constructors */
-export const make = Effect.map(Sql, (sql) => ({
-  find: SqlSchema.findOne({
-    Result: Value,
-    execute: (key: string) => sql.first`SELECT value FROM meta WHERE key = ${key}`
-  }),
-  set: (key: string, value: string) =>
-    Effect.asVoid(sql`INSERT INTO meta (key, value) VALUES (${key}, ${value})
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value`)
-}))
-
-/** @since 0.1.0 @category services */
-export class MetaRepo extends Context.Tag("@plaza/sandbox/MetaRepo")<MetaRepo, Effect.Effect.Success<typeof make>>() {}
+export class MetaRepo extends Context.Service<MetaRepo>()("@plaza/sandbox/MetaRepo", {
+  make: Effect.map(Db, (db) => ({
+    isEmpty: () => !db.exists`SELECT 1 FROM meta`,
+    find: (key: string) => db.first(Value)`SELECT value FROM meta WHERE key = ${key}`?.value,
+    set: (key: string, value: string) =>
+      db.run`INSERT INTO meta (key, value) VALUES (${key}, ${value}) ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+  }))
+}) {
+  static readonly layer = Layer.effect(MetaRepo, MetaRepo.make)
+}

@@ -1,25 +1,21 @@
-/**
- * The console's page of behaviour: the clock and the latitude, which can be changed, and the assumptions of the start.
- *
- * @since 0.1.0
- */
+/** The console's page of behaviour: the clock and the latitude, which can be changed, and the assumptions of the start. */
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import { type Assumptions, CurrentAssumptions, defaults as assumedDefaults, fixedAssumptions, meanings } from "../Assumptions.ts"
-import * as Envelope from "../http/Envelope.ts"
 import * as Latitude from "../Latitude.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import { invalidField } from "../Validation.ts"
 import { type ClockState, VirtualClock } from "../VirtualClock.ts"
 import * as Form from "./Form.ts"
 import type { Html, Piece } from "./Html.ts"
 import { html } from "./Html.ts"
 import * as LatitudeForm from "./LatitudeForm.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
 
-const path = Page.paths.behaviour
+const path = Layout.paths.behaviour
 
 const sentences = {
   advance: "Clock advanced.",
@@ -60,7 +56,7 @@ const seedField: Form.Field = {
 const clock = ({ aheadMillis, frozen, now }: ClockState, submission: Form.Submission): Html =>
   html`<section aria-labelledby="clock">
 <h2 id="clock">Clock</h2>
-<p>${Page.timestamp(now)}, ${
+<p>${Layout.timestamp(now)}, ${
     aheadMillis === 0
       ? frozen ? "frozen" : "the same as the system clock"
       : `${Duration.format(Duration.millis(aheadMillis))} ahead of ${frozen ? "the time at which it was frozen" : "the system clock"}`
@@ -96,9 +92,6 @@ ${LatitudeForm.view(current, change)}
 </section>`
 }
 
-const withCode = (text: string): ReadonlyArray<Piece> =>
-  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
-
 const written = (value: Assumptions[keyof Assumptions]): Piece =>
   Duration.isDuration(value)
     ? Duration.format(value)
@@ -117,24 +110,24 @@ const assumptions = (assumed: Assumptions): Html => {
 <h2 id="assumptions">Assumptions</h2>
 <p>What the document leaves open and the sandbox had to decide. They are set when the sandbox starts, with <code>--assumptions FILE</code>, and do not change while it runs.</p>
 ${
-    Page.table(
+    Layout.table(
       "Assumptions",
       ["Name", "Value", "Meaning"],
       names.map((name) =>
         html`<tr><th scope="row"><code>${name}</code></th><td class="long">${written(assumed[name])}${
           !isDefault(name, assumed[name]) && html` <span class="badge note">changed</span>`
-        }</td><td class="long">${withCode(meanings[name])}</td></tr>`
+        }</td><td class="long">${Layout.withCode(meanings[name])}</td></tr>`
       ),
       { kind: "stack" }
     )
   }
 <details><summary>${fixedAssumptions.length} built-in assumptions</summary>
 ${
-    Page.table(
+    Layout.table(
       "Built-in assumptions",
       ["Id", "Section", "Assumption"],
       fixedAssumptions.map(({ assumption, id, section }) =>
-        html`<tr><th scope="row"><code>${id}</code></th><td>${section}</td><td class="long">${withCode(assumption)}</td></tr>`
+        html`<tr><th scope="row"><code>${id}</code></th><td>${section}</td><td class="long">${Layout.withCode(assumption)}</td></tr>`
       ),
       { kind: "stack" }
     )
@@ -148,7 +141,6 @@ interface Submissions {
   readonly latitude?: Form.Submission
 }
 
-/** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const time = yield* VirtualClock
   const current = yield* CurrentLatitude
@@ -156,7 +148,7 @@ export const routes = Effect.gen(function*() {
 
   const show = ({ advance = Form.empty, latitude: change = Form.empty, seed = Form.empty }: Submissions, message?: Html) =>
     Effect.map(time.read, (now) =>
-      Page.page({
+      Layout.page({
         path,
         title: "Behaviour",
         status: (advance.error ?? seed.error ?? change.error)?.status ?? 200,
@@ -171,36 +163,44 @@ ${assumptions(assumed)}`
     show({ [part]: { values, error } satisfies Form.Submission })
 
   return [
-    { method: "GET", path, handle: (request) => show({}, Page.done(request, sentences)) },
+    { method: "GET", path, handle: (request) => show({}, Layout.done(request, sentences)) },
     {
       method: "POST",
       path,
-      handle: Page.byAction({
+      handle: Layout.byAction({
         advance: ({ form }) =>
           time.advance(readAdvance(form)).pipe(
-            Effect.as(Page.seeOther(path, "advance")),
+            Effect.as(Layout.seeOther(path, "advance")),
             // The clock's own message names the field `millis`, which the form doesn't have.
-            Effect.mapError(() => Envelope.invalidField("forward", "must be above 0, and the new time must be before the year 10000")),
-            Effect.catchAll(orShow(form, "advance"))
+            Effect.mapError(() => invalidField("forward", "must be above 0, and the new time must be before the year 10000")),
+            Effect.catch(orShow(form, "advance"))
           ),
         seed: ({ form }) => {
           const seed = Number(form.get("seed") || Number.NaN)
-          return Number.isSafeInteger(seed)
-            ? Effect.as(current.change({ seed }), Page.seeOther(path, "seed"))
-            : orShow(form, "seed")(Envelope.invalidField("seed", "must be a whole number"))
+          if (!Number.isSafeInteger(seed)) {
+            return orShow(form, "seed")(invalidField("seed", "must be a whole number"))
+          }
+          current.change({ seed })
+          return Effect.succeed(Layout.seeOther(path, "seed"))
         },
         latitude: ({ form }) =>
-          Either.match(Latitude.decode(LatitudeForm.read(form, current.value)), {
-            onLeft: (problem) => {
+          Result.match(Latitude.decode(LatitudeForm.read(form, current.value)), {
+            onFailure: (problem) => {
               const name = /^"(\w+)"/.exec(problem)?.[1]
               return orShow(form, "latitude")(
                 new ValidationError({ message: problem, details: name === undefined ? {} : { field: name } })
               )
             },
-            onRight: (change) => Effect.as(current.change(change), Page.seeOther(path, "latitude"))
+            onSuccess: (change) => {
+              current.change(change)
+              return Effect.succeed(Layout.seeOther(path, "latitude"))
+            }
           }),
-        restore: () => Effect.as(current.reset, Page.seeOther(path, "restore"))
+        restore: () => {
+          current.reset()
+          return Effect.succeed(Layout.seeOther(path, "restore"))
+        }
       })
     }
-  ] satisfies ReadonlyArray<Page.Route>
+  ] satisfies ReadonlyArray<Layout.Route>
 })

@@ -1,8 +1,4 @@
-/**
- * A recorded request as a curl command. The key is `$PLAZA_API_KEY`.
- *
- * @since 0.1.0
- */
+/** A recorded request as a curl command. The key is `$PLAZA_API_KEY`. */
 import type { RequestDetail } from "../http/RequestLog.ts"
 
 /** Headers that curl sets itself, or that say how the connection was used. */
@@ -21,12 +17,7 @@ const omitted = new Set([
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/**
- * The command in POSIX shell syntax. `baseUrl` ends with the base path of the interface.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The command in POSIX shell syntax. `baseUrl` ends with the base path of the interface. */
 export const format = (baseUrl: string, { messages, method, path, query }: RequestDetail): string => {
   const request = messages?.request
   const isUpload = request?.body.form === "binary" && (request.headers["content-type"] ?? "").startsWith("multipart/")

@@ -3,25 +3,31 @@
  * that the visitor has chosen.
  *
  * Source: interface v1, "Rules for getting access" and "Authentication".
- *
- * @since 0.1.0
  */
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import { randomUUID } from "node:crypto"
 import { AccessRequests } from "../access/AccessRequests.ts"
 import type { Account } from "../access/AccountsRepo.ts"
 import { AccountsRepo } from "../access/AccountsRepo.ts"
 import type { CreatedKey } from "../access/Keys.ts"
 import { Keys } from "../access/Keys.ts"
-import { CurrentAssumptions } from "../Assumptions.ts"
-import * as Envelope from "../http/Envelope.ts"
-import type { FormResult } from "./DevelopersView.ts"
+import { type Assumptions, CurrentAssumptions } from "../Assumptions.ts"
+import { operations } from "../InterfaceApi.ts"
+import { invalidField, notFound } from "../Validation.ts"
+import type { FormResult, ScopeUse } from "./DevelopersView.ts"
 import * as View from "./DevelopersView.ts"
-import * as Page from "./Page.ts"
-import { scopeUses } from "./ScopeUse.ts"
+import * as Layout from "./Layout.ts"
+
+/** The calls that each scope allows. */
+export const scopeUses = ({ scopes, undocumented }: Assumptions): ReadonlyArray<ScopeUse> =>
+  [...new Set(Object.values(scopes).filter((scope) => scope !== undefined))].map((scope) => ({
+    scope,
+    calls: [...operations.values()].flatMap(({ isAssumed, method, name, path }) =>
+      scopes[name] === scope && (undocumented || !isAssumed) ? [`${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`] : []
+    )
+  }))
 
 /** The trimmed value of an input, with LF line breaks. */
 const text = (form: URLSearchParams, name: string): string => (form.get(name) ?? "").replaceAll("\r\n", "\n").trim()
@@ -29,7 +35,6 @@ const text = (form: URLSearchParams, name: string): string => (form.get(name) ??
 /** Maximum number of new keys whose value no page has shown yet. */
 const maxUnseen = 20
 
-/** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   const requests = yield* AccessRequests
@@ -37,22 +42,18 @@ export const routes = Effect.gen(function*() {
   const assumed = yield* CurrentAssumptions
 
   const show = (account: Account, result: FormResult) =>
-    Effect.map(
-      Effect.all([requests.list(account.id), keys.list(account.id)]),
-      ([submitted, held]) => View.page({ account, requests: submitted, keys: held, scopes: scopeUses(assumed), assumed }, result)
+    Effect.sync(() =>
+      View.page({ account, requests: requests.list(account.id), keys: keys.list(account.id), scopes: scopeUses(assumed), assumed }, result)
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
   const signedIn =
-    (f: (account: Account, request: Page.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
+    (f: (account: Account, request: Layout.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Layout.Route["handle"] =>
     (request) =>
-      Effect.flatMap(
-        Option.match(request.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),
-        Option.match({
-          onNone: () => Effect.succeed(Page.seeOther(Page.paths.signIn)),
-          onSome: (account) => f(account, request)
-        })
-      )
+      Effect.suspend(() => {
+        const account = request.accountId === undefined ? undefined : accounts.find(request.accountId)
+        return account === undefined ? Effect.succeed(Layout.seeOther(Layout.paths.signIn)) : f(account, request)
+      })
 
   const request = signedIn((account, { form }) => {
     const website = text(form, "website")
@@ -61,8 +62,8 @@ export const routes = Effect.gen(function*() {
       botName: text(form, "botName"),
       ...(website === "" ? {} : { website })
     }).pipe(
-      Effect.as(Page.seeOther(Page.paths.developers, "requested")),
-      Effect.catchAll((error) => show(account, { request: { values: form, error } }))
+      Effect.as(Layout.seeOther(Layout.paths.developers, "requested")),
+      Effect.catch((error) => show(account, { request: { values: form, error } }))
     )
   })
 
@@ -92,40 +93,39 @@ export const routes = Effect.gen(function*() {
     Effect.gen(function*() {
       const chosen = form.has("all") ? scopeUses(assumed).map(({ scope }) => scope) : form.getAll("scopes")
       if (chosen.length === 0) {
-        return yield* Envelope.invalidField("scopes", "are missing: select at least one")
+        return yield* invalidField("scopes", "are missing: select at least one")
       }
       const key = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
-      return Page.seeOther(`${Page.paths.developers}?new=${remember(account.id, key)}`, "created")
-    }).pipe(Effect.catchAll((error) => show(account, { key: { values: form, error } })))
+      return Layout.seeOther(`${Layout.paths.developers}?new=${remember(account.id, key)}`, "created")
+    }).pipe(Effect.catch((error) => show(account, { key: { values: form, error } })))
   )
 
   const revoke = signedIn((account, { form }) =>
     Effect.gen(function*() {
       const id = form.get("key") ?? ""
-      const held = yield* keys.list(account.id)
-      if (!held.some((key) => key.id === id)) {
-        return yield* Envelope.notFound("key", id)
+      if (!keys.list(account.id).some((key) => key.id === id)) {
+        return yield* notFound("key", id)
       }
       yield* keys.revoke(id)
-      return Page.seeOther(Page.paths.developers, "revoked")
+      return Layout.seeOther(Layout.paths.developers, "revoked")
     })
   )
 
   return [
     {
       method: "GET",
-      path: Page.paths.developers,
+      path: Layout.paths.developers,
       handle: signedIn((account, pageRequest) =>
         Effect.suspend(() => {
           const key = takeCreated(account.id, pageRequest.query.get("new") ?? "")
-          return show(account, { message: Page.done(pageRequest, View.sentences), ...(key === undefined ? {} : { created: key }) })
+          return show(account, { message: Layout.done(pageRequest, View.sentences), ...(key === undefined ? {} : { created: key }) })
         })
       )
     },
     {
       method: "POST",
-      path: Page.paths.developers,
-      handle: Page.byAction({ request, create, revoke: Page.confirmed(Page.paths.developers, View.revoking, revoke) })
+      path: Layout.paths.developers,
+      handle: Layout.byAction({ request, create, revoke: Layout.confirmed(Layout.paths.developers, View.revoking, revoke) })
     }
-  ] satisfies ReadonlyArray<Page.Route>
+  ] satisfies ReadonlyArray<Layout.Route>
 })

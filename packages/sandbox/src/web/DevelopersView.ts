@@ -1,10 +1,6 @@
-/**
- * The HTML of the Developers page.
- *
- * @since 0.1.0
- */
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+/** The HTML of the Developers page. */
 import { maxActiveKeys } from "@plaza/domain/Limits"
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../access/AccessRequests.ts"
 import type { Account } from "../access/AccountsRepo.ts"
@@ -13,9 +9,15 @@ import type { Assumptions } from "../Assumptions.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Page from "./Page.ts"
-import type { ScopeUse } from "./ScopeUse.ts"
+import * as Layout from "./Layout.ts"
 import * as SignIn from "./SignIn.ts"
+
+/** A scope with the calls that it allows. */
+export interface ScopeUse {
+  readonly scope: string
+  /** Method and path of each call. */
+  readonly calls: ReadonlyArray<string>
+}
 
 /** The data on the page. */
 interface DevelopersData {
@@ -28,12 +30,7 @@ interface DevelopersData {
   readonly assumed: Assumptions
 }
 
-/**
- * The result of a submitted form, if there is one.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of a submitted form, if there is one. */
 export interface FormResult {
   readonly message?: Html | undefined
   readonly request?: Form.Submission
@@ -42,7 +39,6 @@ export interface FormResult {
   readonly created?: CreatedKey
 }
 
-/** @since 0.1.0 @category constants */
 export const sentences = {
   created: "Key created.",
   requested: "Request sent. A person reviews it.",
@@ -80,8 +76,7 @@ const keyName = (assumed: Assumptions): Form.Field => ({
   required: true,
   max: assumed.maxKeyNameLength
 })
-/** @since 0.1.0 @category constants */
-export const revoking: Page.Question = {
+export const revoking: Layout.Question = {
   title: "Revoke this key?",
   text: "This can't be undone. Integrations with this key stop working.",
   button: "Revoke key"
@@ -89,7 +84,7 @@ export const revoking: Page.Question = {
 const scopesField = { name: "scopes", label: "Scopes" }
 
 const requestForm = (assumed: Assumptions, submission: Form.Submission): Html =>
-  html`<form method="post" action="${Page.paths.developers}">
+  html`<form method="post" action="${Layout.paths.developers}">
 <input type="hidden" name="do" value="request">
 ${requestFields(assumed).map((field) => Form.field(submission, field))}
 <button type="submit">Request access</button>
@@ -97,12 +92,12 @@ ${requestFields(assumed).map((field) => Form.field(submission, field))}
 
 const requestDetails = ({ botName, createdAt, decidedAt, status, useCase, website }: AccessRequest): Html =>
   html`<dl class="facts">
-<dt>Status</dt><dd>${Page.badge(status)}</dd>
+<dt>Status</dt><dd>${Layout.badge(status)}</dd>
 <dt>Use case</dt><dd class="kept">${useCase}</dd>
 <dt>Website</dt><dd>${website ?? "none"}</dd>
 <dt>Bot name</dt><dd>${botName}</dd>
-<dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
-${decidedAt !== null && html`<dt>Decided</dt><dd>${Page.timestamp(decidedAt)}</dd>`}
+<dt>Requested</dt><dd>${Layout.timestamp(createdAt)}</dd>
+${decidedAt !== null && html`<dt>Decided</dt><dd>${Layout.timestamp(decidedAt)}</dd>`}
 </dl>`
 
 const accessTexts = {
@@ -117,7 +112,7 @@ const access = ({ account, assumed, requests }: DevelopersData, submission: Form
   const mayRequest = account.access === "none" && latest?.status !== "pending"
   return html`<section aria-labelledby="access">
 <h2 id="access">Access</h2>
-${account.access !== "none" && html`<p>${Page.badge(account.access)} ${accessTexts[account.access]}</p>`}
+${account.access !== "none" && html`<p>${Layout.badge(account.access)} ${accessTexts[account.access]}</p>`}
 ${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
 ${latest?.status === "pending" && html`<p>A person reviews it. You can create keys once it is approved.</p>`}
 ${mayRequest && latest !== undefined && html`<h3>Request again</h3>`}
@@ -129,14 +124,14 @@ ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earli
 const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botName: string | undefined): Html =>
   html`<tr>
 <th scope="row">${name}${botName !== undefined && html`<br><span class="soft">${botName}</span>`}</th>
-<td>${Page.badge(state)}</td>
+<td>${Layout.badge(state)}</td>
 <td><code>${masked}</code></td>
 <td class="long">${scopes.join(", ")}</td>
-<td data-label="Created">${Page.timestamp(createdAt)}</td>
+<td data-label="Created">${Layout.timestamp(createdAt)}</td>
 <td>${
     state === "active" &&
     Form.button({
-      action: Page.paths.developers,
+      action: Layout.paths.developers,
       values: { do: "revoke", key: id },
       text: "Revoke",
       of: `${name}, ${masked}`,
@@ -148,7 +143,7 @@ const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botNa
 
 const keyForm = ({ assumed, scopes }: DevelopersData, submission: Form.Submission): Html =>
   html`<h3>Create a key</h3>
-<form method="post" action="${Page.paths.developers}">
+<form method="post" action="${Layout.paths.developers}">
 <input type="hidden" name="do" value="create">
 ${Form.field(submission, keyName(assumed))}
 <fieldset id="scopes"><legend>Scopes</legend>
@@ -167,7 +162,7 @@ const secret = ({ apiKey }: CreatedKey): Html =>
   html`<section aria-labelledby="new-key">
 <h2 id="new-key">Your new key</h2>
 <p>Copy it now: it is shown only once. After a reload it is gone.</p>
-${Page.copyable("key-value", "the value of the new key", Redacted.value(apiKey))}
+${Layout.copyable("key-value", "the value of the new key", Redacted.value(apiKey))}
 </section>`
 
 const keys = (data: DevelopersData, submission: Form.Submission): Html => {
@@ -179,7 +174,7 @@ const keys = (data: DevelopersData, submission: Form.Submission): Html => {
 <p>${active} of at most ${maxActiveKeys} keys are active.</p>
 ${
     keys.length > 0 &&
-    Page.table("Your keys", ["Name", "State", "Value", "Scopes", "Created", "Action"], keys.map((key) => keyRow(key, botName)), {
+    Layout.table("Your keys", ["Name", "State", "Value", "Scopes", "Created", "Action"], keys.map((key) => keyRow(key, botName)), {
       kind: "stack"
     })
   }
@@ -193,24 +188,23 @@ ${
 
 const profile = ({ cover, photo }: Account): Html | false => {
   const missing = [!photo && "photo", !cover && "cover"].filter((part) => part !== false).join(" and no ")
-  return missing !== "" && Page.note(
+  return missing !== "" && Layout.note(
     html`This account has no ${missing}. Until it has both, every write with its keys is refused with <code>PROFILE_INCOMPLETE</code>. An integration with its own account must have both before it requests access.`
   )
 }
 
-/** @since 0.1.0 @category pages */
 export const page = (data: DevelopersData, result: FormResult): HttpServerResponse => {
   const { account } = data
   const { created, key = Form.empty, request = Form.empty } = result
-  return Page.page({
-    path: Page.paths.developers,
+  return Layout.page({
+    path: Layout.paths.developers,
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
     lead: html`Settings of your account on the service.`,
     message: result.message ?? Form.errorMessage(request, requestFields(data.assumed)) ??
       Form.errorMessage(key, [keyName(data.assumed), scopesField]),
     body:
-      html`<div class="actions"><span>Signed in as <strong>${account.username}</strong></span> <a href="${Page.paths.signIn}">Switch account</a> ${SignIn.signOutButton}</div>
+      html`<div class="actions"><span>Signed in as <strong>${account.username}</strong></span> <a href="${Layout.paths.signIn}">Switch account</a> ${SignIn.signOutButton}</div>
 ${profile(account)}
 ${created !== undefined && secret(created)}
 ${access(data, request)}

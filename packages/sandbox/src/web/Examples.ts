@@ -1,11 +1,9 @@
 /**
  * Examples of each operation for the reference: with curl, with `@plaza/client`, and with the `plaza` program. The TypeScript
  * is part of `examples/src/Reference.ts`, where it is compiled.
- *
- * @since 0.1.0
  */
+import type { OperationName } from "@plaza/domain/Operations"
 
-/** @since 0.1.0 @category models */
 export interface Example {
   /** The path with the ids of the seeded data. */
   readonly path: string
@@ -23,13 +21,8 @@ const assumed = (name: string, path: string): Example => ({
 
 const post = "7300000000000000001"
 
-/**
- * The examples by the name of the operation. Ids are those of the seeded shop; the id of a post is a placeholder.
- *
- * @since 0.1.0
- * @category constants
- */
-export const examples: Readonly<Record<string, Example>> = {
+/** The examples by the name of the operation. Ids are those of the seeded shop; the id of a post is a placeholder. */
+export const examples: { readonly [Name in OperationName]: Example } & Readonly<Record<string, Example>> = {
   getMe: {
     path: "/me",
     typescript: `const getMe = Effect.flatMap(Profiles, (profiles) => profiles.me)`,
@@ -142,12 +135,7 @@ export const examples: Readonly<Record<string, Example>> = {
   }
 }
 
-/**
- * The example as a curl command.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The example as a curl command. */
 export const curl = (method: string, { body, path }: Example): string =>
   [
     `curl ${method === "GET" ? "" : `-X ${method} `}"$PLAZA_BASE_URL${path}"`,

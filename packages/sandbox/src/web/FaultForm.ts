@@ -1,32 +1,22 @@
-/**
- * The form of a fault: the fields of its kind, and the schema of the kind that decodes them.
- *
- * @since 0.1.0
- */
+/** The form of a fault: the fields of its kind, and the schema of the kind that decodes them. */
 import type { ValidationError } from "@plaza/domain/Errors"
-import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Envelope from "../http/Envelope.ts"
-import { Fault, type Latency } from "../http/Fault.ts"
+import * as AST from "effect/SchemaAST"
+import { Fault, type Latency, methods } from "../http/Fault.ts"
+import { invalidField, issuesOf } from "../Validation.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
 
 const options = (...values: ReadonlyArray<string>) => values.map((value) => [value, value] as const)
 
-/** @since 0.1.0 @category models */
 export type Kind = Fault["kind"]
 
-const memberOf = (kind: string) => Fault.members.find((member) => member.fields.kind.literals[0] === kind)
+const memberOf = (kind: string) => Fault.members.find((member) => member.fields.kind.literal === kind)
 
-/**
- * The kinds with their meaning.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The kinds with their meaning. */
 export const kinds: Readonly<Record<Kind, string>> = {
   status: "another status or body",
   delay: "a delay",
@@ -37,12 +27,11 @@ export const kinds: Readonly<Record<Kind, string>> = {
   sequence: "one outcome after the other"
 }
 
-/** @since 0.1.0 @category checks */
 export const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind)
 
 /** Which calls a fault hits: the same for every kind. */
 const targetFields: ReadonlyArray<Form.Field> = [
-  { name: "method", label: "Method", options: [["", "any"], ...options("GET", "POST", "PATCH", "DELETE")] },
+  { name: "method", label: "Method", options: [["", "any"], ...options(...methods.filter((method) => method !== "*"))] },
   { name: "path", label: "Path", hint: "Such as /posts/*/like (default: any).", code: true },
   { name: "account", label: "Account", hint: "Its id or username (default: any)." },
   { name: "key", label: "Key", hint: "The id of a key, such as k1 (default: any).", code: true },
@@ -70,6 +59,7 @@ const outcomeFields: ReadonlyArray<Form.Field> = [
   { name: "code", label: "Code", hint: "Of the error envelope (default: the documented code of the status).", code: true },
   { name: "message", label: "Message", hint: "Of the error envelope." },
   { name: "body", label: "Body", hint: "The whole body, instead of the error envelope.", code: true },
+  { name: "emptyBody", label: "Empty body", options: [["", "no"], ["yes", "yes, instead of the error envelope"]] },
   { name: "contentType", label: "Content type", hint: "Of the body.", code: true },
   { name: "location", label: "Location", hint: "The target of a redirect.", code: true },
   {
@@ -82,7 +72,6 @@ const outcomeFields: ReadonlyArray<Form.Field> = [
   }
 ]
 
-/** @since 0.1.0 @category constants */
 export const fields: ReadonlyArray<Form.Field> = [...targetFields, ...outcomeFields]
 
 const latencyFields = new Set(["distribution", "spread"])
@@ -90,9 +79,11 @@ const latencyFields = new Set(["distribution", "spread"])
 const fieldsOf = (kind: Kind): ReadonlyArray<Form.Field> => {
   const known = memberOf(kind)?.fields ?? {}
   return outcomeFields
-    .filter(({ name }) => name in known || (kind === "delay" && latencyFields.has(name)))
-    // A schema without a property signature is of a required field.
-    .map((field) => ({ ...field, required: Schema.isSchema(Object.entries(known).find(([name]) => name === field.name)?.[1]) }))
+    .filter(({ name }) => name in known || (kind === "delay" && latencyFields.has(name)) || (name === "emptyBody" && "body" in known))
+    .map((field) => {
+      const schema: unknown = Object.entries(known).find(([name]) => name === field.name)?.[1]
+      return { ...field, required: Schema.isSchema(schema) && !AST.isOptional(schema.ast) }
+    })
 }
 
 const distributions: Readonly<Record<string, (first: number, second: number) => object>> = {
@@ -117,17 +108,12 @@ const parse = (text: string): unknown => {
   }
 }
 
-/**
- * Decodes a submitted form. Ignores empty inputs and those that the kind doesn't have.
- *
- * @since 0.1.0
- * @category reading
- */
-export const read = (form: URLSearchParams): Either.Either<Fault, ValidationError> => {
+/** Decodes a submitted form. Ignores empty inputs and those that the kind doesn't have. */
+export const read = (form: URLSearchParams): Result.Result<Fault, ValidationError> => {
   const kind = form.get("kind") ?? ""
   const member = memberOf(kind)
   if (member === undefined) {
-    return Either.left(Envelope.invalidField("kind", "is unknown"))
+    return Result.fail(invalidField("kind", "is unknown"))
   }
   const inputs = fields.flatMap(({ name, type }) => {
     const value = form.get(name) ?? ""
@@ -139,14 +125,16 @@ export const read = (form: URLSearchParams): Either.Either<Fault, ValidationErro
       ? [[name, parse(value)]]
       : [[name, type === "number" ? Number(value) : value]]
   })
-  // True because every member of the union decodes to a Fault. Schema is invariant, so the compiler rejects a union of schemas.
-  const decode = Schema.decodeUnknownEither(member as Schema.Schema<Fault>, { onExcessProperty: "error" })
-  return Either.mapLeft(decode({ kind, ...Object.fromEntries(inputs) }), (error) => {
-    const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const decode: (input: unknown) => Result.Result<Fault, Schema.SchemaError> = Schema.decodeUnknownResult(member, {
+    onExcessProperty: "error"
+  })
+  const body = "body" in member.fields && form.get("emptyBody") === "yes" ? { body: "" } : {}
+  return Result.mapError(decode({ kind, ...body, ...Object.fromEntries(inputs) }), (error) => {
+    const [issue] = issuesOf(error)
     const [name = "kind", inner] = issue?.path ?? []
     return name === "millis" && inner !== undefined
-      ? Envelope.invalidField("spread", "is missing or does not fit the distribution")
-      : Envelope.invalidField(String(name), "is missing or invalid")
+      ? invalidField("spread", "is missing or does not fit the distribution")
+      : invalidField(String(name), "is missing or invalid")
   })
 }
 
@@ -165,30 +153,21 @@ const latencyInputs = (latency: Latency): Readonly<Record<string, number | strin
   }
 }
 
-/**
- * The inputs of the form for an existing fault.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The inputs of the form for an existing fault. */
 export const inputsOf = (fault: Fault): URLSearchParams =>
   new URLSearchParams(
     Object.entries({
       ...fault,
       ...(fault.kind === "delay" ? latencyInputs(fault.millis) : {}),
       ...(fault.kind === "sequence" ? { outcomes: JSON.stringify(fault.outcomes, null, 2) } : {}),
+      ...("body" in fault && fault.body === "" ? { emptyBody: "yes" } : {}),
       ...(fault.method === "*" ? { method: "" } : {})
     }).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]])
   )
 
-/**
- * The form. With an id it changes that fault.
- *
- * @since 0.1.0
- * @category parts
- */
+/** The form. With an id it changes that fault. */
 export const view = (kind: Kind, submission: Form.Submission, id: string | undefined): Html =>
-  html`<form method="get" action="${Page.paths.faults}#form" class="inline">
+  html`<form method="get" action="${Layout.paths.faults}#form" class="inline">
 ${id !== undefined && html`<input type="hidden" name="edit" value="${id}">`}
 <label for="kind">Kind</label>
 <select id="kind" name="kind" data-submit>${
@@ -198,7 +177,7 @@ ${id !== undefined && html`<input type="hidden" name="edit" value="${id}">`}
   }</select>
 <button type="submit" class="quiet">Show its fields</button>
 </form>
-<form method="post" action="${Page.paths.faults}#form">
+<form method="post" action="${Layout.paths.faults}#form">
 <input type="hidden" name="do" value="${id === undefined ? "add" : "replace"}"><input type="hidden" name="kind" value="${kind}">
 ${id !== undefined && html`<input type="hidden" name="id" value="${id}">`}
 <h3>What happens</h3>
@@ -206,6 +185,6 @@ ${id !== undefined && html`<input type="hidden" name="id" value="${id}">`}
 <h3>Which calls</h3>
 <div class="fields">${targetFields.map((field) => Form.field(submission, field))}</div>
 <div class="actions"><button type="submit">${id === undefined ? "Add fault" : `Change ${id}`}</button>${
-    id !== undefined && html` <a href="${Page.paths.faults}">Cancel</a>`
+    id !== undefined && html` <a href="${Layout.paths.faults}">Cancel</a>`
   }</div>
 </form>`

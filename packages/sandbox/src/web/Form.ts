@@ -1,52 +1,33 @@
-/**
- * HTML forms: fields with accessible labels, hints and errors, and parsing of submissions.
- *
- * @since 0.1.0
- */
-import type { RequestError } from "@effect/platform/HttpServerError"
+/** HTML forms: fields with accessible labels, hints and errors, and parsing of submissions. */
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import type { ServerRequest } from "../http/ServerRequest.ts"
+import type { HttpServerError } from "effect/http/HttpServerError"
+import type { HttpServerRequest } from "effect/http/HttpServerRequest"
+import { readBytes } from "../http/RequestReader.ts"
 import type { Html, Piece } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
 
-/**
- * Reads a submitted form.
- *
- * @since 0.1.0
- * @category reading
- */
-export const read = (request: ServerRequest, maxBytes: number): Effect.Effect<URLSearchParams, DocumentedError | RequestError> =>
+/** Reads a submitted form. */
+export const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<URLSearchParams, DocumentedError | HttpServerError> =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers["content-type"] ?? "")
-    ? Effect.map(request.readBytes(maxBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
+    ? Effect.map(readBytes(request, maxBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
     : Effect.fail(new ValidationError({ message: "the body must be a form of this page (application/x-www-form-urlencoded)" }))
 
-/**
- * A submitted form and its error. The page shows the form again with both.
- *
- * @since 0.1.0
- * @category models
- */
+/** A submitted form and its error. The page shows the form again with both. */
 export interface Submission {
   readonly values: URLSearchParams
   readonly error?: DocumentedError
 }
 
-/**
- * No submission.
- *
- * @since 0.1.0
- * @category models
- */
+/** No submission. */
 export const empty: Submission = { values: new URLSearchParams() }
 
 /** The field that the error names. */
 const fieldOf = ({ error }: Submission): string | undefined =>
   typeof error?.details["field"] === "string" ? error.details["field"] : undefined
 
-/** @since 0.1.0 @category models */
 export interface Field {
   readonly name: string
   readonly label: string
@@ -63,12 +44,7 @@ export interface Field {
   readonly code?: boolean
 }
 
-/**
- * The error of a submission, with the label of the field.
- *
- * @since 0.1.0
- * @category parts
- */
+/** The error of a submission, with the label of the field. */
 export const errorMessage = (submission: Submission, fields: ReadonlyArray<Pick<Field, "name" | "label">>): Html | undefined => {
   if (submission.error === undefined) {
     return undefined
@@ -76,11 +52,10 @@ export const errorMessage = (submission: Submission, fields: ReadonlyArray<Pick<
   const { message } = submission.error
   const field = fields.find(({ name }) => name === fieldOf(submission))
   return field === undefined
-    ? Page.problem(message)
-    : Page.problem(html`<a href="#${field.name}">${message.replace(`"${field.name}"`, field.label)}</a>`)
+    ? Layout.problem(message)
+    : Layout.problem(html`<a href="#${field.name}">${message.replace(`"${field.name}"`, field.label)}</a>`)
 }
 
-/** @since 0.1.0 @category parts */
 export const field = (
   submission: Submission,
   { code, hint, label, list, long, max, name, options, required, type = "text" }: Field
@@ -112,7 +87,6 @@ ${hint !== undefined && html`<span class="soft" id="${name}-hint">${hint}</span>
 </div>`
 }
 
-/** @since 0.1.0 @category parts */
 export const checkbox = (name: string, value: string, label: Piece, checked: boolean): Html =>
   html`<div class="choice"><input type="checkbox" id="${name}-${value}" name="${name}" value="${value}"${
     checked && html` checked`
@@ -120,10 +94,7 @@ export const checkbox = (name: string, value: string, label: Piece, checked: boo
 
 /**
  * A form with hidden values and one button. With a question the script asks in a dialog before it submits; without scripts
- * `Page.confirmed` asks.
- *
- * @since 0.1.0
- * @category parts
+ * `Layout.confirmed` asks.
  */
 export const button = (options: {
   readonly action: string
@@ -132,7 +103,7 @@ export const button = (options: {
   /** What the button acts on, for screen readers and the question. */
   readonly of?: string
   readonly kind?: "quiet" | "danger"
-  readonly question?: Page.Question
+  readonly question?: Layout.Question
 }): Html =>
   html`<form method="post" action="${options.action}"${
     options.question !== undefined &&

@@ -1,8 +1,4 @@
-/**
- * Recorded requests as an HTTP Archive (HAR 1.2), which browsers and other tools open. Keys are masked.
- *
- * @since 0.1.0
- */
+/** Recorded requests as an HTTP Archive (HAR 1.2), which browsers and other tools open. Keys are masked. */
 import * as DateTime from "effect/DateTime"
 import { STATUS_CODES } from "node:http"
 import type { RequestDetail } from "../http/RequestLog.ts"
@@ -64,12 +60,7 @@ const entry = (baseUrl: string, detail: RequestDetail) => {
   }
 }
 
-/**
- * The archive, oldest request first.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The archive, oldest request first. */
 export const format = (baseUrl: string, details: ReadonlyArray<RequestDetail>) => ({
   log: {
     version: "1.2",

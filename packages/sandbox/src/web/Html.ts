@@ -1,8 +1,4 @@
-/**
- * An HTML template literal that escapes every value except HTML. Attributes must be in double quotes.
- *
- * @since 0.1.0
- */
+/** An HTML template literal that escapes every value except HTML. Attributes must be in double quotes. */
 
 /** Not exported as a value, so that only {@link html} creates one. */
 class Html {
@@ -15,20 +11,10 @@ class Html {
   }
 }
 
-/**
- * Safe HTML: each part was written in a template or escaped.
- *
- * @since 0.1.0
- * @category models
- */
+/** Safe HTML: each part was written in a template or escaped. */
 export type { Html }
 
-/**
- * A value in a template. `undefined`, `null` and `false` render nothing.
- *
- * @since 0.1.0
- * @category models
- */
+/** A value in a template. `undefined`, `null` and `false` render nothing. */
 export type Piece = Html | string | number | null | undefined | false | ReadonlyArray<Piece>
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
@@ -42,6 +28,5 @@ const write = (piece: Piece): string =>
     ? piece.map(write).join("")
     : String(piece).replace(/[&<>"']/g, (character) => entities[character] ?? "")
 
-/** @since 0.1.0 @category constructors */
 export const html = (strings: TemplateStringsArray, ...pieces: ReadonlyArray<Piece>): Html =>
   new Html(String.raw({ raw: strings }, ...pieces.map(write)))

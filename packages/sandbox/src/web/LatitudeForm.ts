@@ -1,14 +1,10 @@
-/**
- * The form of the latitude: one input for each field, derived from its schema.
- *
- * @since 0.1.0
- */
+/** The form of the latitude: one input for each field, derived from its schema. */
 import * as AST from "effect/SchemaAST"
 import * as Latitude from "../Latitude.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
 
 type Name = keyof Latitude.Latitude
 
@@ -29,12 +25,15 @@ const names = Object.keys(Latitude.Latitude.fields) as ReadonlyArray<Name>
 const groupOf = (name: Name): string => groups.find(([, pattern]) => pattern.test(name))?.[0] ?? "Late commits and gateways"
 
 /** The values of a field that has a closed set of them. */
-const choicesOf = (ast: AST.AST): ReadonlyArray<AST.LiteralValue> | undefined => {
+const choicesOf = (ast: AST.AST): ReadonlyArray<AST.LiteralValue | null> | undefined => {
   if (AST.isLiteral(ast)) {
     return [ast.literal]
   }
-  if (AST.isBooleanKeyword(ast)) {
+  if (AST.isBoolean(ast)) {
     return [true, false]
+  }
+  if (AST.isNull(ast)) {
+    return [null]
   }
   if (AST.isUnion(ast)) {
     const members = ast.types.map(choicesOf)
@@ -61,29 +60,14 @@ const parse = (name: Name, text: string): unknown => {
   }
 }
 
-/**
- * The names of the fields as labels.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The names of the fields as labels. */
 export const labels: ReadonlyArray<Pick<Form.Field, "name" | "label">> = names.map((name) => ({ name, label: name }))
 
-/**
- * The fields that differ from the default.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The fields that differ from the default. */
 export const changed = (latitude: Latitude.Latitude): ReadonlyArray<readonly [name: string, value: unknown]> =>
   names.flatMap((name) => JSON.stringify(latitude[name]) === JSON.stringify(Latitude.defaults[name]) ? [] : [[name, latitude[name]]])
 
-/**
- * The fields of a submitted form that differ from the current latitude, not decoded yet.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The fields of a submitted form that differ from the current latitude, not decoded yet. */
 export const read = (form: URLSearchParams, current: Latitude.Latitude): Readonly<Record<string, unknown>> =>
   Object.fromEntries(names.flatMap((name) => {
     const text = form.get(name)?.trim()
@@ -100,10 +84,9 @@ const fieldOf = (name: Name): Form.Field => {
   }
 }
 
-/** @since 0.1.0 @category parts */
 export const view = (current: Latitude.Latitude, submission: Form.Submission): Html => {
   const values = new URLSearchParams(names.map((name) => [name, submission.values.get(name) ?? write(name, current[name])]))
-  return html`<form method="post" action="${Page.paths.behaviour}"><input type="hidden" name="do" value="latitude">
+  return html`<form method="post" action="${Layout.paths.behaviour}"><input type="hidden" name="do" value="latitude">
 ${
     groups.map(([title]) => {
       const fields = names.filter((name) => groupOf(name) === title)

@@ -3,16 +3,12 @@
  * this; here every visitor of the page can.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions".
- *
- * @since 0.1.0
  */
 import type { AccessTransition } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { ValidationError } from "@plaza/domain/Errors"
-import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { AccessRequest } from "../access/AccessRequests.ts"
 import { AccessRequests } from "../access/AccessRequests.ts"
 import type { Account } from "../access/AccountsRepo.ts"
@@ -20,10 +16,10 @@ import { AccountsRepo } from "../access/AccountsRepo.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Lookup from "./Lookup.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
+import { shown } from "./SignIn.ts"
 
-const path = Page.paths.operator
+const path = Layout.paths.operator
 
 const sentences = {
   approve: "Request approved and access granted.",
@@ -34,12 +30,12 @@ const sentences = {
   restore: "Access restored."
 }
 
-const declining: Page.Question = {
+const declining: Layout.Question = {
   title: "Decline this request?",
   text: "A decision is final. The account can request access again.",
   button: "Decline"
 }
-const revoking: Page.Question = {
+const revoking: Layout.Question = {
   title: "Revoke the access of this account?",
   text: "Every call of its keys is refused from now on. You can restore the access later.",
   button: "Revoke access"
@@ -67,7 +63,7 @@ const details = ({ account, request: { createdAt, useCase, website } }: RequestW
 <dt>Account</dt><dd>${account}</dd>
 <dt>Use case</dt><dd class="kept">${useCase}</dd>
 <dt>Website</dt><dd>${website === null ? "none" : html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</dd>
-<dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
+<dt>Requested</dt><dd>${Layout.timestamp(createdAt)}</dd>
 </dl>`
 
 const decision = (id: string, decided: "approve" | "decline", text: string, botName: string) =>
@@ -90,19 +86,19 @@ ${details(item)}
 
 const decidedRequest = (item: RequestWithUsername): Html =>
   html`<article aria-labelledby="${item.request.id}">
-<h3 id="${item.request.id}">${item.request.botName} ${Page.badge(item.request.status)}</h3>
+<h3 id="${item.request.id}">${item.request.botName} ${Layout.badge(item.request.status)}</h3>
 <details><summary aria-label="Request of ${item.request.botName}">Request</summary>${details(item)}</details>
 </article>`
 
 const accountRow = ({ access, cover, id, name, photo, username }: Account): Html =>
   html`<tr>
 <th scope="row">${username}<br><span class="soft">${name}</span></th>
-<td>${Page.badge(access)}</td>
+<td>${Layout.badge(access)}</td>
 <td>${photo ? "photo" : html`<span class="badge note">no photo</span>`} ${
     cover ? "cover" : html`<span class="badge note">no cover</span>`
   }</td>
 <td><div class="actions">${
-    transitions.filter(([transition]) => Either.isRight(DeveloperAccess.transitionAccess(access, transition))).map(([transition, text]) =>
+    transitions.filter(([transition]) => Result.isSuccess(DeveloperAccess.transitionAccess(access, transition))).map(([transition, text]) =>
       Form.button({
         action: path,
         values: { do: "transition", account: id, transition },
@@ -115,22 +111,22 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 </tr>`
 
 const view = ({ accounts, decided, pending, request, start }: {
-  readonly request: Page.PageRequest
+  readonly request: Layout.PageRequest
   readonly start: string
   readonly pending: ReadonlyArray<RequestWithUsername>
   readonly decided: ReadonlyArray<RequestWithUsername>
   readonly accounts: ReadonlyArray<Account>
 }) =>
-  Page.page({
+  Layout.page({
     path,
     title: "Operator",
     lead: "On the real service a person reviews every request. Here you decide.",
-    message: Page.done(request, sentences),
+    message: Layout.done(request, sentences),
     body: html`<section aria-labelledby="pending">
 <h2 id="pending">Pending requests</h2>
 ${
       pending.length === 0
-        ? html`<p class="empty">No pending requests. An account requests access on <a href="${Page.paths.developers}">its Developers page</a>.</p>`
+        ? html`<p class="empty">No pending requests. An account requests access on <a href="${Layout.paths.developers}">its Developers page</a>.</p>`
         : pending.map(pendingRequest)
     }
 </section>
@@ -143,7 +139,7 @@ ${
 ${
       accounts.length === 0
         ? html`<p class="empty">No username starts with this text. <a href="${path}">Show all accounts</a></p>`
-        : Page.table("Accounts", ["Account", "Access", "Profile", "Action"], accounts.map(accountRow), { kind: "stack" })
+        : Layout.table("Accounts", ["Account", "Access", "Profile", "Action"], accounts.map(accountRow), { kind: "stack" })
     }
 </section>
 ${
@@ -152,59 +148,56 @@ ${
 ${decided.map(decidedRequest)}
 </section>`
     }
-${accounts.length === Lookup.shown && html`<p class="soft small">The list shows the first ${Lookup.shown} accounts.</p>`}`
+${accounts.length === shown && html`<p class="soft small">The list shows the first ${shown} accounts.</p>`}`
   })
 
-/** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   const requests = yield* AccessRequests
-  const lookup = yield* Lookup.make
 
-  const named = (request: AccessRequest) =>
-    Effect.map(accounts.find(request.accountId), (account): RequestWithUsername => ({
-      request,
-      account: Option.match(account, { onNone: () => request.accountId, onSome: ({ username }) => username })
-    }))
+  const named = (request: AccessRequest): RequestWithUsername => ({
+    request,
+    account: accounts.find(request.accountId)?.username ?? request.accountId
+  })
 
   return [
     {
       method: "GET",
       path,
       handle: (request) =>
-        Effect.gen(function*() {
+        Effect.sync(() => {
           const start = (request.query.get("start") ?? "").trim()
-          const [decided, pending] = Arr.partition(yield* requests.list(), ({ status }) => status === "pending")
+          const all = requests.list()
           return view({
             request,
             start,
-            pending: yield* Effect.forEach(pending, named),
-            decided: yield* Effect.forEach(decided.slice(0, decidedShown), named),
-            accounts: yield* lookup.accounts(start)
+            pending: all.filter(({ status }) => status === "pending").map(named),
+            decided: all.filter(({ status }) => status !== "pending").slice(0, decidedShown).map(named),
+            accounts: accounts.findByPrefix(start, shown)
           })
         })
     },
     {
       method: "POST",
       path,
-      handle: Page.byAction({
+      handle: Layout.byAction({
         decide: (request) => {
           const decision = request.form.get("decision") ?? ""
-          const decide: Page.Route["handle"] = ({ form }) =>
+          const decide: Layout.Route["handle"] = ({ form }) =>
             isDecision(decision)
-              ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(path, decision))
+              ? Effect.as(requests.decide(form.get("request") ?? "", decision), Layout.seeOther(path, decision))
               : Effect.fail(new ValidationError({ message: "the decision must be approve or decline" }))
-          return (decision === "decline" ? Page.confirmed(path, declining, decide) : decide)(request)
+          return (decision === "decline" ? Layout.confirmed(path, declining, decide) : decide)(request)
         },
         transition: (request) => {
           const transition = request.form.get("transition") ?? ""
-          const apply: Page.Route["handle"] = ({ form }) =>
+          const apply: Layout.Route["handle"] = ({ form }) =>
             isTransition(transition)
-              ? Effect.as(requests.transition(form.get("account") ?? "", transition), Page.seeOther(path, transition))
+              ? Effect.as(requests.transition(form.get("account") ?? "", transition), Layout.seeOther(path, transition))
               : Effect.fail(new ValidationError({ message: "the transition must be grant, suspend, revoke or restore" }))
-          return (transition === "revoke" ? Page.confirmed(path, revoking, apply) : apply)(request)
+          return (transition === "revoke" ? Layout.confirmed(path, revoking, apply) : apply)(request)
         }
       })
     }
-  ] satisfies ReadonlyArray<Page.Route>
+  ] satisfies ReadonlyArray<Layout.Route>
 })

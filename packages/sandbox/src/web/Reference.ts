@@ -1,20 +1,16 @@
-/**
- * The reference, rendered from the OpenAPI document: every operation by area, and the schemas. Also serves the document.
- *
- * @since 0.1.0
- */
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import type * as OpenApi from "@effect/platform/OpenApi"
+/** The reference, rendered from the OpenAPI document: every operation by area, and the schemas. Also serves the document. */
 import * as Effect from "effect/Effect"
+import type * as OpenApi from "effect/http-api/OpenApi"
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import * as Envelope from "../http/Envelope.ts"
-import { basePath } from "../http/ServedApi.ts"
-import { openApi } from "../OpenApiDocument.ts"
+import { basePath } from "../InterfaceApi.ts"
+import { openApi, operationsOf } from "../OpenApiDocument.ts"
 import * as Examples from "./Examples.ts"
 import type { Html, Piece } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
 import * as SchemaView from "./SchemaView.ts"
 
 /** The scope of each operation, which OpenAPI doesn't have. */
@@ -23,7 +19,7 @@ type Scopes = Readonly<Record<string, string | undefined>>
 const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): Html | false =>
   parameters.length > 0 && html`<h4>Parameters</h4>
 ${
-    Page.table(
+    Layout.table(
       `Parameters of ${of}`,
       ["Name", "In", "Required", "Type"],
       parameters.map(({ in: place, name, required, schema }) =>
@@ -39,7 +35,7 @@ const media = (content: OpenApi.OpenApiSpecContent): ReadonlyArray<Html> =>
 
 /** The headers of a response, which the framework's type doesn't have. */
 const headersOf = (response: object): ReadonlyArray<string> =>
-  "headers" in response && Predicate.isReadonlyRecord(response.headers) ? Object.keys(response.headers) : []
+  "headers" in response && Predicate.isReadonlyObject(response.headers) ? Object.keys(response.headers) : []
 
 const bodyOf = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
   status >= 400
@@ -54,11 +50,11 @@ const assumedBadge = html` <span class="badge note">assumed</span>`
 const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
   html`<h4>Responses</h4>
 ${
-    Page.table(
+    Layout.table(
       `Responses of ${of}`,
       ["Status", "Body, or codes of the error envelope"],
       Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
-        html`<tr><th scope="row" class="nowrap">${Page.status(Number(status))}${Number(status) < 400 && assumedBadge}</th><td>${
+        html`<tr><th scope="row" class="nowrap">${Layout.status(Number(status))}${Number(status) < 400 && assumedBadge}</th><td>${
           bodyOf(Number(status), response)
         }</td></tr>`
       )
@@ -69,13 +65,13 @@ const exampleOf = (method: string, name: string): Html | false => {
   const example = Object.hasOwn(Examples.examples, name) ? Examples.examples[name] : undefined
   return example !== undefined && html`<h4>Example</h4>
 <details name="example-${name}" open><summary>curl</summary>${
-    Page.snippet(`curl-${name}`, `the curl command of ${name}`, Examples.curl(method, example))
+    Layout.snippet(`curl-${name}`, `the curl command of ${name}`, Examples.curl(method, example))
   }</details>
 <details name="example-${name}"><summary>TypeScript</summary>${
-    Page.snippet(`ts-${name}`, `the TypeScript code of ${name}`, example.typescript)
+    Layout.snippet(`ts-${name}`, `the TypeScript code of ${name}`, example.typescript)
   }</details>
 <details name="example-${name}"><summary>plaza</summary>${
-    Page.snippet(`plaza-${name}`, `the plaza command of ${name}`, example.plaza)
+    Layout.snippet(`plaza-${name}`, `the plaza command of ${name}`, example.plaza)
   }</details>`
 }
 
@@ -103,52 +99,34 @@ ${exampleOf(method.toUpperCase(), operationId)}
 </section>`
 }
 
-/** Renders backticks as code. Descriptions use no other Markdown. */
-const withCode = (text: string): ReadonlyArray<Piece> =>
-  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
-
-interface Described {
-  readonly method: string
-  readonly path: string
-  readonly described: OpenApi.OpenAPISpecOperation
-}
-
-const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<Described> =>
-  Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, described]) => ({ method, path, described })))
-
-/**
- * Renders an OpenAPI document.
- *
- * @since 0.1.0
- * @category pages
- */
+/** Renders an OpenAPI document. */
 export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): HttpServerResponse => {
   const operations = operationsOf(document)
-  return Page.page({
-    path: Page.paths.reference,
+  return Layout.page({
+    path: Layout.paths.reference,
     title: "Reference",
     lead: `${document.info.title}, version 1`,
     body: html`<div class="sidebar">
 <nav aria-label="Operations"><ul>${
       document.tags.map(({ name }) =>
         html`<li><a class="area" href="#area-${name}">${name}</a><ul>${
-          operations.filter(({ described }) => described.tags.includes(name)).map(({ described, method, path }) =>
+          operations.filter(({ operation: described }) => described.tags.includes(name)).map(({ method, operation: described, path }) =>
             html`<li><a href="#${described.operationId}"><code>${method.toUpperCase()} ${path}</code></a></li>`
           )
         }</ul></li>`
       )
     }<li><a class="area" href="#schemas">Schemas</a></li></ul></nav>
 <div>
-${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${withCode(paragraph)}</p>`)}
-<p>What the document leaves open and the sandbox decided is marked as${assumedBadge}: names of scopes, statuses of successes, and whole operations. <a href="${Page.paths.behaviour}#assumptions">All assumptions</a></p>
-<p>The examples read <code>PLAZA_BASE_URL</code> and <code>PLAZA_API_KEY</code>; <a href="${Page.paths.home}">the home page</a> has both. Those in TypeScript use the services of <code>@plaza/client</code>. <a href="${Page.paths.openApi}">openapi.json</a> is this reference as an OpenAPI document.</p>
+${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${Layout.withCode(paragraph)}</p>`)}
+<p>What the document leaves open and the sandbox decided is marked as${assumedBadge}: names of scopes, statuses of successes, and whole operations. <a href="${Layout.paths.behaviour}#assumptions">All assumptions</a></p>
+<p>The examples read <code>PLAZA_BASE_URL</code> and <code>PLAZA_API_KEY</code>; <a href="${Layout.paths.home}">the home page</a> has both. Those in TypeScript use the services of <code>@plaza/client</code>. <a href="${Layout.paths.openApi}">openapi.json</a> is this reference as an OpenAPI document.</p>
 ${
       document.tags.map(({ description, name }) =>
         html`<h2 id="area-${name}">${name}</h2>
 <p class="soft">${description}</p>
 ${
-          operations.filter(({ described }) => described.tags.includes(name))
-            .map(({ described, method, path }) => operation(method, path, described, scopes))
+          operations.filter(({ operation: described }) => described.tags.includes(name))
+            .map(({ method, operation: described, path }) => operation(method, path, described, scopes))
         }`
       )
     }
@@ -158,7 +136,6 @@ ${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView
   })
 }
 
-/** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const assumed = yield* CurrentAssumptions
   // Rendered on first use, because most sandboxes run for one test that never opens the reference.
@@ -167,13 +144,13 @@ export const routes = Effect.gen(function*() {
     return { shown: page(document, assumed.scopes), document }
   }))
   return [
-    { method: "GET", path: Page.paths.reference, handle: () => Effect.map(rendered, ({ shown }) => shown) },
+    { method: "GET", path: Layout.paths.reference, handle: () => Effect.map(rendered, ({ shown }) => shown) },
     {
       method: "GET",
-      path: Page.paths.openApi,
+      path: Layout.paths.openApi,
       handle: ({ origin }) =>
         Effect.map(rendered, ({ document }) =>
           Envelope.json(200, { ...document, servers: [{ url: `${origin}${basePath}`, description: "This sandbox" }] }))
     }
-  ] satisfies ReadonlyArray<Page.Route>
+  ] satisfies ReadonlyArray<Layout.Route>
 })

@@ -1,42 +1,25 @@
-/**
- * Sends requests through the interface from a page: recorded ones again, and first ones of a new visitor.
- *
- * @since 0.1.0
- */
+/** Sends requests through the interface from a page: recorded ones again, and first ones of a new visitor. */
 import { Conflict, type NotFound } from "@plaza/domain/Errors"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
-import * as Envelope from "../http/Envelope.ts"
-import { InterfaceApp } from "../http/InterfaceApp.ts"
+import * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpMethod } from "effect/http/HttpMethod"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { type App, Interface } from "../http/Interface.ts"
 import { RequestLog } from "../http/RequestLog.ts"
 import type { Original } from "../http/RequestMessages.ts"
-import { ServerRequest, type Source } from "../http/ServerRequest.ts"
+import { unknownRequest } from "../Validation.ts"
 
-/** @since 0.1.0 @category models */
 export interface Replay {
   /** Sends a request, and returns the id of its record. */
-  readonly send: (request: Pick<Original, "method" | "url" | "headers" | "hasBody" | "body">) => Effect.Effect<string>
+  readonly send: (request: Pick<Original, "method" | "url" | "headers" | "body">) => Effect.Effect<string>
   /** Sends a recorded request again, with its key, and returns the id of the new record. */
   readonly again: (id: string) => Effect.Effect<string, NotFound | Conflict>
 }
 
-const sourceOf = ({ body = new Uint8Array(), hasBody, headers, method, url }: Parameters<Replay["send"]>[0]): Source => ({
-  method,
-  url,
-  headers,
-  remoteAddress: Option.none(),
-  hasBody,
-  read: (maxBytes) => Effect.succeed(body.length > maxBytes ? Option.none() : Option.some(body)),
-  stream: Stream.make(body)
-})
-
-/**
- * Why a request can't be sent again; undefined if it can.
- *
- * @since 0.1.0
- * @category checks
- */
+/** Why a request can't be sent again; undefined if it can. */
 export const obstacle = (original: Original | undefined): string | undefined =>
   original === undefined
     ? "The sandbox no longer keeps the headers and the body of this request."
@@ -53,32 +36,39 @@ const split = (url: string): readonly [path: string, query: string] => {
   return [path, query]
 }
 
-/** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Replay, never, InterfaceApp | RequestLog> = Effect.gen(function*() {
-  const api = yield* InterfaceApp
+/** Sends requests through the interface with a router. */
+export const make = Effect.fnUntraced(function*(app: App): Effect.fn.Return<Replay, never, Interface | RequestLog> {
+  const api = yield* Interface
   const log = yield* RequestLog
 
-  const send: Replay["send"] = (request) => {
-    const [path, query] = split(request.url)
+  const send: Replay["send"] = Effect.fnUntraced(function*({ body, headers, method, url }) {
+    const [path, query] = split(url)
+    const opened = api.open(method, path, query, yield* Clock.currentTimeMillis)
+    // True of every recorded method: the platform passes any method on.
+    const request = HttpClientRequest.make(method as HttpMethod)(url, {
+      headers: Headers.fromInput(headers),
+      ...(body === undefined ? {} : { body: HttpBody.uint8Array(body, headers["content-type"]) })
+    })
     // A fault may close the connection; the record shows it.
-    return Effect.flatMap(
-      api.open(new ServerRequest(sourceOf(request)), path, query),
-      ({ id, response }) => Effect.as(Effect.ignore(response), id)
-    )
-  }
+    yield* Effect.ignore(Effect.scoped(Effect.provideService(
+      api.respond(app, { path, query, opened }),
+      HttpServerRequest.HttpServerRequest,
+      HttpServerRequest.fromClientRequest(request).modify({ url })
+    )))
+    return opened.id
+  })
 
   return {
     send,
     again: (id) =>
-      Effect.gen(function*() {
-        if ((yield* log.detail(id)) === undefined) {
-          return yield* Envelope.unknownRequest(id)
-        }
-        const original = yield* log.original(id)
+      Effect.suspend((): Effect.Effect<string, NotFound | Conflict> => {
+        const original = log.original(id)
         const problem = obstacle(original)
-        return original === undefined || problem !== undefined
-          ? yield* new Conflict({ message: problem ?? "" })
-          : yield* send(original)
+        return log.detail(id) === undefined
+          ? Effect.fail(unknownRequest(id))
+          : original === undefined || problem !== undefined
+          ? Effect.fail(new Conflict({ message: problem ?? "" }))
+          : send(original)
       })
   }
 })

@@ -1,11 +1,8 @@
 /**
  * The script of the pages: copies texts, asks before what can't be undone, and updates the tables of the console. The pages
  * work without it. A string, because it runs in the browser.
- *
- * @since 0.1.0
  */
 
-/** @since 0.1.0 @category constants */
 export const script = `"use strict"
 const announce = (text) => {
   const place = document.getElementById("announcements")
@@ -99,6 +96,5 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
 }
 `
 
-/** @since 0.1.0 @category constants */
 export const icon =
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b54c4"/><path d="M5 13V3h4a3 3 0 0 1 0 6H5" fill="none" stroke="#fff" stroke-width="2"/></svg>`

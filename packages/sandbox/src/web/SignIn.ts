@@ -1,56 +1,47 @@
-/**
- * The sign-in page: chooses the account that the visitor acts for. A sandbox has no passwords, and the page says so.
- *
- * @since 0.1.0
- */
+/** The sign-in page: chooses the account that the visitor acts for. A sandbox has no passwords, and the page says so. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type { Account } from "../access/AccountsRepo.ts"
 import { AccountsRepo } from "../access/AccountsRepo.ts"
 import * as Envelope from "../http/Envelope.ts"
 import { Seeding } from "../seeding/Seeding.ts"
+import { invalidField } from "../Validation.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
-import * as Lookup from "./Lookup.ts"
-import * as Page from "./Page.ts"
+import * as Layout from "./Layout.ts"
 
 const cookie = "plaza_account"
 
-/**
- * Reads the chosen account from the cookie header.
- *
- * @since 0.1.0
- * @category cookie
- */
-export const accountFromCookie = (header: string | undefined): Option.Option<string> =>
-  Option.flatMap(
-    Option.fromNullable((header ?? "").split(";").map((part) => part.trim()).find((part) => part.startsWith(`${cookie}=`))),
-    (part) => Option.liftThrowable(decodeURIComponent)(part.slice(cookie.length + 1))
-  )
+/** The maximum number of accounts on a page. */
+export const shown = 100
+
+/** Reads the chosen account from the cookie header. */
+export const accountFromCookie = (header: string | undefined): string | undefined => {
+  const part = (header ?? "").split(";").map((part) => part.trim()).find((part) => part.startsWith(`${cookie}=`))
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part.slice(cookie.length + 1))
+  } catch {
+    return undefined
+  }
+}
 
 /** Sets the cookie and redirects. Requests from other sites don't carry the cookie, and scripts can't read it. */
 const chooseAccount = (accountId: string) =>
   Envelope.withHeader(
-    Page.seeOther(Page.paths.developers),
+    Layout.seeOther(Layout.paths.developers),
     "set-cookie",
     `${cookie}=${encodeURIComponent(accountId)}; Path=/; HttpOnly; SameSite=Strict`
   )
 
 /** Deletes the cookie. */
 const signOut = Envelope.withHeader(
-  Page.seeOther(Page.paths.signIn),
+  Layout.seeOther(Layout.paths.signIn),
   "set-cookie",
   `${cookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`
 )
 
-/**
- * The button that forgets the chosen account.
- *
- * @since 0.1.0
- * @category parts
- */
-export const signOutButton: Html = Form.button({ action: Page.paths.signIn, values: { do: "out" }, text: "Sign out", kind: "quiet" })
+/** The button that forgets the chosen account. */
+export const signOutButton: Html = Form.button({ action: Layout.paths.signIn, values: { do: "out" }, text: "Sign out", kind: "quiet" })
 
 const existing: Form.Field = {
   name: "known",
@@ -62,15 +53,15 @@ const existing: Form.Field = {
 const created: Form.Field = { name: "username", label: "New username", required: true, max: 100 }
 
 const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
-  Page.page({
-    path: Page.paths.signIn,
+  Layout.page({
+    path: Layout.paths.signIn,
     title: "Sign in",
     status: submission.error?.status ?? 200,
     lead: "The sandbox has no passwords: every visitor can act for any account. A cookie of this browser keeps your choice.",
     message: Form.errorMessage(submission, [existing, created]),
     body: html`<div class="columns"><section aria-labelledby="as-existing">
 <h2 id="as-existing">Existing account</h2>
-<form method="post" action="${Page.paths.signIn}">
+<form method="post" action="${Layout.paths.signIn}">
 <input type="hidden" name="do" value="choose">
 ${Form.field(submission, existing)}
 <datalist id="accounts">${accounts.map(({ name, username }) => html`<option value="${username}">${name}</option>`)}</datalist>
@@ -80,7 +71,7 @@ ${Form.field(submission, existing)}
 <section aria-labelledby="as-new">
 <h2 id="as-new">New account</h2>
 <p>A new account has no developer access. You can request it after you sign in.</p>
-<form method="post" action="${Page.paths.signIn}">
+<form method="post" action="${Layout.paths.signIn}">
 <input type="hidden" name="do" value="create">
 ${Form.field(submission, created)}
 <fieldset><legend>Profile</legend>
@@ -93,24 +84,24 @@ ${Form.checkbox("profile", "cover", "Cover", submission.values.get("do") !== "cr
 </section></div>`
   })
 
-/** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   const { operations } = yield* Seeding
-  const lookup = yield* Lookup.make
-  const show = (submission: Form.Submission) => Effect.map(lookup.accounts(""), (found) => view(found, submission))
+  const show = (submission: Form.Submission) => Effect.sync(() => view(accounts.findByPrefix("", shown), submission))
   return [
-    { method: "GET", path: Page.paths.signIn, handle: () => show(Form.empty) },
+    { method: "GET", path: Layout.paths.signIn, handle: () => show(Form.empty) },
     {
       method: "POST",
-      path: Page.paths.signIn,
-      handle: Page.byAction({
+      path: Layout.paths.signIn,
+      handle: Layout.byAction({
         out: () => Effect.succeed(signOut),
         choose: ({ form }) =>
-          Effect.flatMap(accounts.findByUsername((form.get(existing.name) ?? "").trim()), Option.match({
-            onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "does not exist") }),
-            onSome: ({ id }) => Effect.succeed(chooseAccount(id))
-          })),
+          Effect.suspend(() => {
+            const account = accounts.findByUsername((form.get(existing.name) ?? "").trim())
+            return account === undefined
+              ? show({ values: form, error: invalidField(existing.name, "does not exist") })
+              : Effect.succeed(chooseAccount(account.id))
+          }),
         create: ({ form }) =>
           operations.createAccount({
             username: (form.get(created.name) ?? "").trim(),
@@ -119,9 +110,9 @@ export const routes = Effect.gen(function*() {
             access: "none"
           }).pipe(
             Effect.map(({ id }) => chooseAccount(id)),
-            Effect.catchAll((error) => show({ values: form, error }))
+            Effect.catch((error) => show({ values: form, error }))
           )
       })
     }
-  ] satisfies ReadonlyArray<Page.Route>
+  ] satisfies ReadonlyArray<Layout.Route>
 })

@@ -1,11 +1,8 @@
 /**
  * The stylesheet of the pages, for light and dark colour schemes. A string, so that a bundle contains it. All text
  * has a contrast of at least 4.5:1.
- *
- * @since 0.1.0
  */
 
-/** @since 0.1.0 @category constants */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -53,7 +50,6 @@ p { margin: 0 0 .75rem; }
 .small { font-size: .875rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem; margin: 1rem 0; }
 section > :last-child, .message > :last-child, td > :last-child, dd > :last-child { margin-bottom: 0; }
-section.plain { background: none; border: 0; padding: 0; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: 1rem; align-items: start; margin: 1rem 0; }
 .columns > section { margin: 0; min-width: 0; }
 .message { border-radius: 6px; padding: .6rem 1rem; margin: 1rem 0; border-left: 4px solid currentColor; }
@@ -163,7 +159,6 @@ form + p, form + form { margin-top: .75rem; }
 .presets { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .75rem; }
 .preset { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; align-items: start; grid-template-rows: auto 1fr; }
 .preset h3 { margin: 0; } .preset p { margin: 0; grid-column: 1; } .preset form { grid-area: 1 / 2 / span 2; }
-.steps { padding-left: 1.25rem; margin: 0 0 .75rem; } .steps li { margin-bottom: .5rem; }
 .sidebar { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2rem; align-items: start; }
 .sidebar > nav { position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow-y: auto; font-size: .8125rem; padding: .25rem; }
 .sidebar > nav ul { display: block; margin-bottom: .5rem; } .sidebar > nav a { padding: .12rem 0; border: 0; overflow-wrap: anywhere; }

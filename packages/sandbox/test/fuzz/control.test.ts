@@ -2,9 +2,9 @@
  * Requests to the control API: a status of the server's own failures, a body without the error envelope, or a sandbox that no longer works
  * is a mistake.
  */
-import type { HttpMethod } from "@effect/platform"
 import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect } from "effect"
+import type * as HttpMethod from "effect/http/HttpMethod"
 import { expect, it } from "vitest"
 import { call, control, layerInProcess } from "../support.ts"
 

@@ -1,13 +1,13 @@
 /**
  * Files of the sandbox: a defect, or an error that does not name the file, is a mistake. Fixtures that are accepted can be stored.
  */
-import { FileSystem } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"
 import * as Fuzz from "@plaza/testing/Fuzz"
 import { Cause, Effect, Exit } from "effect"
+import * as FileSystem from "effect/FileSystem"
 import { describe, expect, it } from "vitest"
 import * as AssumptionsFile from "../../src/AssumptionsFile.ts"
-import * as FixturesFile from "../../src/seeding/FixturesFile.ts"
+import { read as readFixtures } from "../../src/seeding/Fixtures.ts"
 import { layerInProcess } from "../support.ts"
 
 /** A file system with this content in every file. */
@@ -41,7 +41,7 @@ describe.each(Object.entries(fixtures))("fixtures in %s", (file, seeds) => {
       words: ["*a", "&b", "<<: *a", "!!binary", "!!js/function", "- ", "\t", "id: ", "\"id\":", "\"people\":1e9"],
       check: (bytes) =>
         Effect.gen(function*() {
-          const read = yield* Fuzz.outcome(Effect.provide(FixturesFile.read(file), files(bytes)))
+          const read = yield* Fuzz.outcome(Effect.provide(readFixtures(file), files(bytes)))
           expect(messageOf(read) ?? refusal(file)).toContain(refusal(file))
           if (Exit.isFailure(read)) return
           // Fails with a SandboxError, or not at all.

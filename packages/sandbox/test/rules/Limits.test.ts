@@ -8,7 +8,7 @@ import { Duration, Effect } from "effect"
 import { call, control, layerSocket, refusal, type Request, someone } from "../support.ts"
 
 const me = (request: Request = {}) => call("GET", "/me", request)
-const advance = (by: Duration.DurationInput) => Effect.flatMap(Sandbox.Sandbox, ({ advanceClock }) => advanceClock(by))
+const advance = (by: Duration.Input) => Effect.flatMap(Sandbox.Sandbox, ({ advanceClock }) => advanceClock(by))
 const retryAfter = (reply: { readonly headers: Readonly<Record<string, string | undefined>> }) => Number(reply.headers["retry-after"])
 
 layer(layerSocket(), { excludeTestServices: true })("the rate", (it) => {

@@ -3,10 +3,9 @@
  * and every code.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { PlazaApiWithStories } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
 import { readdirSync, readFileSync } from "node:fs"
-import { operationsOf } from "../../src/http/Operation.ts"
+import { operations } from "../../src/InterfaceApi.ts"
 
 const root = new URL("../../../../", import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), "utf8")
@@ -62,7 +61,7 @@ describe("the table of rules", () => {
 
   it("has a row for every operation and every code", () => {
     const subjects = rows.map(({ subject }) => subject)
-    for (const { method, path } of operationsOf(PlazaApiWithStories)) {
+    for (const { method, path } of [...operations.values()].filter(({ isAssumed, name }) => !isAssumed || name === "createStory")) {
       assert.include(subjects, `\`${method} ${path.replace(/:(\w+)/g, "{$1}")}\``)
     }
     assert.strictEqual(Object.keys(byCode).length, 16)

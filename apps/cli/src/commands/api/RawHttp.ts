@@ -3,7 +3,7 @@ import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import { Redaction } from "@plaza/client"
+import { Redaction } from "@plaza-legacy/client"
 import type * as Effect from "effect/Effect"
 import type { Transform } from "../../profiles/Connection.ts"
 

@@ -1,11 +1,11 @@
 /** Uploads several files with one progress bar. Checks all of them before the first byte is sent. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
+import { type FailureOf, FailureScope, Media } from "@plaza-legacy/client"
+import type { MediaId } from "@plaza-legacy/domain/Ids"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import { type Bar, Progress } from "@plaza/cli-kit/Progress"
-import { type FailureOf, FailureScope, Media } from "@plaza/client"
-import type { MediaId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"

@@ -1,5 +1,5 @@
 /** `fleet run`: runs the accounts of this runner's shards until it is stopped. */
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "@plaza-legacy/client/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

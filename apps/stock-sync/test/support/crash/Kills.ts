@@ -4,7 +4,7 @@
  * which latitude there are and how long each process lives; how far a process gets in its time depends on the machine.
  */
 import { FileSystem } from "@effect/platform"
-import type { Fault, Latitude } from "@plaza/sandbox"
+import type { Fault, Latitude } from "@plaza-legacy/sandbox"
 import { Duration, Effect, Fiber, Random } from "effect"
 import { cpSync } from "node:fs"
 import { dist, type Ended, start } from "../program.ts"

@@ -2,7 +2,7 @@
 import { Reactivity } from "@effect/experimental"
 import { type SqlClient, SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import * as SqliteClient from "@plaza/client/sqlite"
+import * as SqliteClient from "@plaza-legacy/client/sqlite"
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import * as PostgresAddress from "../../../src/ledger/PostgresAddress.ts"
 

@@ -1,6 +1,6 @@
 /** The sandbox process as the test sees it: its address, what it holds, the requests and writes, its faults and its latitude. */
 import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { ControlApi, type Fault, type Latitude, type RequestRecord } from "@plaza/sandbox"
+import { ControlApi, type Fault, type Latitude, type RequestRecord } from "@plaza-legacy/sandbox"
 import { Chunk, DateTime, Effect, Option, Schema, Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { execPath } from "node:process"

@@ -1,7 +1,7 @@
 /**
  * A week of a shop by the minute: sales, recounts, days with more changes than the quota, and outages.
  */
-import type { Fault } from "@plaza/sandbox"
+import type { Fault } from "@plaza-legacy/sandbox"
 import { Effect, Random } from "effect"
 import type { Inventory } from "./Inventory.ts"
 

@@ -1,5 +1,5 @@
 /** A fleet's database, and its accounts as places of ledgers. */
-import * as Postgres from "@plaza/testing/Postgres"
+import * as Postgres from "@plaza-legacy/testing/Postgres"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import * as FleetAccounts from "../../../src/fleet/FleetAccounts.ts"

@@ -1,6 +1,6 @@
 /** What a ledger hands out to be sent, and the outcome of a request, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { StockPriority } from "@plaza/client"
+import { StockPriority } from "@plaza-legacy/client"
 import { Deferred, Duration, Effect, FastCheck, Fiber, Option, TestClock } from "effect"
 import { mismatchTag, states } from "../../../src/ledger/Entry.ts"
 import type { Send } from "../../../src/ledger/Ledger.ts"

@@ -4,26 +4,14 @@
  * @since 0.1.0
  */
 import type { UnrecognizedError } from "@plaza/domain/Errors"
-import * as NestingDepth from "@plaza/domain/NestingDepth"
 import { commonErrors, operations } from "@plaza/domain/Operations"
-import type {
-  CommonError,
-  ErrorOf,
-  MethodOf,
-  Operation as Definition,
-  OperationName,
-  ParametersOf,
-  PayloadOf,
-  QueryOf
-} from "@plaza/domain/Operations"
+import type { CommonError, ErrorOf, Operation as Definition, OperationName, TypeOf, WriteName } from "@plaza/domain/Operations"
 import * as PathSegment from "@plaza/domain/PathSegment"
-import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
 import { InvalidInput } from "../../ClientError.ts"
 import type { CallFailure, OutcomeUnknown } from "../../ClientError.ts"
-import { decodeUnknownEither } from "./Decoder.ts"
 
 /** @since 0.1.0 @category models */
 export type { OperationName, SuccessOf } from "@plaza/domain/Operations"
@@ -39,7 +27,7 @@ export type FailureOf<Name extends OperationName> =
   | ErrorOf<Name>
   | UnrecognizedError
   | CallFailure
-  | (MethodOf<Name> extends "GET" ? never : OutcomeUnknown)
+  | (Name extends WriteName ? OutcomeUnknown : never)
 
 /**
  * The request of an operation in the contract: its path, query and payload. The caller passes a multipart payload as a body.
@@ -48,82 +36,64 @@ export type FailureOf<Name extends OperationName> =
  * @category models
  */
 export type RequestOf<Name extends OperationName> =
-  & ([ParametersOf<Name>] extends [never] ? unknown : { readonly path: ParametersOf<Name> })
-  & ([QueryOf<Name>] extends [never] ? unknown : { readonly urlParams: QueryOf<Name> })
-  & ([PayloadOf<Name>] extends [never] ? unknown : { readonly payload: PayloadOf<Name> })
+  & ([TypeOf<Name, "parameters">] extends [never] ? unknown : { readonly path: TypeOf<Name, "parameters"> })
+  & ([TypeOf<Name, "query">] extends [never] ? unknown : { readonly urlParams: TypeOf<Name, "query"> })
+  & ([TypeOf<Name, "payload">] extends [never] ? unknown : { readonly payload: TypeOf<Name, "payload"> })
 
-type Encode<I = unknown> = (value: unknown) => Either.Either<I, InvalidInput>
+type Encode<I = unknown> = (value: unknown) => Result.Result<I, InvalidInput>
 
-type Query = Readonly<Record<string, string | undefined>>
+type Texts = Readonly<Record<string, string | undefined>>
 
 /** @since 0.1.0 @category models */
 export interface Operation extends Pick<Definition, "area" | "method" | "delivery" | "mayBeEmpty"> {
   readonly name: OperationName
   readonly listed: ReadonlySet<string>
-  readonly path: (params: unknown) => Either.Either<string, InvalidInput>
-  readonly query: Encode<Query>
+  readonly path: Encode<string>
+  readonly query: Encode<Texts>
   /** Undefined if the operation has no JSON body. */
   readonly payload: Encode | undefined
-  readonly decode: (body: unknown) => Either.Either<unknown, string>
+  readonly decode: (body: unknown) => Result.Result<unknown, string>
 }
 
-const summary = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): { field: string; message: string } => {
-  const field = issues[0]?.path.map(String).join(".") ?? ""
-  const message = issues[0]?.message ?? "can't be used"
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The first issue: one sentence that names the field. */
+const summary = ({ issue }: Schema.SchemaError): { readonly field: string; readonly message: string } => {
+  const [first] = format(issue).issues
+  const field = (first?.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
+  const message = first?.message ?? "can't be used"
   return { field, message: field === "" ? message : `${field}: ${message}` }
 }
 
 /** Encodes with a schema. The failure is one sentence that names the field. */
-const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
-  const encode = Schema.encodeUnknownEither(schema)
-  return (value) =>
-    Either.mapLeft(
-      encode(value),
-      (error) => new InvalidInput(summary(ParseResult.ArrayFormatter.formatErrorSync(error)))
+const encoder = <I>(schema: Schema.Encoder<I>): Encode<I> => {
+  const encode = Schema.encodeUnknownResult(schema)
+  return (value) => Result.mapError(encode(value), (error) => new InvalidInput(summary(error)))
+}
+
+/**
+ * Decodes with a schema. The failure is one sentence that names the field.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const decoder = <A>(schema: Schema.Decoder<A>): (body: unknown) => Result.Result<A, string> => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (body) => Result.mapError(decode(body), (error) => summary(error).message)
+}
+
+const pathEncoder = (template: string, schema: Schema.Encoder<Texts>): Operation["path"] => {
+  const encode = encoder(schema)
+  return (parameters) =>
+    Result.map(
+      encode(parameters),
+      (encoded) => template.replace(/:(\w+)/g, (_, name: string) => PathSegment.encode(encoded[name] ?? ""))
     )
 }
 
-// The messages of Schema contain the value, by a recursive function.
-const maxShownDepth = 100
-
-/**
- * Decodes with a schema. The failure is one sentence that names the field, if the body is not nested too deeply to be shown.
- *
- * @since 0.1.0
- * @category encoding
- */
-export const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
-  const decode = decodeUnknownEither(schema)
-  return (body: unknown): Either.Either<A, string> =>
-    Either.mapLeft(decode(body), (error) =>
-      NestingDepth.isBeyond(body, maxShownDepth)
-        ? `it has another form, and is nested in more than ${maxShownDepth} levels`
-        : summary(ParseResult.ArrayFormatter.formatErrorSync(error)).message)
-}
-
-const noQuery: Encode<Query> = () => Either.right({})
-
-/** Whether a schema accepts any object. Encoding would copy the object without a property "__proto__". */
-const isAnyObject = (ast: AST.AST): boolean =>
-  AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.some(({ type }) => AST.isUnknownKeyword(type))
-
-/** As {@link encoder}, but returns an object of any form unchanged. */
-const payloadEncoder = (schema: Schema.Schema.AnyNoContext): Encode => {
-  const encode = encoder<unknown, unknown>(schema)
-  return isAnyObject(schema.ast) ? (value) => Either.map(encode(value), () => value) : encode
-}
-
-const pathEncoder = (template: string, schema: Schema.Schema.AnyNoContext): Operation["path"] => {
-  const encode = encoder<unknown, unknown>(schema)
-  return (params) =>
-    Either.map(encode(params), (encoded) => {
-      const values = new Map(Object.entries(encoded ?? {}))
-      return template.replace(/:(\w+)/g, (_, name: string) => PathSegment.encode(String(values.get(name))))
-    })
-}
-
 const compile = (name: OperationName): Operation => {
-  const { area, delivery, errors, mayBeEmpty, method, parameters, path, payload, query, success }: Definition = operations[name]
+  const definition: Definition = operations[name]
+  const { area, delivery, errors, mayBeEmpty, method, parameters, path, payload, query, success } = definition
   let decode: Operation["decode"] | undefined
   return {
     name,
@@ -132,11 +102,12 @@ const compile = (name: OperationName): Operation => {
     delivery,
     mayBeEmpty,
     listed: new Set([...commonErrors, ...errors]),
-    path: parameters === undefined ? () => Either.right(path) : pathEncoder(path, parameters()),
-    query: query === undefined ? noQuery : encoder<unknown, Query>(query()),
-    payload: payload === undefined ? undefined : payloadEncoder(payload()),
-    // Compiled on first use, because lists have their own decoder.
-    decode: (body) => (decode ??= decoder<unknown, unknown>(success()))(body)
+    path: parameters === undefined ? () => Result.succeed(path) : pathEncoder(path, parameters),
+    query: query === undefined ? () => Result.succeed({}) : encoder(query),
+    // True because no schema of the catalogue requires a service.
+    payload: payload === undefined ? undefined : encoder(payload as Schema.Encoder<unknown>),
+    // Compiled on first use, because lists have their own decoder. True for the same reason.
+    decode: (body) => (decode ??= decoder(success as Schema.Decoder<unknown>))(body)
   }
 }
 
@@ -149,7 +120,7 @@ const compiled = new Map<OperationName, Operation>()
  * @category contract
  */
 export const operation = (name: OperationName): Operation => {
-  const known = compiled.get(name) ?? compile(name)
-  compiled.set(name, known)
-  return known
+  const operation = compiled.get(name) ?? compile(name)
+  compiled.set(name, operation)
+  return operation
 }

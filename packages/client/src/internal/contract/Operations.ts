@@ -4,34 +4,26 @@
  *
  * @since 0.1.0
  */
-import * as HttpBody from "@effect/platform/HttpBody"
-import type * as HttpClient from "@effect/platform/HttpClient"
-import { parseHttpDate } from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
-import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as HttpBody from "effect/http/HttpBody"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Schedule from "effect/Schedule"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type * as Tracer from "effect/Tracer"
 import * as CallOptions from "../../CallOptions.ts"
 import { InvalidInput } from "../../ClientError.ts"
-import type { AttemptFailure, CallFailure, OutcomeUnknown } from "../../ClientError.ts"
+import type { CallFailure, OutcomeUnknown } from "../../ClientError.ts"
 import type { RateLimit } from "../../RateLimit.ts"
 import { Settings } from "../../Settings.ts"
-import type { MonotonicMillis } from "../Compat.ts"
-import { fiberLocal, fromEither, monotonicNow, monotonicWith } from "../Compat.ts"
-import { deliver } from "../delivery/Delivery.ts"
+import * as Attempt from "../delivery/Attempt.ts"
+import { deliver, RetryBudget } from "../delivery/Delivery.ts"
 import type { Check } from "../delivery/Delivery.ts"
-import * as HttpAttempt from "../delivery/HttpAttempt.ts"
-import * as RateLimitedAttempt from "../delivery/RateLimitedAttempt.ts"
-import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.ts"
 import * as Contract from "./Contract.ts"
 import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.ts"
 import * as Pagination from "./Pagination.ts"
@@ -43,24 +35,22 @@ import * as Pagination from "./Pagination.ts"
  * @category models
  */
 export interface Reader<A> {
-  readonly decode: (body: unknown) => Either.Either<A, string>
+  readonly decode: (body: unknown) => Result.Result<A, string>
   /** The result for a response without a body, if the request determines it. */
   readonly whenEmpty?: (() => A) | undefined
   /** Fields of the result that the request determines, for responses that omit them. */
   readonly known?: Readonly<Record<string, unknown>> | undefined
 }
 
-interface SendOptions<A> {
+interface SendOptions<A> extends Pick<Attempt.ApiRequest, "canRepeat" | "onSent" | "onResponse"> {
   /** The result for a response without a body, if the contract allows one. */
   readonly whenEmpty?: () => A
   /** Fields of the result that the request determines, for responses that omit them. */
   readonly known?: Readonly<Record<string, unknown>>
   /** For `Checkable` operations. */
   readonly check?: Check<A>
-  /** The body, if it isn't JSON. */
+  /** The body, if it isn't the encoded payload. */
   readonly body?: HttpBody.HttpBody
-  /** As {@link ApiRequest.canRepeat}. */
-  readonly canRepeat?: (() => boolean) | undefined
 }
 
 /**
@@ -79,17 +69,8 @@ export type OpenFailure = ServiceError | CallFailure | OutcomeUnknown
  */
 export type ResultOf<Name extends OperationName> = Exclude<SuccessOf<Name>, void>
 
-/**
- * The `Date` header of the service's last success, if it had one, and the time of that response by the monotonic clock of this
- * process.
- */
-interface ServiceClock {
-  readonly date: DateTime.Utc | undefined
-  readonly receivedAt: MonotonicMillis
-}
-
 /** @since 0.1.0 @category services */
-export class Operations extends Context.Tag("@plaza/client/Operations")<Operations, {
+export class Operations extends Context.Service<Operations, {
   /** Sends an operation of the contract. */
   readonly send: <Name extends OperationName>(
     name: Name,
@@ -97,51 +78,68 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
     options?: SendOptions<ResultOf<Name>>
   ) => Effect.Effect<ResultOf<Name>, FailureOf<Name>>
   /** Reads pages of a list of the contract, up to an item that can't be decoded. */
-  readonly sendPage: <Name extends OperationName, A, I>(
+  readonly sendPage: <Name extends OperationName, A>(
     name: Name,
-    item: Schema.Schema<A, I>
-  ) => (urlParams: Pagination.PageRequest) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
+    item: Schema.Decoder<A>
+  ) => (
+    urlParams: Pagination.PageRequest,
+    options?: Pick<SendOptions<never>, "onResponse">
+  ) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
   /** Sends an encoded request. */
-  readonly sendOpen: <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
-  /** The clock of the service, from its last success. */
-  readonly serviceClock: Effect.Effect<ServiceClock>
+  readonly sendOpen: <A>(request: Attempt.ApiRequest, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
   /** How long the service may still change state after an ambiguous failure. */
   readonly settleTime: Duration.Duration
-}>() {}
+}>()("@plaza/client/Operations") {}
 
-const parse = (text: string): Either.Either<unknown, string> =>
-  Either.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
+/**
+ * The layer of a service on {@link Operations}: one service for each client. A layer of a constant is built once in a program, so within
+ * the services of one client it would give those of another; a fresh one would give a client two services, each with locks of its own.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerOf = <I, S>(key: Context.Key<I, S>, make: Effect.Effect<S, never, Operations>): Layer.Layer<I, never, Operations> => {
+  const services = new WeakMap<Operations["Service"], S>()
+  return Layer.fresh(Layer.effect(
+    key,
+    Effect.flatMap(Operations, (operations) => {
+      const service = services.get(operations)
+      return service === undefined
+        ? Effect.map(make, (made) => {
+          services.set(operations, made)
+          return made
+        })
+        : Effect.succeed(service)
+    })
+  ))
+}
 
-const isNonEmpty = (value: unknown): boolean => Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
+const parse = (text: string): Result.Result<unknown, string> =>
+  Result.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
+
+const isNonEmpty = (value: unknown): boolean => Predicate.isObjectOrArray(value) ? Object.keys(value).length > 0 : Boolean(value)
 
 /**
  * Whether the body of a success is an error envelope with an error of any form. An empty field `error` doesn't count.
  */
-const isError = (body: unknown): boolean => Predicate.isRecord(body) && isNonEmpty(body["error"])
+const isError = (body: unknown): boolean => Predicate.isObject(body) && "error" in body && isNonEmpty(body.error)
 
 /** Adds the fields that the request determines and the response omits. */
-const withKnownFields = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
-  Predicate.isRecord(body)
-    ? { ...body, ...Record.filter(known, (_, name) => body[name] === undefined || body[name] === null) }
-    : body
+const withKnownFields = (body: unknown, known: Readonly<Record<string, unknown>> | undefined): unknown =>
+  known === undefined || !Predicate.isObject(body)
+    ? body
+    : { ...body, ...Record.filter(known, (_, name) => Predicate.isNullish(Reflect.get(body, name))) }
 
-const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
-  body.trim() === "" && reader.whenEmpty !== undefined
-    ? Either.right(reader.whenEmpty())
-    : Either.flatMap(parse(body),
-      (value) => isError(value) ? Either.left("it is an error") : reader.decode(withKnownFields(value, reader.known)))
-
-/** The failure of a success that can't be decoded: a service fault for a read, `UnreadableSuccess` for a write. */
-const unreadable = (request: ApiRequest, attempts: number, { body, status }: ApiResponse, why: string): AttemptFailure =>
-  request.delivery === "Read"
-    ? new UnrecognizedError({
-      status,
-      category: "ServiceFault",
-      attempts,
-      message: `the response with status ${status} can't be decoded (${why})`,
-      details: { body: HttpAttempt.excerptOf(body) }
-    })
-    : HttpAttempt.unreadable(request, attempts, status, `its response can't be decoded (${why})`, body)
+const read = <A>(body: string, reader: Reader<A>): Result.Result<A, string> => {
+  if (body.trim() === "" && reader.whenEmpty !== undefined) {
+    return Result.succeed(reader.whenEmpty())
+  }
+  const parsed = parse(body)
+  if (Result.isFailure(parsed)) {
+    return Result.fail(parsed.failure)
+  }
+  return isError(parsed.success) ? Result.fail("it is an error") : reader.decode(withKnownFields(parsed.success, reader.known))
+}
 
 /**
  * Creates a JSON body. Fails for a value that JSON can't represent, such as a cycle.
@@ -149,36 +147,14 @@ const unreadable = (request: ApiRequest, attempts: number, { body, status }: Api
  * @since 0.1.0
  * @category encoding
  */
-export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, InvalidInput> =>
-  Either.try({
-    try: () => HttpBody.unsafeJson(value),
+export const jsonBody = (value: unknown): Result.Result<HttpBody.HttpBody, InvalidInput> =>
+  Result.try({
+    try: () => HttpBody.jsonUnsafe(value),
     catch: () => new InvalidInput({ field: "", message: "the body can't be encoded as JSON" })
   })
 
 /** The wait budget of the call whose outcome a check searches for. */
-const checkedCall = fiberLocal<RateLimitedAttempt.WaitBudget | undefined>("@plaza/client/CheckedCall", undefined)
-
-/** Runs a check under the span of its call and within the call's maximum wait. */
-const withCallContext = <A>(
-  span: Tracer.Span,
-  budget: RateLimitedAttempt.WaitBudget,
-  check: Check<A> | undefined
-): Check<A> | undefined =>
-  check?.lookUp === undefined
-    ? check
-    : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), checkedCall.locallyWith(() => budget)) }
-
-// The caller passes a body that isn't JSON. Otherwise, an operation without a payload has no body.
-const bodyOf = (
-  operation: Contract.Operation,
-  payload: unknown,
-  given: HttpBody.HttpBody | undefined
-): Either.Either<HttpBody.HttpBody, InvalidInput> =>
-  given !== undefined
-    ? Either.right(given)
-    : operation.payload === undefined
-    ? Either.right(HttpBody.empty)
-    : Either.flatMap(operation.payload(payload), jsonBody)
+const CheckedCall = Context.Reference<Attempt.WaitBudget | undefined>("@plaza/client/CheckedCall", { defaultValue: () => undefined })
 
 interface Parts {
   readonly path?: unknown
@@ -186,18 +162,18 @@ interface Parts {
   readonly payload?: unknown
 }
 
+/** Encodes a request. An operation without a payload and without a body of the caller has none. */
 const apiRequestOf = (
   operation: Contract.Operation,
   parts: Parts,
-  { body, canRepeat }: Pick<SendOptions<unknown>, "body" | "canRepeat"> = {}
-): Either.Either<ApiRequest, InvalidInput> =>
-  Either.map(
-    Either.all({
-      path: operation.path(parts.path),
-      query: operation.query(parts.urlParams),
-      body: bodyOf(operation, parts.payload, body)
-    }),
-    ({ body, path, query }) => ({
+  options: Pick<SendOptions<unknown>, "body" | "canRepeat" | "onSent" | "onResponse">
+): Result.Result<Attempt.ApiRequest, InvalidInput> =>
+  Result.gen(function*() {
+    const path = yield* operation.path(parts.path)
+    const query = yield* operation.query(parts.urlParams)
+    const payload = operation.payload === undefined ? undefined : yield* operation.payload(parts.payload)
+    const body = options.body ?? (operation.payload === undefined ? HttpBody.empty : yield* jsonBody(payload))
+    return {
       operation: operation.name,
       area: operation.area,
       delivery: operation.delivery,
@@ -206,90 +182,91 @@ const apiRequestOf = (
       path,
       query,
       body,
-      canRepeat
-    })
-  )
+      canRepeat: options.canRepeat,
+      onSent: options.onSent,
+      onResponse: options.onResponse
+    }
+  })
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
-  Operations["Type"],
+  Operations["Service"],
   never,
   HttpClient.HttpClient | RateLimit | Settings | Scope.Scope
 > = Effect.gen(function*() {
   const settings = yield* Settings
-  const attempt = yield* RateLimitedAttempt.make
-  let latest: { readonly date: string | undefined; readonly receivedAt: MonotonicMillis } = {
-    date: undefined,
-    receivedAt: yield* monotonicNow
-  }
+  const { attempt, redaction } = yield* Attempt.make
+  const budget = settings.retryBudget ? new RetryBudget() : undefined
+  const ownObservers = settings.onAttempt === undefined ? [] : [settings.onAttempt]
 
-  const sendOpen = <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
+  const sendOpen = <A>(request: Attempt.ApiRequest, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
     Effect.useSpan(`plaza.${request.operation}`, {
-      captureStackTrace: false,
       attributes: {
         "plaza.area": request.area,
         "plaza.operation": request.operation,
         "plaza.delivery": request.delivery
       }
     }, (span) =>
-      Effect.flatMap(CallOptions.current, ({ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }) =>
-        checkedCall.with((shared) => {
-          const waitBudget = shared ?? RateLimitedAttempt.waitBudget(maxWait)
-          return deliver(
-            (number) =>
-              Effect.flatMap(attempt({ request, number, waitBudget, timeout, span }), (response) =>
-                monotonicWith((receivedAt) => {
-                  latest = { date: response.date, receivedAt }
-                  return fromEither(Either.mapLeft(read(response.body, reader), (why) =>
-                    unreadable(request, number, response, why)))
-                })),
-            {
-              operation: request.operation,
-              delivery: request.delivery,
-              retry: request.canRepeat === undefined ? retry : Schedule.whileInput(retry, request.canRepeat),
-              check: withCallContext(span, waitBudget, check)
-            }
-          )
-        })))
+      Effect.withFiber((fiber): Effect.Effect<A, OpenFailure> => {
+        const options = fiber.getRef(CallOptions.CurrentCallOptions)
+        if (Result.isFailure(options)) {
+          return Effect.fail(options.failure)
+        }
+        const { maxWait = settings.maxWait, onAttempt, retry = settings.retry, timeout = settings.timeout } = options.success
+        const checkedCall = fiber.getRef(CheckedCall)
+        const waitBudget = checkedCall ?? { left: maxWait }
+        const call = { request, waitBudget, timeout, span }
+        return deliver(
+          (progress, isRetry) =>
+            Effect.flatMap(attempt(call, progress, isRetry), ({ body, status }) => {
+              const result = read(body, reader)
+              return Result.isSuccess(result)
+                ? Effect.succeed(result.success)
+                : Effect.fail(Attempt.undecodable(request, progress.number, status, result.failure, body))
+            }),
+          (number) => Attempt.progress(request, number),
+          {
+            request,
+            retry,
+            redaction,
+            // The requests of a check are free.
+            budget: checkedCall === undefined ? budget : undefined,
+            observers: onAttempt === undefined ? ownObservers : [onAttempt, ...ownObservers],
+            // A check runs under the span of its call and within the call's maximum wait.
+            check: check?.lookUp === undefined
+              ? check
+              : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), Effect.provideService(CheckedCall, waitBudget)) }
+          }
+        )
+      }))
 
   const send = (name: OperationName, parts: Parts, options: SendOptions<unknown> = {}) => {
     const operation = Contract.operation(name)
-    const reader = {
+    const request = apiRequestOf(operation, parts, options)
+    return Result.isFailure(request) ? Effect.fail(request.failure) : sendOpen(request.success, {
       decode: operation.decode,
       whenEmpty: operation.mayBeEmpty ? options.whenEmpty : undefined,
       known: options.known
-    }
-    return Either.match(apiRequestOf(operation, parts, options), {
-      onLeft: Effect.fail,
-      onRight: (request) => sendOpen(request, reader, options.check)
-    })
+    }, options.check)
   }
 
-  const sendPage = <A, I>(name: OperationName, item: Schema.Schema<A, I>) => {
+  const sendPage = <A>(name: OperationName, item: Schema.Decoder<A>) => {
     // Compiled on first use, because most programs read no list.
     let decode: Reader<Pagination.FetchedPage<A>>["decode"] | undefined
-    return (urlParams: Pagination.PageRequest) =>
+    return (urlParams: Pagination.PageRequest, options: Pick<SendOptions<never>, "onResponse"> = {}) =>
       Effect.suspend(() => {
         decode ??= Pagination.pageDecoder(item)
-        const reader = { decode }
-        return Either.match(apiRequestOf(Contract.operation(name), { urlParams }), {
-          onLeft: Effect.fail,
-          onRight: (request) => sendOpen(request, reader)
-        })
+        const request = apiRequestOf(Contract.operation(name), { urlParams }, options)
+        return Result.isFailure(request) ? Effect.fail(request.failure) : sendOpen(request.success, { decode })
       })
   }
 
   return {
     // True because the contract determines request, result and failures by name. The compiled operations lose these types.
-    send: send as Operations["Type"]["send"],
+    send: send as Operations["Service"]["send"],
     // True for the same reason as for `send`.
-    sendPage: sendPage as Operations["Type"]["sendPage"],
+    sendPage: sendPage as Operations["Service"]["sendPage"],
     sendOpen,
-    settleTime: settings.settleTime,
-    // Parsed on use, because few operations need it.
-    serviceClock: Effect.sync(() => {
-      const millis = parseHttpDate(latest.date)
-      return { date: millis === undefined ? undefined : DateTime.unsafeMake(millis), receivedAt: latest.receivedAt }
-    })
+    settleTime: settings.settleTime
   }
 })

@@ -10,11 +10,9 @@ import type { ServiceError } from "@plaza/domain/Errors"
 import type { Cursor } from "@plaza/domain/Ids"
 import * as Limits from "@plaza/domain/Limits"
 import { Page } from "@plaza/domain/Resources"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "../../ClientError.ts"
@@ -65,22 +63,22 @@ export type ListFailure = InvalidInput | CursorRepeated | CursorRejected | Unrea
  * @since 0.1.0
  * @category decoding
  */
-export const pageDecoder = <A, I>(item: Schema.Schema<A, I>) => {
+export const pageDecoder = <A>(item: Schema.Decoder<A>): (body: unknown) => Result.Result<FetchedPage<A>, string> => {
   const whole = decoder(Page(item))
   const envelope = decoder(Page(Schema.Unknown))
   const one = decoder(item)
-  return (body: unknown): Either.Either<FetchedPage<A>, string> =>
-    Either.orElse(whole(body), () =>
-      Either.flatMap(envelope(body), (page) => {
+  return (body) =>
+    Result.orElse(whole(body), () =>
+      Result.map(envelope(body), ({ data: items, nextCursor }) => {
         const data: Array<A> = []
-        for (const [index, value] of page.data.entries()) {
+        for (const [index, value] of items.entries()) {
           const decoded = one(value)
-          if (Either.isLeft(decoded)) {
-            return Either.right({ data, nextCursor: page.nextCursor, unreadable: { index, why: decoded.left } })
+          if (Result.isFailure(decoded)) {
+            return { data, nextCursor, unreadable: { index, why: decoded.failure } }
           }
-          data.push(decoded.right)
+          data.push(decoded.success)
         }
-        return Either.right({ data, nextCursor: page.nextCursor })
+        return { data, nextCursor }
       }))
 }
 
@@ -123,6 +121,36 @@ const rejected = (operation: string, number: number, cause: ServiceError) =>
     cause
   })
 
+// A cycle of this many pages is detected at its first repetition.
+const mostRecent = 100
+
+/**
+ * Detects a cursor that a list returned before, in constant memory: among the most recent ones, and by a comparison with one that moves
+ * on to pages 1, 2, 4, 8 and so on, which meets every cycle in the end.
+ */
+const repetitions = (first: Cursor | undefined): (cursor: Cursor) => boolean => {
+  const recent = new Set(first === undefined ? [] : [first])
+  let anchor = first
+  let count = 0
+  let nextAnchor = 1
+  return (cursor) => {
+    if (cursor === anchor || recent.has(cursor)) {
+      return true
+    }
+    count++
+    if (count === nextAnchor) {
+      anchor = cursor
+      nextAnchor *= 2
+    }
+    recent.add(cursor)
+    for (const oldest of recent) {
+      if (recent.size <= mostRecent) break
+      recent.delete(oldest)
+    }
+    return false
+  }
+}
+
 /**
  * The pages of a list, up to the limit in total.
  *
@@ -134,10 +162,10 @@ export const pages = <A, E, R>(
   fetch: (request: PageRequest) => Effect.Effect<FetchedPage<A>, E, R>,
   options: ListOptions = {}
 ): Stream.Stream<Page<A>, E | ListFailure, R> =>
-  Stream.unwrapScoped(Effect.gen(function*() {
+  Stream.unwrap(Effect.gen(function*() {
     const { limit, pageSize } = yield* check(options)
     const scope = yield* Effect.scope
-    const seen = new Set<Cursor>(options.cursor === undefined ? [] : [options.cursor])
+    const isRepeated = repetitions(options.cursor)
 
     const ahead = (next: Next) =>
       fetch({ limit: Math.min(pageSize, next.remaining), ...(next.cursor === undefined ? {} : { cursor: next.cursor }) }).pipe(
@@ -149,10 +177,11 @@ export const pages = <A, E, R>(
         Effect.forkIn(scope)
       )
 
-    const repeated = new CursorRepeated({
-      operation,
-      message: `${operation} returned the same cursor twice, so the list might never end; read it again from its beginning`
-    })
+    const repeated = () =>
+      new CursorRepeated({
+        operation,
+        message: `${operation} returned the same cursor twice, so the list might never end; read it again from its beginning`
+      })
 
     const unreadable = ({ cursor, number }: Next, nextCursor: Cursor | null, { index, why }: { index: number; why: string }) =>
       new UnreadableItem({
@@ -166,37 +195,40 @@ export const pages = <A, E, R>(
           : `to continue with the next page, start from cursor ${JSON.stringify(nextCursor)}`)
       })
 
-    type Fetched = Effect.Effect.Success<ReturnType<typeof ahead>>
-    type Step = Option.Option<Fetched | UnreadableItem>
+    type Ahead = Effect.Success<ReturnType<typeof ahead>>
+    type Failures = E | CursorRejected | CursorRepeated | UnreadableItem
+    /** The page to come, the failure to come, or nothing. */
+    type State = Ahead | UnreadableItem | undefined
 
-    const step = ({ next, page }: { readonly page: FetchedPage<A>; readonly next: Next }) =>
-      Effect.gen(function*() {
-        const { nextCursor } = page
-        const { remaining } = next
-        const data = page.data.length > remaining ? page.data.slice(0, remaining) : page.data
-        const left = remaining - data.length
-        const done = (after: Step) => [{ data, nextCursor }, after] as const
-        if (left > 0 && page.unreadable !== undefined) {
-          const failure = unreadable(next, nextCursor, page.unreadable)
-          return data.length === 0 ? yield* failure : done(Option.some(failure))
-        }
-        if (nextCursor === null || left === 0) {
-          return done(Option.none())
-        }
-        if (seen.has(nextCursor)) {
-          return yield* repeated
-        }
-        seen.add(nextCursor)
-        return done(Option.some(yield* ahead({ cursor: nextCursor, remaining: left, number: next.number + 1 })))
-      })
+    const step = ({ next, page }: { readonly page: FetchedPage<A>; readonly next: Next }): Effect.Effect<
+      readonly [Page<A>, State],
+      Failures,
+      R
+    > => {
+      const { nextCursor } = page
+      const data = page.data.length > next.remaining ? page.data.slice(0, next.remaining) : page.data
+      const remaining = next.remaining - data.length
+      if (remaining > 0 && page.unreadable !== undefined) {
+        const failure = unreadable(next, nextCursor, page.unreadable)
+        return data.length === 0 ? Effect.fail(failure) : Effect.succeed([{ data, nextCursor }, failure])
+      }
+      if (nextCursor === null || remaining === 0) {
+        return Effect.succeed([{ data, nextCursor }, undefined])
+      }
+      return isRepeated(nextCursor)
+        ? Effect.fail(repeated())
+        : Effect.map(ahead({ cursor: nextCursor, remaining, number: next.number + 1 }), (ahead) => [{ data, nextCursor }, ahead])
+    }
 
-    const first: Step = Option.some(yield* ahead({ cursor: options.cursor, remaining: limit, number: 1 }))
-    return Stream.unfoldEffect(first, (after) =>
-      Option.match(after, {
-        onNone: () => Effect.succeedNone,
-        onSome: (fetched) =>
-          fetched instanceof UnreadableItem ? Effect.fail(fetched) : Effect.asSome(Effect.flatMap(Fiber.join(fetched), step))
-      }))
+    return Stream.unfold<State, Page<A>, Failures, R>(
+      yield* ahead({ cursor: options.cursor, remaining: limit, number: 1 }),
+      (state) =>
+        state === undefined
+          ? Effect.succeed(undefined)
+          : state instanceof UnreadableItem
+          ? Effect.fail(state)
+          : Effect.flatMap(Fiber.join(state), step)
+    )
   }))
 
 /**
@@ -206,4 +238,4 @@ export const pages = <A, E, R>(
  * @category streams
  */
 export const items = <A, E, R>(list: Stream.Stream<Page<A>, E, R>): Stream.Stream<A, E, R> =>
-  Stream.mapConcatChunk(list, ({ data }) => Chunk.unsafeFromArray(data))
+  Stream.flatMap(list, ({ data }) => Stream.fromArray(data))

@@ -6,15 +6,21 @@
  *
  * @since 0.1.0
  */
-import type { DeliveryClass } from "@plaza/domain/Delivery"
+import type { DeliveryClass } from "@plaza/domain/Operations"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import type * as Schedule from "effect/Schedule"
+import * as Schedule from "effect/Schedule"
+import type * as CallOptions from "../../CallOptions.ts"
 import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.ts"
 import { isServiceError, OutcomeUnknown } from "../../ClientError.ts"
 import * as Metrics from "../../Metrics.ts"
-import { driver } from "../Compat.ts"
+import type * as Redaction from "../../Redaction.ts"
+import { monotonicNowUnsafe } from "../Time.ts"
+import type * as Attempt from "./Attempt.ts"
 import * as MayHaveHappened from "./MayHaveHappened.ts"
 
 /**
@@ -33,32 +39,65 @@ export interface Check<A> {
   readonly suggestsDone?: (failure: AttemptFailure) => boolean
 }
 
+// A retry costs as much as 14 successes earn, and a full budget pays for 35 retries. The numbers are those of gRPC and of cloud SDKs.
+const mostTokens = 500
+const retryTokens = 14
+
+/**
+ * The tokens for the retries of a client.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class RetryBudget {
+  private tokens = mostTokens
+
+  /** Pays for a retry. Returns false without enough tokens. */
+  pay(): boolean {
+    const canPay = this.tokens >= retryTokens
+    this.tokens -= canPay ? retryTokens : 0
+    return canPay
+  }
+
+  earn(): void {
+    this.tokens = Math.min(mostTokens, this.tokens + 1)
+  }
+}
+
 /** @since 0.1.0 @category models */
 export interface Delivery<A> {
-  readonly operation: string
-  readonly delivery: DeliveryClass
+  readonly request: Attempt.ApiRequest
   readonly retry: Schedule.Schedule<unknown, AttemptFailure>
+  /** Undefined if retries are free. */
+  readonly budget: RetryBudget | undefined
+  readonly observers: ReadonlyArray<CallOptions.OnAttempt>
+  readonly redaction: Redaction.Redaction
   /** For `Checkable` operations. */
   readonly check?: Check<A> | undefined
 }
 
 /**
  * - `retryable`: the service did nothing, and another attempt may succeed.
+ * - `rateLimited`: the same, after the pause that the rate limit knows.
  * - `ambiguous`: the service may have carried out the request.
  * - `final`: another attempt can't succeed.
  */
-type Classification = "retryable" | "ambiguous" | "final"
+type Classification = "retryable" | "rateLimited" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
 const classify = (failure: AttemptFailure, delivery: DeliveryClass): Classification => {
   if (isServiceError(failure)) {
+    if (failure.category === "RateLimited") {
+      // A proxy may have passed on a request that it refuses, so its 429 doesn't show that a write did not happen.
+      return delivery === "Read" || delivery === "Repeatable" || !MayHaveHappened.of(failure)
+        ? "rateLimited"
+        : delivery === "Checkable"
+        ? "ambiguous"
+        : "final"
+    }
     if (delivery === "Read" ? failure.status === 408 : MayHaveHappened.isAmbiguousStatus(failure.status)) {
       return "ambiguous"
-    }
-    // `RateLimitedAttempt` retries after a 429. A 429 here is beyond the maximum wait, or a proxy's to a write that can't be repeated.
-    if (failure.category === "RateLimited") {
-      return delivery === "Checkable" && MayHaveHappened.of(failure) ? "ambiguous" : "final"
     }
     return failure.category === "ServiceFault" ? "ambiguous" : "final"
   }
@@ -89,30 +128,76 @@ const isClosed = (failure: AttemptFailure): boolean => failure._tag === "Connect
 const isReportedIfRepeatable = ({ _tag }: AttemptFailure): boolean => _tag !== "ConnectionFailed" && _tag !== "ClientClosed"
 
 /**
- * Runs attempts, numbered from 1, until an attempt succeeds or the rules end the call.
+ * Runs attempts until an attempt succeeds or the rules end the call.
  *
  * @since 0.1.0
  * @category delivery
  */
 export const deliver = <A>(
-  attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
+  attempt: (progress: Attempt.Progress, isRetry: boolean) => Effect.Effect<A, AttemptFailure>,
+  newProgress: (number: number) => Attempt.Progress,
   options: Delivery<A>
-): Outcome<A> => Effect.catchAll(attempt(1), (failure) => retry(failure, attempt, options))
+): Outcome<A> =>
+  Effect.suspend(() => {
+    const first = newProgress(1)
+    return Effect.matchEffect(attempt(first, false), {
+      onFailure: (failure) => retry(failure, first, attempt, newProgress, options),
+      onSuccess: (result) => succeed(options, first, result)
+    })
+  })
+
+const succeed = <A>(options: Delivery<A>, progress: Attempt.Progress, result: A): Effect.Effect<A> => {
+  options.budget?.earn()
+  return options.observers.length === 0
+    ? Effect.succeed(result)
+    : Effect.as(observe(options, progress, undefined, undefined), result)
+}
+
+/** Reports an attempt to the observers. An observer that fails, dies or interrupts itself changes nothing. */
+const observe = <A>(
+  { observers, redaction, request }: Delivery<A>,
+  progress: Attempt.Progress,
+  failure: AttemptFailure | undefined,
+  delay: Duration.Duration | undefined
+): Effect.Effect<void> =>
+  // An attempt without a slot sent no request.
+  observers.length === 0 || progress.sentAt === undefined ? Effect.void : Clock.clockWith((clock) => {
+    const attempt: CallOptions.Attempt = {
+      operation: request.operation,
+      number: progress.number,
+      duration: Duration.millis((progress.endedAt ?? monotonicNowUnsafe(clock)) - (progress.sentAt ?? 0)),
+      status: progress.head?.status,
+      headers: redaction.headers(progress.head?.headers ?? {}),
+      failure,
+      delay
+    }
+    return Effect.forEach(observers, (onAttempt) =>
+      Effect.flatMap(Effect.exit(Effect.suspend(() => effectOf(onAttempt(attempt)))), (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : Effect.logError("on_attempt.failed", exit.cause)), { discard: true })
+  })
+
+/** The result of an observer, which code without types may not make an Effect. */
+const effectOf = (result: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.isEffect(result) ? result : Effect.die(new TypeError("onAttempt must return an Effect"))
 
 /** Continues a call after its first attempt failed. */
 const retry = <A>(
-  first: AttemptFailure,
-  attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
+  failureOfFirst: AttemptFailure,
+  first: Attempt.Progress,
+  attempt: (progress: Attempt.Progress, isRetry: boolean) => Effect.Effect<A, AttemptFailure>,
+  newProgress: (number: number) => Attempt.Progress,
   options: Delivery<A>
 ): Outcome<A> =>
-  Effect.flatMap(driver(options.retry), (next) => {
-    const { check, delivery, operation } = options
+  Effect.flatMap(Effect.all([Schedule.toStep(options.retry), Clock.Clock]), ([step, clock]) => {
+    const { budget, check, request: { canRepeat, delivery, operation } } = options
     let attempts = 1
     /** Whether any attempt so far had an ambiguous failure. */
     let mayHaveSucceeded = false
     /** Whether the service may have carried out any attempt so far, a refused one of a proxy included. */
     let mayHaveHappened = false
     let lastErrorResponse: AttemptFailure | undefined
+    // Elapsed time by the monotonic clock, because the wall clock may be set during an outage.
+    const wallOffset = clock.currentTimeMillisUnsafe() - monotonicNowUnsafe(clock)
 
     const unknown = (cause: Failure | Inconclusive, likely?: "done") =>
       new OutcomeUnknown({
@@ -143,53 +228,95 @@ const retry = <A>(
       )
     }
 
-    const run: Outcome<A> = Effect.suspend(() => {
-      attempts++
-      return Effect.catchAll(attempt(attempts), after)
-    })
+    const run = (isRetry: boolean): Outcome<A> =>
+      Effect.suspend(() => {
+        attempts++
+        const progress = newProgress(attempts)
+        return Effect.andThen(
+          Metric.update(Metrics.retries, 1),
+          Effect.matchEffect(attempt(progress, isRetry), {
+            onFailure: (failure) => after(failure, progress),
+            onSuccess: (result) => succeed(options, progress, result)
+          })
+        )
+      })
 
-    const retryAfterDelay = (failure: AttemptFailure): Outcome<A> =>
-      Effect.flatMap(next(failure), (recurs) =>
-        recurs
-          ? Effect.logDebug("retry").pipe(
-            Effect.annotateLogs({ operation, attempt: attempts + 1, after: failure._tag }),
-            Effect.andThen(Metric.increment(Metrics.retries)),
-            Effect.andThen(run)
-          )
-          : end(failure))
+    const endAfter = (failure: AttemptFailure, progress: Attempt.Progress): Outcome<A> =>
+      Effect.andThen(observe(options, progress, failure, undefined), end(failure))
+
+    const runAfter = (failure: AttemptFailure, progress: Attempt.Progress, delay: Duration.Duration, isRetry: boolean): Outcome<A> =>
+      Effect.logDebug("retry").pipe(
+        Effect.annotateLogs({ operation, attempt: attempts + 1, after: failure._tag }),
+        Effect.andThen(observe(options, progress, failure, delay)),
+        Effect.andThen(isRetry ? Effect.void : Effect.sleep(delay)),
+        Effect.andThen(run(isRetry))
+      )
+
+    /** Retries by the schedule, as long as the source of the body and the budget allow it. */
+    const retryAfterDelay = (failure: AttemptFailure, progress: Attempt.Progress): Outcome<A> =>
+      Effect.suspend(() =>
+        canRepeat?.() === false
+          ? endAfter(failure, progress)
+          : Effect.matchEffect(step(wallOffset + monotonicNowUnsafe(clock), failure), {
+            onFailure: () => endAfter(failure, progress),
+            onSuccess: ([, delay]) =>
+              budget?.pay() === false
+                ? endAfter(failure, progress)
+                // Whole milliseconds are the unit of timers.
+                : runAfter(failure, progress, Duration.millis(Math.ceil(Duration.toMillis(delay))), false)
+          })
+      )
 
     /** Searches for the result of the last attempt, and continues with `otherwise` if the attempt had no effect. */
     const lookUp = (
+      lookUp: Effect.Effect<Option.Option<A>, Failure | Inconclusive>,
+      failure: AttemptFailure,
+      progress: Attempt.Progress,
       otherwise: Outcome<A>,
       undecided: (cause: Failure | Inconclusive) => AttemptFailure | OutcomeUnknown
     ): Outcome<A> =>
-      check?.lookUp === undefined
-        ? otherwise
-        : Effect.matchEffect(check.lookUp, {
-          onFailure: (cause) => Effect.fail(undecided(cause)),
-          onSuccess: Option.match({ onNone: () => otherwise, onSome: (found) => Effect.succeed(found) })
+      Effect.matchEffect(lookUp, {
+        onFailure: (cause) => Effect.andThen(observe(options, progress, failure, undefined), Effect.fail(undecided(cause))),
+        onSuccess: Option.match({
+          onNone: () => otherwise,
+          onSome: (result) => Effect.as(observe(options, progress, failure, undefined), result)
         })
+      })
 
-    const after = (failure: AttemptFailure): Outcome<A> => {
+    const after = (failure: AttemptFailure, progress: Attempt.Progress): Outcome<A> => {
+      progress.endedAt = monotonicNowUnsafe(clock)
       lastErrorResponse = isServiceError(failure) ? failure : lastErrorResponse
       mayHaveHappened ||= MayHaveHappened.of(failure)
+      const counted = isServiceError(failure) && failure.category === "RateLimited" ? Metric.update(Metrics.rateLimited, 1) : Effect.void
+      return Effect.andThen(counted, decide(failure, progress))
+    }
+
+    const decide = (failure: AttemptFailure, progress: Attempt.Progress): Outcome<A> => {
       switch (classify(failure, delivery)) {
         case "final":
-          return failure._tag === "UnreadableSuccess" ? lookUp(end(failure), () => failure) : end(failure)
+          return failure._tag === "UnreadableSuccess" && check?.lookUp !== undefined
+            ? lookUp(check.lookUp, failure, progress, endAfter(failure, progress), () => failure)
+            : endAfter(failure, progress)
         case "retryable":
-          return retryAfterDelay(failure)
+          return retryAfterDelay(failure, progress)
+        case "rateLimited":
+          return canRepeat?.() === false
+            ? endAfter(failure, progress)
+            // The rate limit waits for the pause.
+            : runAfter(failure, progress, (isServiceError(failure) ? failure.retryAfter : undefined) ?? Duration.zero, true)
         case "ambiguous": {
           mayHaveSucceeded = true
           if (isClosed(failure)) {
-            return end(failure)
+            return endAfter(failure, progress)
           }
-          const otherwise = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure))
-            ? end(failure)
-            : retryAfterDelay(failure)
-          return lookUp(otherwise, unknown)
+          if (check?.lookUp === undefined) {
+            return delivery === "Once" ? endAfter(failure, progress) : retryAfterDelay(failure, progress)
+          }
+          const otherwise = mayStillRun(failure) ? endAfter(failure, progress) : retryAfterDelay(failure, progress)
+          return lookUp(check.lookUp, failure, progress, otherwise, unknown)
         }
       }
     }
 
-    return after(first)
+    return after(failureOfFirst, first)
   })

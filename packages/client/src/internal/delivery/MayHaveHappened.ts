@@ -6,14 +6,12 @@
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
-import * as Predicate from "effect/Predicate"
+import type { PlatformError } from "effect/PlatformError"
 import type { Failure, Inconclusive } from "../../ClientError.ts"
 import { isServiceError } from "../../ClientError.ts"
 
-// A symbol that isn't enumerable: no part of the failure's equality, JSON or log. Effect wraps failures in proxies, which pass it
-// on; a `WeakMap` would not find them.
-const key: unique symbol = Symbol.for("@plaza/client/mayHaveHappened")
+// Beside the failures, because a property would be a part of their equality.
+const recorded = new WeakMap<object, boolean>()
 
 /**
  * Whether the service may have carried out a request that ended with this undocumented status below 500.
@@ -37,10 +35,7 @@ const byItself = (failure: Failure | Inconclusive | PlatformError): boolean =>
  * @since 0.1.0
  * @category predicates
  */
-export const of = (failure: Failure | Inconclusive | PlatformError): boolean => {
-  const recorded: unknown = Predicate.hasProperty(failure, key) ? failure[key] : undefined
-  return Predicate.isBoolean(recorded) ? recorded : byItself(failure)
-}
+export const of = (failure: Failure | Inconclusive | PlatformError): boolean => recorded.get(failure) ?? byItself(failure)
 
 /**
  * Records whether the service may have carried out the call that ends with this failure. Returns the failure.
@@ -49,14 +44,6 @@ export const of = (failure: Failure | Inconclusive | PlatformError): boolean => 
  * @category recording
  */
 export const record = <F extends object>(failure: F, mayHaveHappened: boolean): F => {
-  Reflect.defineProperty(failure, key, { value: mayHaveHappened, configurable: true })
+  recorded.set(failure, mayHaveHappened)
   return failure
 }
-
-/**
- * A failure of a call whose earlier attempt failed too: the service may have carried out either.
- *
- * @since 0.1.0
- * @category recording
- */
-export const after = <F extends Failure>(earlier: Failure, failure: F): F => of(earlier) ? record(failure, true) : failure

@@ -1,6 +1,6 @@
 /**
  * Compares the text and media of a listed post with those of a sent post. Services change texts when they store them: line ends,
- * white space, Unicode form, HTML escapes, truncation. The document doesn't show such changes.
+ * white space, Unicode form, HTML escapes, truncation, shortened links. The document doesn't show such changes.
  *
  * @since 0.1.0
  */
@@ -8,8 +8,8 @@ import type { NewPost } from "@plaza/domain/Requests"
 import type { Post } from "@plaza/domain/Resources"
 
 /**
- * - `same`: equal except for changes that services make.
- * - `possible`: the listed fields don't show whether it is the same post.
+ * - `same`: equal except for changes that keep the meaning of every character.
+ * - `possible`: the service may have made it of the sent post.
  * - `different`: another post.
  */
 type Match = "same" | "possible" | "different"
@@ -52,36 +52,56 @@ export const canonical = (text: string): string => unescaped(text).normalize("NF
 /** The letters and digits of a text. Only truncation changes them. */
 const essence = (text: string): string => unescaped(text).normalize("NFKD").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
-/** A text without the end that truncation leaves: an ellipsis, or half of an escape. */
-const withoutCut = (text: string): string => text.replace(/(?:\u2026|\.\.\.)\s*$/, "").replace(/&#?\w{0,8}$/, "")
+/** A text without the end that truncation leaves: an ellipsis, half of an escape, half of an emoji's name. */
+const withoutCut = (text: string): string => text.replace(/(?:\u2026|\.\.\.)\s*$/, "").replace(/(?:&#?\w{0,8}|:[\w+-]{0,40})$/, "")
 
-const wordsOf = (text: string): ReadonlySet<string> =>
-  new Set(unescaped(text).normalize("NFKD").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+/** Links, with a scheme or without, and mentions. */
+const isReplaced = (word: string): boolean => word.includes("://") || word.startsWith("@") || /[\p{L}\p{N}]\.[\p{L}\p{N}]/u.test(word)
 
-/** Whether most words of one text are also in the other, as after a change of markup, names or links. */
-const sharesWords = (sent: string, listed: string): boolean => {
-  const [one, other] = [wordsOf(sent), wordsOf(listed)]
-  const shared = [...one].filter((word) => other.has(word)).length
-  return shared > Math.min(one.size, other.size) / 2
+/** The words of a text, without those that services replace: links, mentions and the names of emoji. */
+const keptWords = (text: string): ReadonlySet<string> =>
+  new Set(
+    unescaped(text).normalize("NFKD").replace(/:[\w+-]{1,40}:/g, " ").toLowerCase().split(/\s+/)
+      .filter((word) => !isReplaced(word))
+      .flatMap((word) => word.replace(/\p{M}/gu, "").match(/[\p{L}\p{N}]+/gu) ?? [])
+  )
+
+/** Whether a service may have made the listed text of the sent one by replacing parts of it. */
+const mayBeRewritten = (sent: string, listed: string): boolean => {
+  const [before, after] = [keptWords(sent), keptWords(listed)]
+  // Only a link or an emoji: nothing of it need be left.
+  if (before.size === 0) {
+    return true
+  }
+  // The text may be cut after its first link or emoji.
+  if (after.size === 0) {
+    return /\p{Extended_Pictographic}/u.test(sent) || sent.split(/\s+/).some(isReplaced)
+  }
+  const shared = [...before].filter((word) => after.has(word)).length
+  return shared > Math.min(before.size, after.size) / 2
 }
 
 const compareTexts = (sent: string, listed: string): Match => {
   if (canonical(sent) === canonical(listed)) {
     return "same"
   }
-  if (sharesWords(sent, listed) || unknownReference.test(unescaped(listed))) {
+  if (canonical(sent) === "") {
+    return essence(listed) === "" ? "possible" : "different"
+  }
+  if (unknownReference.test(unescaped(listed))) {
     return "possible"
   }
   const whole = essence(sent)
   // The service may truncate a text before or after it escapes it.
   const shown = [listed, withoutCut(listed), withoutCut(unescaped(listed)), withoutCut(unescaped(withoutCut(listed)))]
-  return shown.some((text) => whole.startsWith(essence(text))) ? "possible" : "different"
+  return shown.some((text) => whole.startsWith(essence(text)) || mayBeRewritten(sent, text)) ? "possible" : "different"
 }
 
 const compareMedia = (sent: ReadonlyArray<string>, listed: ReadonlyArray<string>): Match =>
   JSON.stringify([...sent].sort()) === JSON.stringify([...listed].sort())
     ? "same"
-    : listed.length === 0 || listed.some((id) => sent.includes(id))
+    // The service may list media by other names, or omit them.
+    : sent.length > 0
     ? "possible"
     : "different"
 

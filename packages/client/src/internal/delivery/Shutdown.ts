@@ -34,7 +34,7 @@ export class Shutdown {
   }
 
   /** Fails with `ClientClosed` when the layer is released. */
-  readonly failed: Effect.Effect<never, ClientClosed> = Effect.async((resume) => {
+  readonly failed: Effect.Effect<never, ClientClosed> = Effect.callback((resume) => {
     const fail = () => resume(Effect.fail(clientClosed()))
     if (this.shutDown) {
       return fail()

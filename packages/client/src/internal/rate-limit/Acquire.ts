@@ -6,36 +6,40 @@
  */
 import { longestWait } from "@plaza/domain/ErrorResponse"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.ts"
 import type { PauseRequest, RateLimit, RequestOptions, Slot, WaitOptions } from "../../RateLimit.ts"
-import type { MonotonicMillis } from "../Compat.ts"
-import { monotonicWith, sleepUntil } from "../Compat.ts"
 import type { Shutdown } from "../delivery/Shutdown.ts"
 import { clientClosed } from "../delivery/Shutdown.ts"
-import type { BurstLimit } from "./BurstLimit.ts"
-import type { Pauses } from "./Pauses.ts"
-import type { Granted } from "./WaitQueue.ts"
+import type { MonotonicMillis } from "../Time.ts"
+import { monotonicWith, sleepUntil } from "../Time.ts"
+import type { Pacing, Pauses } from "./Pauses.ts"
+import { toWallClock } from "./Pauses.ts"
+import type { AcquireSlot, Restore, WaitFailure } from "./WaitQueue.ts"
 import { waitExceeded } from "./WaitQueue.ts"
 
-/** Restores the interruptibility of the caller that acquires the slot. @since 0.1.0 @category models */
-export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+/**
+ * The reserved slot of a call, until an attempt takes it out of the cell. The fibers of a call share the cell, so only one attempt
+ * takes the slot.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const CurrentReservation = Context.Reference<{ slot: Slot | undefined } | undefined>("@plaza/client/Reservation", {
+  defaultValue: () => undefined
+})
 
 /** The storage of slots. Its effects run uninterruptibly, except for parts that they restore. */
 interface SlotBackend<S> {
   readonly window: Duration.Duration
-  readonly burstLimit: BurstLimit
+  readonly pacing: Pacing
   readonly pauses: Pauses
   readonly shutdown: Shutdown
-  /** Acquires a slot or joins the wait queue, at this moment. The returned effect waits for the slot until the deadline. */
-  readonly acquire: (
-    now: MonotonicMillis,
-    deadline: MonotonicMillis,
-    options: WaitOptions,
-    restore: Restore
-  ) => Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>
+  readonly acquire: AcquireSlot<S>
   /** Marks the slot as used by a request. Acquires another slot if the lease of this slot is lost. */
   readonly send: <E>(slot: S, acquireOther: Effect.Effect<S, E>) => Effect.Effect<S, E>
   /** Records the end of the request in the slot. The service counted the request at some time before now. */
@@ -44,33 +48,37 @@ interface SlotBackend<S> {
   readonly discard: (slot: S) => Effect.Effect<void>
   /** Frees an unused slot. */
   readonly release: (slot: S) => Effect.Effect<void>
-  /** The number of requests of this process that the service accepted within the last window. */
-  readonly recent: (now: MonotonicMillis) => number
   /** The end of the key's pause. */
   readonly pausedUntil: () => MonotonicMillis
   /** Pauses the key for a time that ends after the current pause. */
   readonly pauseKey: (now: MonotonicMillis, time: Duration.Duration) => Effect.Effect<void>
   /** Removes the waiters of an operation from the queue, because the operation is paused for this time. They acquire again. */
   readonly pauseOperation: (operation: string, time: Duration.Duration) => Effect.Effect<void>
+  /** The free slots, if the key is not paused, and the requests in flight. */
+  readonly counts: Effect.Effect<{ readonly free: number; readonly inFlight: number }>
+  /** The number of requests in the wait queue. */
+  readonly waiting: () => number
 }
 
 /** @since 0.1.0 @category constructors */
-export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "pauseFor"> => {
-  const { burstLimit, pauses, shutdown } = backend
+export const from = <S>(backend: SlotBackend<S>): Omit<RateLimit["Service"], "occupy"> => {
+  const { pacing, pauses, shutdown } = backend
+  /** The number of requests that wait for the end of their operation's pause. */
+  let pausedRequests = 0
 
   const acquireAt = (
     now: MonotonicMillis,
     deadline: MonotonicMillis,
     options: WaitOptions,
     restore: Restore
-  ): Effect.Effect<S, RateLimitWaitExceeded | ClientClosed> => {
+  ): Effect.Effect<S, WaitFailure> => {
     if (shutdown.isShutDown || options.shutdown?.isShutDown === true) {
       return Effect.fail(clientClosed())
     }
     const until = pauses.until(options.operation, now)
     if (until === undefined) {
       return Effect.flatMap(backend.acquire(now, deadline, options, restore), (granted) =>
-        Option.isSome(granted) ? Effect.succeed(granted.value) : acquireBy(deadline, options, restore))
+        granted === undefined ? acquireBy(deadline, options, restore) : Effect.succeed(granted.slot))
     }
     if (until > deadline) {
       return waitExceeded(now, until, `${options.operation} is paused, most likely because a quota is exhausted`)
@@ -78,60 +86,44 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
     const ended = options.shutdown === undefined
       ? shutdown.failed
       : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
-    return Effect.andThen(pauses.during(restore(Effect.raceFirst(sleepUntil(until), ended))), acquireBy(deadline, options, restore))
+    pausedRequests++
+    return restore(Effect.raceFirst(sleepUntil(until), ended)).pipe(
+      Effect.ensuring(Effect.sync(() => pausedRequests--)),
+      Effect.andThen(acquireBy(deadline, options, restore))
+    )
   }
 
-  const acquireBy = (
-    deadline: MonotonicMillis,
-    options: WaitOptions,
-    restore: Restore
-  ): Effect.Effect<S, RateLimitWaitExceeded | ClientClosed> => monotonicWith((now) => acquireAt(now, deadline, options, restore))
+  const acquireBy = (deadline: MonotonicMillis, options: WaitOptions, restore: Restore): Effect.Effect<S, WaitFailure> =>
+    monotonicWith((now) => acquireAt(now, deadline, options, restore))
 
-  const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.DurationInput): MonotonicMillis => now + Duration.toMillis(maxWait)
-
-  const pauseKey = (now: MonotonicMillis, requested: Duration.Duration): Effect.Effect<void> =>
+  const pauseFor = (now: MonotonicMillis, requested: Duration.Duration, operation: string | undefined): Effect.Effect<void> =>
     Effect.suspend(() => {
       const time = Duration.min(requested, longestWait)
-      const before = backend.pausedUntil()
       const until = now + Duration.toMillis(time)
+      const before = operation === undefined ? backend.pausedUntil() : pauses.until(operation, now) ?? Number.NEGATIVE_INFINITY
       if (until <= before) {
         return Effect.void
       }
-      const report = before <= now && until > now ? pauses.report(undefined, now, until) : Effect.void
-      return Effect.andThen(report, backend.pauseKey(now, time))
-    })
-
-  const pauseOperation = (now: MonotonicMillis, operation: string, requested: Duration.Duration): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const time = Duration.min(requested, longestWait)
-      const until = now + Duration.toMillis(time)
-      const wasOpen = pauses.until(operation, now) === undefined
-      if (!pauses.add(operation, until)) {
-        return Effect.void
+      if (operation !== undefined) {
+        pauses.add(operation, until)
       }
-      const report = wasOpen ? pauses.report(operation, now, until) : Effect.void
-      return Effect.andThen(report, backend.pauseOperation(operation, time))
+      return Effect.andThen(
+        before <= now && until > now ? pauses.report(operation, now, until) : Effect.void,
+        operation === undefined ? backend.pauseKey(now, time) : backend.pauseOperation(operation, time)
+      )
     })
 
   const pauseAfter = (
     slot: S,
-    { counted, retryAfter = Duration.zero }: PauseRequest,
+    { counted, retryAfter }: PauseRequest,
     sentAt: MonotonicMillis,
     operation: string | undefined
   ): Effect.Effect<void> =>
     monotonicWith((now) => {
-      if (Duration.greaterThan(retryAfter, backend.window) && operation !== undefined) {
-        return Effect.andThen(pauseOperation(now, operation, retryAfter), backend.complete(slot))
-      }
-      if (counted) {
-        return Effect.andThen(pauseKey(now, retryAfter), backend.complete(slot))
-      }
-      // The allowance doesn't count refused requests, so with shorter pauses the refused requests alone could exceed the limit.
-      const pause = Duration.greaterThan(retryAfter, Duration.zero)
-        ? Duration.max(retryAfter, Duration.millis(burstLimit.interval))
-        : burstLimit.backoff(now, sentAt)
-      burstLimit.refused(now, sentAt, backend.recent(now), now + Duration.toMillis(pause))
-      return Effect.andThen(pauseKey(now, pause), backend.discard(slot))
+      const isQuota = operation !== undefined && retryAfter !== undefined && Duration.isGreaterThan(retryAfter, backend.window)
+      return isQuota || counted
+        ? Effect.andThen(pauseFor(now, retryAfter ?? Duration.zero, isQuota ? operation : undefined), backend.complete(slot))
+        : Effect.andThen(pauseFor(now, pacing.refused(now, sentAt, retryAfter), undefined), backend.discard(slot))
     })
 
   const sendIn = <A, E, R, E2>(
@@ -140,67 +132,80 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
     options: RequestOptions<E>,
     restore: Restore,
     acquireOther: Effect.Effect<S, E2>
-  ) =>
-    Effect.flatMap(backend.send(slot, acquireOther), (current) =>
-      monotonicWith((sentAt) => {
-        const complete = () => {
-          burstLimit.accepted(sentAt)
-          return backend.complete(current)
-        }
-        // No `onExit`, because the caller is uninterruptible.
-        return Effect.matchCauseEffect(restore(request), {
-          onFailure: (cause) => {
-            const pauseRequest = Option.getOrUndefined(
-              Option.flatMapNullable(Cause.failureOption(cause), (error) => options.pauseRequest?.(error))
-            )
-            const end = pauseRequest === undefined ? complete() : pauseAfter(current, pauseRequest, sentAt, options.operation)
-            return Effect.zipRight(end, Effect.failCause(cause))
-          },
-          onSuccess: (result) => Effect.as(complete(), result)
-        })
-      }))
+  ) => {
+    if (shutdown.isShutDown) {
+      return Effect.andThen(backend.release(slot), Effect.fail(clientClosed()))
+    }
+    return Effect.flatMap(backend.send(slot, acquireOther),
+      (current) =>
+        monotonicWith((sentAt) =>
+          Effect.onExit(restore(request), (exit) => {
+            const failure = Exit.isSuccess(exit) ? Option.none() : Cause.findErrorOption(exit.cause)
+            const pause = Option.isSome(failure) ? options.pauseRequest?.(failure.value) : undefined
+            if (pause !== undefined) {
+              return pauseAfter(current, pause, sentAt, options.operation)
+            }
+            pacing.accepted(sentAt)
+            return backend.complete(current)
+          })
+        ))
+  }
 
   return {
     reserve: (maxWait, waitOptions = {}) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(monotonicWith((now) => acquireAt(now, deadlineAfter(now, maxWait), waitOptions, restore)), (acquired) => {
+        Effect.gen(function*() {
+          const acquired = yield* monotonicWith((now) => acquireAt(now, now + Duration.toMillis(maxWait), waitOptions, restore))
           let isUsed = false
           const slot: Slot = {
             use: (request, options = {}) =>
               Effect.uninterruptibleMask((restore) => {
                 if (isUsed) {
-                  return Effect.dieMessage("a slot serves one request, before its scope closes; reserve another slot for the next request")
+                  return Effect.die(
+                    new Error("a slot serves one request, before its scope closes; reserve another slot for the next request")
+                  )
                 }
                 isUsed = true
-                // The maximum wait applied to the reservation. A request that loses its slot later waits without a deadline.
                 const operation = options.operation ?? waitOptions.operation
+                // The maximum wait applied to the reservation. A request that loses its slot later waits without a deadline.
                 const acquireOther = Effect.catchTag(
                   acquireBy(Number.POSITIVE_INFINITY, { ...waitOptions, operation }, restore),
                   "RateLimitWaitExceeded",
                   (error) => Effect.die(error)
                 )
-                return sendIn(acquired, request, options, restore, acquireOther)
+                return sendIn(acquired, request, { ...options, operation }, restore, acquireOther)
               })
           }
-          const releaseUnused = Effect.suspend(() => {
+          yield* Effect.addFinalizer(() => {
             if (isUsed) {
               return Effect.void
             }
             isUsed = true
             return backend.release(acquired)
           })
-          return Effect.as(Effect.addFinalizer(() => releaseUnused), slot)
+          return slot
         })
       ),
     withSlot: (maxWait, request, options = {}) =>
       Effect.uninterruptibleMask((restore) =>
         monotonicWith((now) => {
-          const deadline = deadlineAfter(now, maxWait)
+          const deadline = now + Duration.toMillis(maxWait)
           return Effect.flatMap(acquireAt(now, deadline, options, restore),
             (acquired) => sendIn(acquired, request, options, restore, acquireBy(deadline, options, restore)))
         })
       ),
-    pauseFor: (time, operation) =>
-      monotonicWith((now) => operation === undefined ? pauseKey(now, time) : pauseOperation(now, operation, time))
+    pauseFor: (time, operation) => monotonicWith((now) => pauseFor(now, time, operation)),
+    status: Effect.flatMap(backend.counts, ({ free, inFlight }) =>
+      Effect.flatMap(DateTime.now, (wallNow) =>
+        monotonicWith((now) => {
+          const until = backend.pausedUntil()
+          return Effect.succeed({
+            free: until > now ? 0 : free,
+            inFlight,
+            waiting: backend.waiting() + pausedRequests,
+            pausedUntil: until > now ? toWallClock(until, now, wallNow) : undefined,
+            pausedOperations: pauses.list(now, wallNow)
+          })
+        })))
   }
 }

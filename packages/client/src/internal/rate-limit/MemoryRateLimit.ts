@@ -3,196 +3,151 @@
  *
  * @since 0.1.0
  */
-import * as DateTime from "effect/DateTime"
+import * as Limits from "@plaza/domain/Limits"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.ts"
-import type { Allowance, RateLimit, WaitOptions } from "../../RateLimit.ts"
-import type { MonotonicMillis } from "../Compat.ts"
-import { fromEither, monotonicWith, sleepUntil } from "../Compat.ts"
+import type { InvalidSettings } from "../../ClientError.ts"
+import * as Durations from "../../Durations.ts"
+import type { Allowance, RateLimit } from "../../RateLimit.ts"
 import * as Shutdown from "../delivery/Shutdown.ts"
+import * as Setting from "../Setting.ts"
+import type { MonotonicMillis } from "../Time.ts"
+import { monotonicWith, roundUp } from "../Time.ts"
 import * as Acquire from "./Acquire.ts"
-import { BurstLimit } from "./BurstLimit.ts"
-import * as CheckedAllowance from "./CheckedAllowance.ts"
-import { Pauses } from "./Pauses.ts"
-import type { Forecast, Granted } from "./WaitQueue.ts"
-import { waitExceeded, WaitQueue } from "./WaitQueue.ts"
-import { WindowAccounting } from "./WindowAccounting.ts"
+import { Pacing, Pauses } from "./Pauses.ts"
+import type { AcquireSlot, Forecast, Granted } from "./WaitQueue.ts"
+import { earliestGrant, makeAlarm, safetyMillis } from "./WaitQueue.ts"
+import * as WaitQueue from "./WaitQueue.ts"
 
-/** A fiber that grants slots while requests wait, and the moment at which it wakes. */
-interface Timer {
-  at: MonotonicMillis
-  fiber: Fiber.RuntimeFiber<void> | undefined
-}
+/** The limit, and the window in whole milliseconds. @since 0.1.0 @category parsing */
+export const check = (
+  allowance: Allowance
+): Result.Result<{ readonly limit: number; readonly window: Duration.Duration }, InvalidSettings> =>
+  Result.all({
+    limit: Setting.named("limit", Setting.parseCount(allowance.limit ?? Limits.requestsPerWindow)),
+    window: Result.map(Setting.named("window", Durations.parsePositive(allowance.window ?? Limits.rateWindow)), roundUp)
+  })
 
-const granted = Effect.succeed(Option.some<void>(undefined))
+const granted: Effect.Effect<Granted<void>> = Effect.succeed({ slot: undefined })
 
 /** @since 0.1.0 @category constructors */
-export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> =>
-  Effect.gen(function*() {
-    const scope = yield* Effect.scope
-    const shutdown = yield* Shutdown.make
-    const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
-    const accounting = new WindowAccounting(limit, window)
-    const burstLimit = new BurstLimit(limit, window)
-    const pauses = new Pauses()
-    let timer: Timer | undefined
+export const make = Effect.fnUntraced(function*(
+  allowance: Allowance = {}
+): Effect.fn.Return<RateLimit["Service"], InvalidSettings, Scope.Scope> {
+  const shutdown = yield* Shutdown.make
+  const { limit, window } = yield* Effect.fromResult(check(allowance))
+  const cooldownMillis = Duration.toMillis(window) + safetyMillis
+  const pacing = new Pacing(limit, window)
+  const pauses = new Pauses()
 
-    const release = () =>
-      monotonicWith((now) => {
-        accounting.release()
-        burstLimit.release()
-        return grantWaiting(now)
-      })
-    const queue = new WaitQueue<void>({ onLeave: Effect.void, release })
-    shutdown.onShutdown(() => queue.close())
+  /** Acquired slots without a request. Each may be released at any moment. */
+  let unused = 0
+  /** Slots with a request in flight. */
+  let sent = 0
+  /** When each completed slot becomes free, earliest first. */
+  const cooling: Array<MonotonicMillis> = []
+  let pausedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
 
-    const forecastAt = (now: MonotonicMillis): Forecast => ({
-      earliest: (ahead) => Math.max(accounting.earliest(now, ahead), burstLimit.earliest(ahead)),
-      missesDeadlineFrom: (ahead, deadline) => accounting.missesDeadlineFrom(ahead, deadline)
+  /** The number of free slots; negative if more requests are counted than the limit allows. */
+  const freeAt = (now: MonotonicMillis): number => {
+    while ((cooling[0] ?? Number.POSITIVE_INFINITY) <= now) {
+      cooling.shift()
+    }
+    return limit - unused - sent - cooling.length
+  }
+
+  /** Uses a slot for the window after a response. Requests of other processes may have had theirs earlier or later than the last one. */
+  const cool = (respondedAt: MonotonicMillis): void => {
+    const moment = respondedAt + cooldownMillis
+    cooling.splice(cooling.findLastIndex((other) => other <= moment) + 1, 0, moment)
+  }
+
+  const acquireFree = (now: MonotonicMillis): void => {
+    unused++
+    pacing.acquire(now)
+  }
+
+  const release = () =>
+    monotonicWith((now) => {
+      unused--
+      pacing.release()
+      return grantWaiting(now)
     })
+  const forecastAt = (now: MonotonicMillis): Forecast => (ahead) =>
+    Math.max(earliestGrant({ limit, cooldownMillis, cooling, sent, pausedUntil }, now, ahead), pacing.earliest(ahead))
 
-    /** The earliest known moment at which the first waiter can get a slot. */
-    const nextGrantAt = (now: MonotonicMillis): MonotonicMillis =>
-      Math.max(accounting.nextFree(now) ?? Number.POSITIVE_INFINITY, burstLimit.earliest(0))
+  /** The earliest known moment at which a waiter can get a slot. Infinite while all slots have a request in flight. */
+  const nextGrantAt = (now: MonotonicMillis): MonotonicMillis => {
+    const free = freeAt(now)
+    return Math.max(pausedUntil, pacing.earliest(0), free > 0 ? now : cooling[-free] ?? Number.POSITIVE_INFINITY)
+  }
 
-    /** Grants free slots and fails the waiters that would miss their deadlines. Returns when to do so again. */
-    const grantFree = (now: MonotonicMillis): MonotonicMillis => {
-      while (queue.length > 0 && nextGrantAt(now) <= now) {
-        // Before the waiter resumes, so that no other code acquires the same slot.
-        accounting.acquire()
-        burstLimit.acquire(now)
-        queue.grant()
-      }
-      // Scanned only if a waiter may miss its deadline, because a queue may have ten thousand waiters.
-      if (queue.length > 0 && queue.nextDeadline <= now) {
-        queue.expire(now, forecastAt(now))
-      }
-      return nextWakeAt(now)
+  const queue = yield* WaitQueue.make<void>({ forecastAt, release })
+  shutdown.onShutdown(queue.close)
+
+  /** Grants free slots. Returns when to do so again. */
+  const grantFree = (now: MonotonicMillis): MonotonicMillis => {
+    while (queue.length() > 0 && nextGrantAt(now) <= now) {
+      // Before the waiter resumes, so that no other code acquires the same slot.
+      acquireFree(now)
+      queue.grant()
     }
+    return queue.length() === 0 ? Number.POSITIVE_INFINITY : nextGrantAt(now)
+  }
+  const grantAt = yield* makeAlarm(grantFree)
+  const grantWaiting = (now: MonotonicMillis): Effect.Effect<void> => grantAt(grantFree(now))
 
-    const nextWakeAt = (now: MonotonicMillis): MonotonicMillis =>
-      queue.length === 0 ? Number.POSITIVE_INFINITY : Math.min(queue.nextDeadline, nextGrantAt(now))
-
-    /**
-     * One fiber grants all slots while requests wait. If each fiber started the next one, the last one would hold a list of all its
-     * ancestors: the fiber refs of a fiber keep the values of the fibers that forked it.
-     */
-    const run = (current: Timer): Effect.Effect<void> =>
-      Effect.andThen(
-        sleepUntil(current.at),
-        monotonicWith((now) => {
-          current.at = grantFree(now)
-          if (Number.isFinite(current.at)) {
-            return run(current)
-          }
-          if (timer === current) {
-            timer = undefined
-          }
-          return Effect.void
-        })
-      )
-
-    const isEarlier = (moment: MonotonicMillis): boolean => Number.isFinite(moment) && !(timer !== undefined && timer.at <= moment)
-
-    /** Grants slots from this moment, unless the timer wakes earlier. */
-    const wakeAt = (moment: MonotonicMillis): Effect.Effect<void> => {
-      if (!isEarlier(moment)) {
-        return Effect.void
-      }
-      // Uninterruptible, so that `timer` always has a fiber.
-      return Effect.uninterruptible(Effect.suspend(() => {
-        if (!isEarlier(moment)) {
-          return Effect.void
-        }
-        const previous = timer?.fiber
-        const current: Timer = { at: moment, fiber: undefined }
-        timer = current
-        return Effect.flatMap(Effect.forkIn(Effect.interruptible(run(current)), scope), (fiber) => {
-          current.fiber = fiber
-          return previous === undefined ? Effect.void : Fiber.interruptFork(previous)
-        })
-      }))
+  const acquire: AcquireSlot<void> = (now, deadline, options, restore) => {
+    if (queue.length() === 0 && nextGrantAt(now) <= now) {
+      acquireFree(now)
+      return granted
     }
+    const wait = queue.join(now, deadline, options, restore)
+    return Effect.andThen(grantWaiting(now), wait)
+  }
 
-    const acquire = (
-      now: MonotonicMillis,
-      deadline: MonotonicMillis,
-      options: WaitOptions,
-      restore: Acquire.Restore
-    ): Effect.Effect<Granted<void>, RateLimitWaitExceeded | ClientClosed> => {
-      if (queue.length === 0 && nextGrantAt(now) <= now) {
-        accounting.acquire()
-        burstLimit.acquire(now)
-        return granted
-      }
-      const forecast = forecastAt(now)
-      const grantAt = forecast.earliest(queue.ahead(options))
-      if (grantAt > deadline) {
-        return waitExceeded(now, grantAt)
-      }
-      const waiter = queue.enqueue(now, deadline, options, forecast)
-      return pauses.reportWait(now, grantAt).pipe(
-        Effect.andThen(wakeAt(nextWakeAt(now))),
-        Effect.andThen(queue.wait(waiter, restore))
-      )
-    }
-
-    const grantWaiting = (now: MonotonicMillis): Effect.Effect<void> => queue.length === 0 ? Effect.void : wakeAt(grantFree(now))
-
-    /** Fails the waiters that now miss their deadlines, because fewer slots are free. */
-    const expireWaiting = (now: MonotonicMillis): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        queue.expire(now, forecastAt(now))
-        return grantWaiting(now)
-      })
-
-    return {
-      ...Acquire.from<void>({
-        window,
-        burstLimit,
-        pauses,
-        shutdown,
-        acquire,
-        send: () => Effect.sync(() => accounting.send()),
-        complete: () =>
-          monotonicWith((now) => {
-            accounting.complete(now)
-            return grantWaiting(now)
-          }),
-        discard: () =>
-          monotonicWith((now) => {
-            accounting.discard()
-            return grantWaiting(now)
-          }),
-        release,
-        recent: (now) => accounting.recent(now),
-        pausedUntil: () => accounting.pausedUntil,
-        pauseKey: (now, time) =>
-          Effect.suspend(() => {
-            accounting.pauseUntil(now + Duration.toMillis(time))
-            return expireWaiting(now)
-          }),
-        pauseOperation: (operation) => Effect.sync(() => queue.requeue(operation))
-      }),
-      occupy: (ages, tolerance = Duration.zero) =>
-        monotonicWith((now) => {
-          accounting.occupy(ages.map((age) => now - Duration.toMillis(age) + Duration.toMillis(tolerance)))
-          return expireWaiting(now)
+  return {
+    ...Acquire.from<void>({
+      window,
+      pacing,
+      pauses,
+      shutdown,
+      acquire,
+      send: () =>
+        Effect.sync(() => {
+          unused--
+          sent++
         }),
-      status: monotonicWith((now) =>
-        Effect.map(Effect.zip(DateTime.now, pauses.list(now)), ([wallNow, pausedOperations]) => ({
-          free: accounting.free(now),
-          inFlight: accounting.inFlight,
-          waiting: queue.length + pauses.waiting,
-          pausedUntil: accounting.pausedUntil > now
-            ? DateTime.add(wallNow, { millis: Math.ceil(accounting.pausedUntil - now) })
-            : undefined,
-          pausedOperations
-        }))
-      )
-    }
-  })
+      complete: () =>
+        monotonicWith((now) => {
+          sent--
+          cool(now)
+          return grantWaiting(now)
+        }),
+      discard: () =>
+        monotonicWith((now) => {
+          sent--
+          return grantWaiting(now)
+        }),
+      release,
+      pausedUntil: () => pausedUntil,
+      pauseKey: (now, time) =>
+        Effect.suspend(() => {
+          pausedUntil = now + Duration.toMillis(time)
+          return queue.expire
+        }),
+      pauseOperation: (operation) => Effect.sync(() => queue.requeue(operation)),
+      counts: monotonicWith((now) => Effect.succeed({ free: Math.max(0, freeAt(now)), inFlight: unused + sent })),
+      waiting: queue.length
+    }),
+    occupy: (ages, tolerance = Duration.zero) =>
+      monotonicWith((now) => {
+        for (const age of ages) {
+          cool(now - Duration.toMillis(age) + Duration.toMillis(tolerance))
+        }
+        return queue.expire
+      })
+  }
+})

@@ -5,74 +5,82 @@
  * @since 0.1.0
  */
 import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as FiberHandle from "effect/FiberHandle"
+import type * as Scope from "effect/Scope"
 import type { ClientClosed } from "../../ClientError.ts"
 import { RateLimitWaitExceeded } from "../../ClientError.ts"
 import type { WaitOptions } from "../../RateLimit.ts"
-import type { MonotonicMillis } from "../Compat.ts"
 import type { Shutdown } from "../delivery/Shutdown.ts"
 import { clientClosed } from "../delivery/Shutdown.ts"
-import type { Restore } from "./Acquire.ts"
+import type { MonotonicMillis } from "../Time.ts"
+import { monotonicWith, sleepUntil } from "../Time.ts"
+
+/** Restores the interruptibility of the caller that acquires the slot. @since 0.1.0 @category models */
+export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** A slot; none if the operation was paused while the request waited. @since 0.1.0 @category models */
-export type Granted<S> = Option.Option<S>
+export type Granted<S> = { readonly slot: S } | undefined
 
-type Wait<S> = Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>
+/** @since 0.1.0 @category models */
+export type WaitFailure = RateLimitWaitExceeded | ClientClosed
+
+/**
+ * Acquires a slot or joins the wait queue, at this moment. The returned effect waits for the slot until the deadline.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type AcquireSlot<S> = (
+  now: MonotonicMillis,
+  deadline: MonotonicMillis,
+  options: WaitOptions,
+  restore: Restore
+) => Effect.Effect<Granted<S>, WaitFailure>
 
 interface Waiter<S> {
   readonly deadline: MonotonicMillis
   readonly options: WaitOptions
   granted: Granted<S>
-  /** Set when the wait has ended. */
-  result: Wait<S> | undefined
-  /** Resumes the fiber, once it waits. */
-  resume: ((result: Wait<S>) => void) | undefined
+  readonly result: Deferred.Deferred<Granted<S>, WaitFailure>
 }
 
-/** Waiters in the order of their arrival. Each can leave at any time. */
-class Waiters<S> implements Iterable<Waiter<S>> {
-  private readonly members = new Set<Waiter<S>>()
-  // A new iterator would pass the places of all members that left. This one also visits members that arrive later, until it is done.
-  private rest = this.members.values()
+/** The earliest moment for a waiter with this many others ahead of it. @since 0.1.0 @category models */
+export type Forecast = (ahead: number) => MonotonicMillis
 
-  get size(): number {
-    return this.members.size
-  }
+/** A service may still count a request that is exactly one window old. @since 0.1.0 @category constants */
+export const safetyMillis = 1
 
-  [Symbol.iterator](): Iterator<Waiter<S>> {
-    return this.members.values()
-  }
-
-  add(waiter: Waiter<S>): void {
-    this.members.add(waiter)
-  }
-
-  delete(waiter: Waiter<S>): boolean {
-    return this.members.delete(waiter)
-  }
-
-  /** Removes the first waiter. */
-  shift(): Waiter<S> | undefined {
-    let next = this.rest.next()
-    if (next.done === true) {
-      this.rest = this.members.values()
-      next = this.rest.next()
-    }
-    if (next.done === true) {
-      return undefined
-    }
-    this.members.delete(next.value)
-    return next.value
-  }
+/** What a process knows about the slots of an allowance. */
+interface Slots {
+  readonly limit: number
+  /** How long a slot is in use after the response. */
+  readonly cooldownMillis: number
+  /** When each slot whose request has ended becomes free, earliest first. */
+  readonly cooling: ReadonlyArray<MonotonicMillis>
+  /** The number of slots with a request in flight. All others may become free at any moment. */
+  readonly sent: number
+  readonly pausedUntil: MonotonicMillis
 }
 
-/** Estimates when waiters get their slots. @since 0.1.0 @category models */
-export interface Forecast {
-  /** The earliest moment for a waiter with this many others ahead of it. */
-  readonly earliest: (ahead: number) => MonotonicMillis
-  /** From this moment no slot can become free before the deadline of a waiter with this many others ahead of it. */
-  readonly missesDeadlineFrom: (ahead: number, deadline: MonotonicMillis) => MonotonicMillis
+/**
+ * The earliest moment at which a waiter with this many others ahead of it can get a slot: each slot serves one request per window.
+ * The actual moment may be later. It is earlier only if the service refuses a request in flight.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const earliestGrant = (
+  { cooldownMillis, cooling, limit, pausedUntil, sent }: Slots,
+  now: MonotonicMillis,
+  ahead: number
+): MonotonicMillis => {
+  const from = Math.max(now, pausedUntil)
+  // Below zero for a slot that may be free now.
+  const index = ahead % limit - (limit - sent - cooling.length)
+  const free = index < 0 ? from : Math.max(from, cooling[index] ?? now + cooldownMillis)
+  return free + Math.floor(ahead / limit) * cooldownMillis
 }
 
 /**
@@ -87,162 +95,168 @@ export const waitExceeded = (
   reason = "the key's allowance is exhausted"
 ): Effect.Effect<never, RateLimitWaitExceeded> =>
   Effect.flatMap(DateTime.now, (wallNow) => {
-    const retryAt = DateTime.add(wallNow, { millis: Math.ceil(grantAt - now) })
+    const retryAt = DateTime.add(wallNow, { milliseconds: Math.ceil(grantAt - now) })
     return Effect.fail(new RateLimitWaitExceeded({ retryAt, message: `${reason}; retry after ${DateTime.formatIso(retryAt)}` }))
   })
+
+/**
+ * Runs a function at a moment, and then at each moment that it returns, in one fiber. The returned function starts the fiber, or wakes
+ * it earlier.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeAlarm = Effect.fnUntraced(function*(
+  run: (now: MonotonicMillis) => MonotonicMillis
+): Effect.fn.Return<(moment: MonotonicMillis) => Effect.Effect<void>, never, Scope.Scope> {
+  const fiber = yield* FiberHandle.make<void>()
+  let wakesAt = Number.POSITIVE_INFINITY
+  const loop: Effect.Effect<void> = Effect.suspend(() =>
+    Number.isFinite(wakesAt)
+      ? Effect.flatMap(sleepUntil(wakesAt), () =>
+        monotonicWith((now) => {
+          wakesAt = run(now)
+          return loop
+        }))
+      : Effect.void
+  )
+  return (moment) =>
+    moment >= wakesAt ? Effect.void : Effect.uninterruptible(Effect.suspend(() => {
+      wakesAt = Math.min(wakesAt, moment)
+      return Effect.asVoid(FiberHandle.run(fiber, loop))
+    }))
+})
+
+// A shorter wait for the allowance is normal, in milliseconds.
+const longWait = 5_000
 
 // The minimum time between two scans of the queue, in milliseconds. A deadline may cause an earlier scan.
 const scanInterval = 1_000
 
 /**
- * The queue updates its state before it resumes a waiter, because the waiter may acquire or release a slot synchronously.
+ * Creates an empty queue. It updates its state before it resumes a waiter, because the waiter may acquire or release a slot synchronously.
  *
  * @since 0.1.0
- * @category models
+ * @category constructors
  */
-export class WaitQueue<S> {
-  /** Requests that the service refused. They get slots before the others. */
-  private readonly retried = new Waiters<S>()
-  private readonly waiters = new Waiters<S>()
+export const make = Effect.fnUntraced(function*<S>({ forecastAt, grace = () => 0, onLeave = Effect.void, reason, release }: {
+  readonly forecastAt: (now: MonotonicMillis) => Forecast
+  /** How much longer than its deadline a waiter waits for a slot that may be free, in milliseconds (default: 0). */
+  readonly grace?: () => number
+  /** Why no slot is free, for the failure of a wait (default: the allowance is exhausted). */
+  readonly reason?: () => string | undefined
+  /** Runs when a waiter leaves without a slot, except at its deadline (default: nothing). */
+  readonly onLeave?: Effect.Effect<void>
+  /** Releases the slot of a waiter that was interrupted after the grant. */
+  readonly release: (slot: S) => Effect.Effect<void>
+}) {
+  // In the order of their arrival. Requests that the service refused get slots before the others.
+  const retried = new Set<Waiter<S>>()
+  const waiters = new Set<Waiter<S>>()
   /** The clients whose release ends the waits of their requests. */
-  private readonly clients = new WeakSet<Shutdown>()
-  private nextScan = Number.POSITIVE_INFINITY
+  const clients = new WeakSet<Shutdown>()
 
-  private readonly onLeave: Effect.Effect<void>
-  private readonly release: (slot: S) => Effect.Effect<void>
-
-  constructor(options: {
-    /** Runs when a waiter is interrupted without a slot. */
-    readonly onLeave: Effect.Effect<void>
-    /** Releases the slot of a waiter that was interrupted after the grant. */
-    readonly release: (slot: S) => Effect.Effect<void>
-  }) {
-    this.onLeave = options.onLeave
-    this.release = options.release
-  }
-
-  get length(): number {
-    return this.retried.size + this.waiters.size
-  }
-
-  /** The number of waiters ahead of a request that is enqueued now. */
-  ahead(options: WaitOptions): number {
-    return options.isRetry === true ? this.retried.size : this.length
-  }
-
-  /** When to call `expire` next; no later than the first deadline. */
-  get nextDeadline(): MonotonicMillis {
-    return this.nextScan
-  }
-
-  /** Adds a waiter at the end. The caller then runs `wait`. */
-  enqueue(now: MonotonicMillis, deadline: MonotonicMillis, options: WaitOptions, forecast: Forecast): Waiter<S> {
-    const waiter: Waiter<S> = { deadline, options, granted: Option.none(), result: undefined, resume: undefined }
-    this.watch(options.shutdown)
-    this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.missesDeadlineFrom(this.ahead(options), deadline)))
-    const queue = options.isRetry === true ? this.retried : this.waiters
-    queue.add(waiter)
-    return waiter
-  }
-
-  // One listener for a client, not one for each of its requests.
-  private watch(client: Shutdown | undefined): void {
-    if (client === undefined || this.clients.has(client)) {
-      return
-    }
-    this.clients.add(client)
-    client.onShutdown(() => {
-      for (const waiter of this.all()) {
-        if (waiter.options.shutdown === client) {
-          this.end(waiter, Effect.andThen(this.onLeave, Effect.fail(clientClosed())))
-        }
-      }
-    })
-  }
-
-  private remove(waiter: Waiter<S>): boolean {
-    return this.retried.delete(waiter) || this.waiters.delete(waiter)
-  }
+  const all = (): ReadonlyArray<Waiter<S>> => [...retried, ...waiters]
+  const length = (): number => retried.size + waiters.size
+  const remove = (waiter: Waiter<S>): boolean => retried.delete(waiter) || waiters.delete(waiter)
 
   /** Ends a wait, unless it has already ended. */
-  private end(waiter: Waiter<S>, result: Wait<S>): void {
-    if (this.remove(waiter)) {
-      resume(waiter, result)
+  const end = (waiter: Waiter<S>, result: Effect.Effect<Granted<S>, WaitFailure>): void => {
+    if (remove(waiter)) {
+      Deferred.doneUnsafe(waiter.result, result)
     }
   }
-
-  /** Waits until a slot is granted or the wait fails. */
-  wait(waiter: Waiter<S>, restore: Restore): Wait<S> {
-    const ended: Wait<S> = Effect.async((resume) => {
-      if (waiter.result === undefined) {
-        waiter.resume = resume
-      } else {
-        resume(waiter.result)
-      }
-    })
-    // Outside of `restore`, because the interruption may come when the slot is granted and the fiber has not resumed yet.
-    return Effect.onInterrupt(restore(ended), () => {
-      this.remove(waiter)
-      return Option.isSome(waiter.granted) ? this.release(waiter.granted.value) : this.onLeave
-    })
-  }
-
-  /** Grants a slot, which the owner has counted as acquired, to the first waiter. Returns false if the queue is empty. */
-  grant(slot: S): boolean {
-    const waiter = this.retried.shift() ?? this.waiters.shift()
-    if (waiter === undefined) {
-      return false
-    }
-    waiter.granted = Option.some(slot)
-    resume(waiter, Effect.succeed(waiter.granted))
-    return true
-  }
-
-  /** Removes the waiters of this operation. They acquire again. */
-  requeue(operation: string): void {
-    for (const waiter of this.all()) {
-      if (waiter.options.operation === operation) {
-        this.end(waiter, Effect.succeed(Option.none()))
+  const endAll = (which: (waiter: Waiter<S>) => boolean, result: Effect.Effect<Granted<S>, WaitFailure>): void => {
+    for (const waiter of all()) {
+      if (which(waiter)) {
+        end(waiter, result)
       }
     }
   }
 
-  /** Ends every wait with `ClientClosed`. */
-  close(): void {
-    for (const waiter of this.all()) {
-      this.end(waiter, Effect.fail(clientClosed()))
-    }
-  }
+  // The earliest moment of a grant moves by no more than the time that has passed. So a waiter can't be late before its spare time has
+  // passed. A millisecond more, because a slot at the deadline is in time.
+  const nextScanOf = (now: MonotonicMillis, deadline: MonotonicMillis, grantAt: MonotonicMillis): MonotonicMillis =>
+    1 + Math.min(deadline + grace(), now + Math.max(scanInterval, deadline - grantAt))
 
-  private all(): ReadonlyArray<Waiter<S>> {
-    return [...this.retried, ...this.waiters]
-  }
-
-  /** Fails the waiters whose deadline has passed, or will pass before they can get a slot. */
-  expire(now: MonotonicMillis, { earliest, missesDeadlineFrom }: Forecast, reason?: string): void {
-    this.nextScan = Number.POSITIVE_INFINITY
+  /** Fails the waiters that can't get a slot before their deadlines. Returns when to do so again. */
+  const expire = (now: MonotonicMillis): MonotonicMillis => {
+    const earliest = forecastAt(now)
+    let nextScan = Number.POSITIVE_INFINITY
     let ahead = 0
     const expired: Array<readonly [waiter: Waiter<S>, grantAt: MonotonicMillis]> = []
-    for (const waiter of this.all()) {
+    for (const waiter of all()) {
       const grantAt = Math.max(now, earliest(ahead))
-      if (waiter.deadline <= now || waiter.deadline < grantAt) {
+      if (waiter.deadline < grantAt && (now < grantAt || waiter.deadline + grace() < now)) {
         expired.push([waiter, grantAt])
       } else {
-        this.nextScan = Math.min(this.nextScan, nextScanAt(now, waiter.deadline, missesDeadlineFrom(ahead, waiter.deadline)))
+        nextScan = Math.min(nextScan, nextScanOf(now, waiter.deadline, grantAt))
         ahead++
       }
     }
     for (const [waiter, grantAt] of expired) {
-      this.end(waiter, waitExceeded(now, grantAt, reason))
+      end(waiter, waitExceeded(now, grantAt, reason?.()))
+    }
+    return nextScan
+  }
+  const scanAt = yield* makeAlarm(expire)
+
+  /** Logs a long wait, once for all waiters until it ends. */
+  let reportedUntil = Number.NEGATIVE_INFINITY
+  const report = (now: MonotonicMillis, grantAt: MonotonicMillis): Effect.Effect<void> => {
+    if (grantAt <= now + longWait || now < reportedUntil) {
+      return Effect.void
+    }
+    reportedUntil = grantAt
+    return Effect.annotateLogs(Effect.logInfo("rate_limit.waiting"), { seconds: Math.ceil((grantAt - now) / 1_000) })
+  }
+
+  // One listener for a client, not one for each of its requests.
+  const watch = (client: Shutdown | undefined): void => {
+    if (client !== undefined && !clients.has(client)) {
+      clients.add(client)
+      const closed = Effect.andThen(onLeave, Effect.fail(clientClosed()))
+      client.onShutdown(() => endAll(({ options }) => options.shutdown === client, closed))
     }
   }
-}
 
-const resume = <S>(waiter: Waiter<S>, result: Wait<S>): void => {
-  waiter.result = result
-  waiter.resume?.(result)
-}
-
-// A millisecond later, because a slot at the deadline is in time.
-const nextScanAt = (now: MonotonicMillis, deadline: MonotonicMillis, missesDeadlineFrom: MonotonicMillis): MonotonicMillis =>
-  Math.min(deadline, Math.max(now + scanInterval, missesDeadlineFrom + 1))
+  return {
+    /** The number of waiters. */
+    length,
+    /** Fails at once if the wait would exceed the deadline. Otherwise adds a waiter at the end, and returns its wait. */
+    join: ((now, deadline, options, restore) => {
+      const isRetry = options.isRetry === true
+      const grantAt = forecastAt(now)(isRetry ? retried.size : length())
+      if (grantAt > deadline) {
+        return waitExceeded(now, grantAt, reason?.())
+      }
+      const waiter: Waiter<S> = { deadline, options, granted: undefined, result: Deferred.makeUnsafe() }
+      watch(options.shutdown)
+      const queue = isRetry ? retried : waiters
+      queue.add(waiter)
+      // Outside of `restore`, because the interruption may come when the slot is granted and the fiber has not resumed yet.
+      const wait = Effect.onInterrupt(restore(Deferred.await(waiter.result)), () => {
+        remove(waiter)
+        return waiter.granted === undefined ? onLeave : release(waiter.granted.slot)
+      })
+      return report(now, grantAt).pipe(Effect.andThen(scanAt(nextScanOf(now, deadline, grantAt))), Effect.andThen(wait))
+    }) satisfies AcquireSlot<S>,
+    /** Grants a slot, which the owner has counted as acquired, to the first waiter. Returns false if the queue is empty. */
+    grant: (slot: S): boolean => {
+      const [waiter] = retried.size > 0 ? retried : waiters
+      if (waiter === undefined) {
+        return false
+      }
+      remove(waiter)
+      waiter.granted = { slot }
+      Deferred.doneUnsafe(waiter.result, Effect.succeed(waiter.granted))
+      return true
+    },
+    /** Removes the waiters of this operation. They acquire again. */
+    requeue: (operation: string): void => endAll(({ options }) => options.operation === operation, Effect.succeed(undefined)),
+    /** Fails the waiters that now miss their deadlines, because slots become free later than before. */
+    expire: monotonicWith((now) => scanAt(expire(now))),
+    /** Ends every wait with `ClientClosed`. */
+    close: (): void => endAll(() => true, Effect.fail(clientClosed()))
+  }
+})

@@ -1,62 +1,84 @@
 /**
- * The content of a file as a stream of pieces: short pieces on a slow connection, for frequent progress, and long pieces on a fast
- * connection, for low overhead.
+ * The content of a file as a stream of chunks: long ones on a fast connection, for low cost, and short ones on a slow connection, for
+ * frequent progress.
+ *
+ * It reuses each buffer after a socket has written it. V8 runs a full mark phase for every few dozen MiB of new buffers, which costs
+ * more than sending them. Decision 022 has the figures.
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as FileSystem from "effect/FileSystem"
+import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
-import * as BufferPool from "./BufferPool.ts"
+import { monotonicWith } from "../Time.ts"
 
 const minLength = 64 * 1024
-// For reused buffers: each piece takes the same CPU, whatever its length. Longer ones take more memory than an upload may.
-const maxReusedLength = 4 * 1024 * 1024
-// For buffers that are used once. Longer buffers make V8 mark the heap more often.
-const maxFreshLength = 256 * 1024
+// Each chunk takes the same CPU, whatever its length. Longer ones take more memory, and more time if the connection becomes slow.
+const maxLength = 2 * 1024 * 1024
 
-// Thresholds for the time between two pieces. The length doubles only after the connection has accepted a piece, so socket buffers
-// make a slow connection look fast for a short time only.
-const fastMillis = 50
-const slowMillis = 250
+// The time for one chunk on a slow connection, and so the time between two reports of progress.
+const chunkMillis = 100
 
-const lengthAfter = (length: number, millis: number): number =>
-  millis < fastMillis ? length * 2 : millis > slowMillis ? Math.max(length / 2, minLength) : length
+interface Loan {
+  /** The end of the lent bytes in the buffer. */
+  readonly end: number
+  /** The buffers to reuse. */
+  readonly spare: Array<ArrayBufferLike>
+}
+
+// By `ArrayBuffer`, because a socket receives another view of it.
+const loans = new WeakMap<ArrayBufferLike, Loan>()
 
 /**
- * A stream that opens and reads the file in each run. A piece may be overwritten after a socket has written it.
+ * Permits the reuse of the buffer of a written chunk, if it is one of {@link make} or the last part of one. The earlier parts must be
+ * written too, and no code may still use them.
+ *
+ * @since 0.1.0
+ * @category recycling
+ */
+export const release = ({ buffer, byteLength, byteOffset }: Uint8Array): void => {
+  const loan = loans.get(buffer)
+  if (loan?.end === byteOffset + byteLength) {
+    loans.delete(buffer)
+    loan.spare.push(buffer)
+  }
+}
+
+/**
+ * A stream that opens and reads the file in each run, and verifies it before the first and after the last chunk. A chunk may be
+ * overwritten after its {@link release}.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (fs: FileSystem.FileSystem, path: string): Stream.Stream<Uint8Array, PlatformError> =>
-  Stream.unwrapScoped(Effect.map(fs.open(path, { flag: "r" }), (file) => {
-    const pool = BufferPool.make()
+export const make = <E>(
+  fs: FileSystem.FileSystem,
+  path: string,
+  verify: (info: FileSystem.File.Info) => Effect.Effect<void, E>
+): Stream.Stream<Uint8Array, E | PlatformError> =>
+  Stream.unwrap(Effect.flatMap(fs.open(path, { flag: "r" }), (file) => {
+    // Of this run alone, so that no run overwrites the bytes of another one.
+    const spare: Array<ArrayBufferLike> = []
     let length = minLength
-    let previousAt: number | undefined
-    const nextBuffer = (now: number) => {
-      const wanted = previousAt === undefined ? minLength : lengthAfter(length, now - previousAt)
-      length = Math.min(wanted, pool.isRecycling() ? maxReusedLength : maxFreshLength)
-      previousAt = now
-      return pool.acquire(length)
+    let readAt = Number.NEGATIVE_INFINITY
+    const acquire = (): Uint8Array => {
+      const buffer = spare.pop()
+      return buffer !== undefined && buffer.byteLength >= length ? new Uint8Array(buffer, 0, length) : new Uint8Array(length)
     }
-    const next = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const buffer = nextBuffer(now)
-      return Effect.matchEffect(file.read(buffer), {
-        onFailure: (error) => Effect.fail(Option.some(error)),
-        onSuccess: (size) => {
-          if (size === FileSystem.Size(0)) {
-            return Effect.fail(Option.none())
-          }
-          const piece = buffer.subarray(0, Number(size))
-          pool.lend(piece)
-          return Effect.succeed(Chunk.of(piece))
+    const chunks = Stream.fromEffectRepeat(monotonicWith((now) => {
+      length = now - readAt < chunkMillis ? Math.min(length * 2, maxLength) : Math.max(length / 2, minLength)
+      readAt = now
+      const buffer = acquire()
+      return Effect.flatMap(file.read(buffer), (end) => {
+        if (end === 0) {
+          return Cause.done()
         }
+        loans.set(buffer.buffer, { end, spare })
+        return Effect.succeed(buffer.subarray(0, end))
       })
-    })
-    return Stream.repeatEffectChunkOption(next)
+    }))
+    const verified = Effect.flatMap(file.stat, verify)
+    return Effect.as(verified, Stream.concat(chunks, Stream.fromEffectDrain(verified)))
   }))

@@ -1,51 +1,25 @@
 /**
  * The folder of uploaded files, beside the data file. A file is written before the row that names it, so a kill leaves at
  * most a file without a row; the next start deletes those.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SandboxError } from "../../SandboxError.ts"
-import type { Sql } from "../../storage/Sql.ts"
-import * as MediaRepo from "./MediaRepo.ts"
-
-/** @since 0.1.0 @category models */
-export interface Written<A> {
-  /** The name of the new file; names are never reused. */
-  readonly file: string
-  /** What `fill` returned. */
-  readonly result: A
-}
-
-/** @since 0.1.0 @category services */
-export class MediaFiles extends Context.Tag("@plaza/sandbox/MediaFiles")<MediaFiles, {
-  /** Writes a new file in pieces. When that fails or is interrupted, the file is deleted. */
-  readonly write: <A, E>(
-    fill: (append: (bytes: Uint8Array) => Effect.Effect<void>) => Effect.Effect<A, E>
-  ) => Effect.Effect<Written<A>, E>
-  readonly remove: (files: ReadonlyArray<string>) => Effect.Effect<void>
-}>() {}
+import { restrict } from "../../storage/Database.ts"
+import { MediaRepo } from "./MediaRepo.ts"
 
 /** Restricts a file or folder to its owner, where the file system has modes. */
 const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
   Effect.suspend(() =>
     (Fs.lstatSync(path).mode & 0o077) === 0
       ? Effect.void
-      : Effect.catchAll(
-        Effect.try(() => Fs.chmodSync(path, mode)),
-        () => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path })
-      )
+      : restrict(path, mode)
   )
-
-/** The folder is no longer the one that the sandbox started with. */
-class FolderReplaced extends Data.Error<{ readonly code: string; readonly message: string }> {}
 
 /** A folder with its identity, because another folder may replace it at its path. */
 interface Folder {
@@ -74,8 +48,8 @@ const createPrivate = (path: string): void => {
 type GetFolder = () => Folder
 
 /** A folder that the first upload creates, because few tests upload anything. */
-const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.flatMap(Effect.scope, (scope) => {
-  let made: Folder | undefined
+const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.gen(function*() {
+  let created: Folder | undefined
   const create = (): Folder => {
     try {
       const path = Fs.mkdtempSync(join(tmpdir(), "plaza-sandbox-"))
@@ -85,11 +59,10 @@ const temporary: Effect.Effect<GetFolder, never, Scope.Scope> = Effect.flatMap(E
       throw new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
     }
   }
-  return Effect.as(
-    Scope.addFinalizer(scope,
-      Effect.sync(() => made?.isSame() === true ? Fs.rmSync(made.path, { recursive: true, force: true }) : undefined)),
-    () => made ??= create()
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => created?.isSame() === true ? Fs.rmSync(created.path, { recursive: true, force: true }) : undefined)
   )
+  return () => created ??= create()
 })
 
 const pathOf = (data: string): string => `${data}-media`
@@ -133,20 +106,15 @@ const unusable = (data: string, cause: unknown): SandboxError =>
 const check = (data: string, idOf: (name: string) => string): Effect.Effect<void, SandboxError> =>
   Effect.flatMap(
     Effect.try({ try: () => problemOf(pathOf(data), idOf), catch: (cause) => unusable(data, cause) }),
-    (problem) => problem === undefined ? Effect.void : new SandboxError({ message: `${pathOf(data)} ${problem}` })
+    (problem) => problem === undefined ? Effect.void : Effect.fail(new SandboxError({ message: `${pathOf(data)} ${problem}` }))
   )
 
-/**
- * Rejects a data file if its folder of uploads contains foreign files, before anything is created.
- *
- * @since 0.1.0
- * @category checks
- */
+/** Rejects a data file if its folder of uploads contains foreign files, before anything is created. */
 export const checkFolder = (data: string): Effect.Effect<void, SandboxError> => data === ":memory:" ? Effect.void : check(data, anyId)
 
 /** The folder of a data file. */
 const folderOf = (data: string, id: string): Effect.Effect<Folder, SandboxError> =>
-  Effect.zipRight(
+  Effect.andThen(
     check(data, () => id),
     Effect.try({
       try: () => {
@@ -185,17 +153,17 @@ const tidy = (folder: Folder, id: string, named: ReadonlySet<string>): Effect.Ef
   })
 
 /** The files of an open folder. Numbers continue after `last`, so a name is never given twice. */
-const ofFolder = (id: string, getFolder: GetFolder, last: number): MediaFiles["Type"] => {
+const ofFolder = (id: string, getFolder: GetFolder, last: number) => {
   const create = (file: string): number => {
     const folder = getFolder()
     if (!folder.isSame()) {
-      throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
+      throw Object.assign(new Error(`the folder ${folder.path} is gone or was replaced`), { code: "ENOENT" })
     }
     const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
     Fs.fchmodSync(opened, 0o600)
     return opened
   }
-  const remove = (files: ReadonlyArray<string>) =>
+  const remove = (files: ReadonlyArray<string>): Effect.Effect<void> =>
     Effect.sync(() => {
       const own = files.filter((file) => numberOf(id, file) !== undefined)
       // A temporary folder may not exist yet.
@@ -206,13 +174,16 @@ const ofFolder = (id: string, getFolder: GetFolder, last: number): MediaFiles["T
   let number = last
   return {
     remove,
-    write: (fill) =>
+    /** Writes a new file in pieces. When that fails or is interrupted, the file is deleted. Names are never reused. */
+    write: <A, E>(
+      fill: (append: (bytes: Uint8Array) => void) => Effect.Effect<A, E>
+    ): Effect.Effect<{ readonly file: string; readonly result: A }, E> =>
       Effect.suspend(() => {
         number += 1
         const file = nameOf(id, number)
         return Effect.acquireUseRelease(
           Effect.sync(() => create(file)),
-          (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
+          (opened) => fill((bytes) => Fs.writeFileSync(opened, bytes)),
           (opened) => Effect.sync(() => Fs.closeSync(opened))
         ).pipe(
           Effect.map((result) => ({ file, result })),
@@ -225,25 +196,23 @@ const ofFolder = (id: string, getFolder: GetFolder, last: number): MediaFiles["T
 /** Part of the names of files in a temporary folder, which belongs to one sandbox. */
 const temporaryId = "0".repeat(16)
 
+const make = Effect.fnUntraced(function*(data: string) {
+  if (data === ":memory:") {
+    return ofFolder(temporaryId, yield* temporary, 0)
+  }
+  const repo = yield* MediaRepo
+  const id = repo.folderId()
+  const folder = yield* folderOf(data, id)
+  const last = yield* tidy(folder, id, new Set([...repo.files(), ...repo.snapshotFiles()]))
+  return ofFolder(id, () => folder, last)
+})
+
 /**
  * The files of a database, whose lock protects them too. A failure of the disk is a defect, like one of the database.
  *
  * Files are written synchronously, as SQLite writes its own: under a test clock, a fiber that waits for the disk would be
  * overtaken by the clock.
- *
- * @since 0.1.0
- * @category constructors
  */
-export const make = (data: string): Effect.Effect<MediaFiles["Type"], SandboxError, Sql | Scope.Scope> =>
-  data === ":memory:"
-    ? Effect.map(temporary, (getFolder) => ofFolder(temporaryId, getFolder, 0))
-    : Effect.gen(function*() {
-      const repo = yield* MediaRepo.make
-      const id = yield* repo.folderId()
-      const folder = yield* folderOf(data, id)
-      const last = yield* tidy(folder, id, new Set([...yield* repo.files(), ...yield* repo.snapshotFiles()]))
-      return ofFolder(id, () => folder, last)
-    })
-
-/** @since 0.1.0 @category layers */
-export const layer = (data: string) => Layer.scoped(MediaFiles, make(data))
+export class MediaFiles extends Context.Service<MediaFiles, ReturnType<typeof ofFolder>>()("@plaza/sandbox/MediaFiles") {
+  static readonly layer = (data: string) => Layer.effect(MediaFiles, make(data))
+}

@@ -2,46 +2,45 @@
  * Handler of the media area: recording an uploaded file.
  *
  * Source: interface v1, "Endpoints", POST /media.
- *
- * @since 0.1.0
  */
 import { MediaId } from "@plaza/domain/Ids"
-import { MediaGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { CurrentAssumptions } from "../../Assumptions.ts"
-import * as Endpoints from "../../http/Endpoints.ts"
-import { CurrentCaller } from "../../http/RequiresAdmission.ts"
-import { servedInterface } from "../../http/ServedApi.ts"
+import { CurrentCaller, InterfaceApi, RequestBody } from "../../InterfaceApi.ts"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.ts"
 import * as Stored from "../../latitude/Stored.ts"
-import { Sql } from "../../storage/Sql.ts"
-import { checkText } from "../Validation.ts"
+import { Db } from "../../storage/Db.ts"
+import { checkText } from "../../Validation.ts"
 import { MediaFiles } from "./MediaFiles.ts"
 import { MediaRepo } from "./MediaRepo.ts"
-import * as Upload from "./Upload.ts"
 
-/** @since 0.1.0 @category handlers */
-export const group = Endpoints.group(servedInterface, MediaGroup, (handlers) =>
+export const layer = HttpApiBuilder.group(InterfaceApi, "media", (handlers) =>
   Effect.gen(function*() {
-    const { withTransaction } = yield* Sql
+    const { transaction } = yield* Db
     const repo = yield* MediaRepo
     const files = yield* MediaFiles
     const latitude = yield* CurrentLatitude
     const { maxFileNameLength } = yield* CurrentAssumptions
 
-    return handlers
-      .handle("uploadMedia", ({ request }) =>
+    return handlers.handleAll({
+      uploadMedia: () =>
         Effect.gen(function*() {
           const { accountId } = yield* CurrentCaller
-          const { contentType, file, name, sha256, size } = yield* Upload.received(request)
-          yield* checkText("file", name, maxFileNameLength)
-          const seq = yield* repo.nextSeq()
-          const id = MediaId.make(Stored.id(latitude.value, "media", seq, `media-${String(seq).padStart(6, "0")}`))
-          yield* repo.insert({ seq, id, accountId, name, contentType, size, sha256, file })
-          return { mediaId: id, fileName: name, contentType, size }
-        }).pipe(
-          withTransaction,
+          const body = yield* RequestBody
+          if (body.kind !== "file") {
+            return yield* Effect.die("admission receives the file first")
+          }
+          const { contentType, file, name, sha256, size } = body.file
+          const record = Effect.gen(function*() {
+            yield* checkText("file", name, maxFileNameLength)
+            const seq = repo.nextSeq()
+            const id = MediaId.make(Stored.id(latitude.value, "media", seq, `media-${String(seq).padStart(6, "0")}`))
+            repo.insert({ seq, id, accountId, name, contentType, size, sha256, file })
+            return { mediaId: id, fileName: name, contentType, size }
+          })
           // The file was written first; without a row nothing refers to it.
-          Effect.onError(() => Effect.flatMap(Upload.received(request), ({ file }) => files.remove([file])))
-        ))
+          return yield* Effect.onError(transaction(record), () => files.remove([file]))
+        })
+    })
   }))

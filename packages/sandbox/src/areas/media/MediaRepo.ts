@@ -1,16 +1,11 @@
-/**
- * The table `media`, and the id that the names of its files begin with.
- *
- * @since 0.1.0
- */
+/** The table `media`, and the id that the names of its files begin with. */
 import { MediaId, ProfileId } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Sql } from "../../storage/Sql.ts"
-import * as SqlSchema from "../../storage/SqlSchema.ts"
+import { Db } from "../../storage/Db.ts"
 
-/** @since 0.1.0 @category rows */
 export const Media = Schema.Struct({
   id: MediaId,
   accountId: ProfileId,
@@ -21,57 +16,32 @@ export const Media = Schema.Struct({
   /** Of the bytes, in hexadecimal. */
   sha256: Schema.String
 })
-/** @since 0.1.0 @category rows */
 export type Media = typeof Media.Type
 
-const FolderId = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
+const FolderId = Schema.Struct({ id: Schema.String })
 
-const File = Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file"))
+const File = Schema.Struct({ file: Schema.String })
 
-/**
- * Stands for a file in the row of a seeded picture, which has no file.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Stands for a file in the row of a seeded picture, which has no file. */
 export const noFile = ""
 
-/** @since 0.1.0 @category constructors */
-export const make = Effect.map(Sql, (sql) => ({
-  /** Part of the name of every file: distinguishes the files of this data file. */
-  folderId: SqlSchema.single({
-    Result: FolderId,
-    execute: () => sql.first`SELECT id FROM media_folder`
-  }),
-  /** Names of all files. */
-  files: SqlSchema.findAll({
-    Result: File,
-    execute: () => sql`SELECT file FROM media`
-  }),
-  /** Names of the files of snapshots, which may be restored later. */
-  snapshotFiles: SqlSchema.findAll({
-    Result: File,
-    execute: () => sql`SELECT DISTINCT file FROM snapshot_files`
-  }),
-  /** Whether an account has uploaded this media. */
-  isOwn: (id: string, accountId: string) =>
-    Effect.map(
-      sql.first`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`,
-      (row) => row !== undefined
-    ),
-  all: SqlSchema.findAll({
-    Result: Media,
-    execute: () => sql`SELECT id, account_id AS accountId, name, content_type AS contentType, size, sha256 FROM media ORDER BY seq`
-  }),
-  /** The sequence number of the next upload. */
-  nextSeq: SqlSchema.single({
-    Result: SqlSchema.Seq,
-    execute: () => sql.first`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`
-  }),
-  insert: ({ accountId, contentType, file, id, name, seq, sha256, size }: Media & { readonly seq: number; readonly file: string }) =>
-    Effect.asVoid(sql`INSERT INTO media (seq, id, account_id, name, content_type, size, sha256, file)
-      VALUES (${seq}, ${id}, ${accountId}, ${name}, ${contentType}, ${size}, ${sha256}, ${file})`)
-}))
-
-/** @since 0.1.0 @category services */
-export class MediaRepo extends Context.Tag("@plaza/sandbox/MediaRepo")<MediaRepo, Effect.Effect.Success<typeof make>>() {}
+export class MediaRepo extends Context.Service<MediaRepo>()("@plaza/sandbox/MediaRepo", {
+  make: Effect.map(Db, (db) => ({
+    /** Part of the name of every file: distinguishes the files of this data file. */
+    folderId: () => db.one(FolderId)`SELECT id FROM media_folder`.id,
+    /** Names of all files. */
+    files: () => db.all(File)`SELECT file FROM media`.map(({ file }) => file),
+    /** Names of the files of snapshots, which may be restored later. */
+    snapshotFiles: () => db.all(File)`SELECT DISTINCT file FROM snapshot_files`.map(({ file }) => file),
+    /** Whether an account has uploaded this media. */
+    isOwn: (id: string, accountId: string) => db.exists`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`,
+    all: () => db.all(Media)`SELECT id, account_id AS accountId, name, content_type AS contentType, size, sha256 FROM media ORDER BY seq`,
+    /** The sequence number of the next upload. */
+    nextSeq: () => db.seq`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`,
+    insert: ({ accountId, contentType, file, id, name, seq, sha256, size }: Media & { readonly seq: number; readonly file: string }) =>
+      db.run`INSERT INTO media (seq, id, account_id, name, content_type, size, sha256, file)
+        VALUES (${seq}, ${id}, ${accountId}, ${name}, ${contentType}, ${size}, ${sha256}, ${file})`
+  }))
+}) {
+  static readonly layer = Layer.effect(MediaRepo, MediaRepo.make)
+}

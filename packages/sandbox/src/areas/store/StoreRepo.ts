@@ -1,17 +1,12 @@
-/**
- * The tables `products` and `orders`.
- *
- * @since 0.1.0
- */
+/** The tables `products` and `orders`. */
 import { OrderId, ProductId, ProfileId } from "@plaza/domain/Ids"
 import type { Shipment } from "@plaza/domain/Shipping"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Sql } from "../../storage/Sql.ts"
-import * as SqlSchema from "../../storage/SqlSchema.ts"
+import { Db } from "../../storage/Db.ts"
 
-/** @since 0.1.0 @category rows */
 export const Product = Schema.Struct({
   seq: Schema.Number,
   id: ProductId,
@@ -20,10 +15,8 @@ export const Product = Schema.Struct({
   name: Schema.String,
   stock: Schema.Number
 })
-/** @since 0.1.0 @category rows */
 export type Product = typeof Product.Type
 
-/** @since 0.1.0 @category rows */
 export const Order = Schema.Struct({
   seq: Schema.Number,
   id: OrderId,
@@ -33,65 +26,47 @@ export const Order = Schema.Struct({
   carrier: Schema.NullOr(Schema.String),
   trackingNumber: Schema.NullOr(Schema.String)
 })
-/** @since 0.1.0 @category rows */
 export type Order = typeof Order.Type
 
-/** @since 0.1.0 @category constructors */
-export const make = Effect.map(Sql, (sql) => ({
-  findProduct: SqlSchema.findOne({
-    Result: Product,
-    execute: (id: string) => sql.first`SELECT seq, id, account_id AS accountId, name, stock FROM products WHERE id = ${id}`
-  }),
-  /** The products of a store below a sequence number, newest first. */
-  findOlderProducts: SqlSchema.findAll({
-    Result: Product,
-    execute: (accountId: string, seq: number, limit: number) =>
-      sql`SELECT seq, id, account_id AS accountId, name, stock FROM products
-        WHERE account_id = ${accountId} AND seq < ${seq} ORDER BY seq DESC LIMIT ${limit}`
-  }),
-  allProducts: SqlSchema.findAll({
-    Result: Product,
-    execute: () => sql`SELECT seq, id, account_id AS accountId, name, stock FROM products ORDER BY seq`
-  }),
-  upsertProduct: (product: { readonly id: string; readonly accountId: string; readonly name: string; readonly stock: number }) =>
-    Effect.asVoid(sql`INSERT INTO products (id, account_id, name, stock)
-      VALUES (${product.id}, ${product.accountId}, ${product.name}, ${product.stock})
-      ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id, name = excluded.name, stock = excluded.stock`),
-  setStock: (id: string, stock: number) => Effect.asVoid(sql`UPDATE products SET stock = ${stock} WHERE id = ${id}`),
+export class StoreRepo extends Context.Service<StoreRepo>()("@plaza/sandbox/StoreRepo", {
+  make: Effect.map(Db, (db) => ({
+    findProduct: (id: string) => db.first(Product)`SELECT seq, id, account_id AS accountId, name, stock FROM products WHERE id = ${id}`,
+    /** The products of a store below a sequence number, newest first. */
+    findOlderProducts: (accountId: string, seq: number, limit: number) =>
+      db.all(Product)`SELECT seq, id, account_id AS accountId, name, stock FROM products
+          WHERE account_id = ${accountId} AND seq < ${seq} ORDER BY seq DESC LIMIT ${limit}`,
+    allProducts: () => db.all(Product)`SELECT seq, id, account_id AS accountId, name, stock FROM products ORDER BY seq`,
+    upsertProduct: (product: { readonly id: string; readonly accountId: string; readonly name: string; readonly stock: number }) =>
+      db.run`INSERT INTO products (id, account_id, name, stock)
+        VALUES (${product.id}, ${product.accountId}, ${product.name}, ${product.stock})
+        ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id, name = excluded.name, stock = excluded.stock`,
+    setStock: (id: string, stock: number) => db.run`UPDATE products SET stock = ${stock} WHERE id = ${id}`,
 
-  findOrder: SqlSchema.findOne({
-    Result: Order,
-    execute: (id: string) =>
-      sql.first`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber
-        FROM orders WHERE id = ${id}`
-  }),
-  /** The orders of a store below a sequence number, newest first. */
-  findOlderOrders: SqlSchema.findAll({
-    Result: Order,
-    execute: (accountId: string, seq: number, limit: number) =>
-      sql`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber FROM orders
-        WHERE account_id = ${accountId} AND seq < ${seq} ORDER BY seq DESC LIMIT ${limit}`
-  }),
-  allOrders: SqlSchema.findAll({
-    Result: Order,
-    execute: () => sql`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber FROM orders ORDER BY seq`
-  }),
-  /** Adds an order or replaces the one with this id; `shippedAt` is in milliseconds since 1970. */
-  upsertOrder: ({ accountId, id, shipment, shippedAt }: {
-    readonly id: string
-    readonly accountId: string
-    readonly shipment: Shipment | undefined
-    readonly shippedAt: number | null
-  }) =>
-    Effect.asVoid(sql`INSERT INTO orders (id, account_id, carrier, tracking_number, shipped_at)
-      VALUES (${id}, ${accountId}, ${shipment?.carrier ?? null}, ${shipment?.trackingNumber ?? null}, ${shippedAt})
-      ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id, carrier = excluded.carrier,
-        tracking_number = excluded.tracking_number, shipped_at = excluded.shipped_at`),
-  /** Records a shipment; `shippedAt` is in milliseconds since 1970. */
-  ship: (id: string, { carrier, trackingNumber }: Shipment, shippedAt: number) =>
-    Effect.asVoid(sql`UPDATE orders SET carrier = ${carrier}, tracking_number = ${trackingNumber}, shipped_at = ${shippedAt}
-      WHERE id = ${id}`)
-}))
-
-/** @since 0.1.0 @category services */
-export class StoreRepo extends Context.Tag("@plaza/sandbox/StoreRepo")<StoreRepo, Effect.Effect.Success<typeof make>>() {}
+    findOrder: (id: string) =>
+      db.first(Order)`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber
+          FROM orders WHERE id = ${id}`,
+    /** The orders of a store below a sequence number, newest first. */
+    findOlderOrders: (accountId: string, seq: number, limit: number) =>
+      db.all(Order)`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber FROM orders
+          WHERE account_id = ${accountId} AND seq < ${seq} ORDER BY seq DESC LIMIT ${limit}`,
+    allOrders: () =>
+      db.all(Order)`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber FROM orders ORDER BY seq`,
+    /** Adds an order or replaces the one with this id; `shippedAt` is in milliseconds since 1970. */
+    upsertOrder: ({ accountId, id, shipment, shippedAt }: {
+      readonly id: string
+      readonly accountId: string
+      readonly shipment: Shipment | undefined
+      readonly shippedAt: number | null
+    }) =>
+      db.run`INSERT INTO orders (id, account_id, carrier, tracking_number, shipped_at)
+        VALUES (${id}, ${accountId}, ${shipment?.carrier ?? null}, ${shipment?.trackingNumber ?? null}, ${shippedAt})
+        ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id, carrier = excluded.carrier,
+          tracking_number = excluded.tracking_number, shipped_at = excluded.shipped_at`,
+    /** Records a shipment; `shippedAt` is in milliseconds since 1970. */
+    ship: (id: string, { carrier, trackingNumber }: Shipment, shippedAt: number) =>
+      db.run`UPDATE orders SET carrier = ${carrier}, tracking_number = ${trackingNumber}, shipped_at = ${shippedAt}
+        WHERE id = ${id}`
+  }))
+}) {
+  static readonly layer = Layer.effect(StoreRepo, StoreRepo.make)
+}

@@ -1,48 +1,31 @@
-/**
- * The table `stories`.
- *
- * @since 0.1.0
- */
+/** The table `stories`. */
 import { ProfileId } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Sql } from "../../storage/Sql.ts"
-import * as SqlSchema from "../../storage/SqlSchema.ts"
+import { Db } from "../../storage/Db.ts"
 
-/** @since 0.1.0 @category rows */
 export const Story = Schema.Struct({
   seq: Schema.Number,
   authorId: ProfileId,
-  payload: Schema.parseJson(),
-  createdAt: Schema.DateTimeUtcFromNumber
+  payload: Schema.fromJsonString(Schema.Unknown),
+  createdAt: Schema.DateTimeUtcFromMillis
 })
-/** @since 0.1.0 @category rows */
 export type Story = typeof Story.Type
 
-/**
- * The id of the story with a sequence number.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The id of the story with a sequence number. */
 export const idOf = (seq: number): string => `story-${seq}`
 
-/** @since 0.1.0 @category constructors */
-export const make = Effect.map(Sql, (sql) => ({
-  all: SqlSchema.findAll({
-    Result: Story,
-    execute: () => sql`SELECT seq, account_id AS authorId, payload, created_at AS createdAt FROM stories ORDER BY seq`
-  }),
-  /** Adds a story, whose payload is JSON text, and returns its sequence number. */
-  insert: SqlSchema.single({
-    Result: SqlSchema.Seq,
-    execute: (authorId: string, payload: string, createdAt: DateTime.Utc) =>
-      sql.first`INSERT INTO stories (account_id, payload, created_at)
-        VALUES (${authorId}, ${payload}, ${DateTime.toEpochMillis(createdAt)}) RETURNING seq`
-  })
-}))
-
-/** @since 0.1.0 @category services */
-export class StoriesRepo extends Context.Tag("@plaza/sandbox/StoriesRepo")<StoriesRepo, Effect.Effect.Success<typeof make>>() {}
+export class StoriesRepo extends Context.Service<StoriesRepo>()("@plaza/sandbox/StoriesRepo", {
+  make: Effect.map(Db, (db) => ({
+    all: () => db.all(Story)`SELECT seq, account_id AS authorId, payload, created_at AS createdAt FROM stories ORDER BY seq`,
+    /** Adds a story, whose payload is JSON text, and returns its sequence number. */
+    insert: (authorId: string, payload: string, createdAt: DateTime.Utc) =>
+      db.seq`INSERT INTO stories (account_id, payload, created_at)
+          VALUES (${authorId}, ${payload}, ${DateTime.toEpochMillis(createdAt)}) RETURNING seq`
+  }))
+}) {
+  static readonly layer = Layer.effect(StoriesRepo, StoriesRepo.make)
+}

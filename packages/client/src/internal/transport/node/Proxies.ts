@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import { BlockList, isIP } from "node:net"
 import { isLoopback } from "../../BaseUrl.ts"
 
@@ -32,33 +32,33 @@ const bytesOf = (text: string): Buffer =>
   Buffer.concat(text.split(/(%[0-9a-f]{2})/i).map((part, index) => index % 2 === 1 ? Buffer.from(part.slice(1), "hex") : Buffer.from(part)))
 
 /**
- * Parses the address of a proxy. Without a scheme it is that of an `http` proxy. The left value is the violated requirement, without the
+ * Parses the address of a proxy. Without a scheme it is that of an `http` proxy. The failure is the violated requirement, without the
  * text, which may hold a password.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const parse = (given: string): Either.Either<Proxy, string> => {
+export const parse = (given: string): Result.Result<Proxy, string> => {
   const text = given.trim()
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme !== undefined && scheme.startsWith("socks")) {
-    return Either.left("must be the address of an http or https proxy: SOCKS proxies are not supported")
+    return Result.fail("must be the address of an http or https proxy: SOCKS proxies are not supported")
   }
   if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
-    return Either.left(`${example}: the scheme is http or https`)
+    return Result.fail(`${example}: the scheme is http or https`)
   }
   const address = scheme === undefined ? `http://${text}` : text
   // `URL` removes white space, and accepts several slashes.
   if (/[\s\p{Cc}\\]/u.test(text) || /^\w+:\/\/\//.test(address) || !URL.canParse(address)) {
-    return Either.left(`${example}; write / ? # @ and \\ in the user or the password as %2F %3F %23 %40 and %5C`)
+    return Result.fail(`${example}; write / ? # @ and \\ in the user or the password as %2F %3F %23 %40 and %5C`)
   }
   const { hash, origin, password, pathname, search, username } = new URL(address)
   // Also the rest of a password with such a character.
   if (pathname !== "/" || search !== "" || hash !== "") {
-    return Either.left(`${example}, without a path; write / ? and # in the user or the password as %2F %3F and %23`)
+    return Result.fail(`${example}, without a path; write / ? and # in the user or the password as %2F %3F and %23`)
   }
   const credentials = Buffer.concat([bytesOf(username), Buffer.from(":"), bytesOf(password)])
-  return Either.right({
+  return Result.succeed({
     url: origin,
     authorization: username === "" && password === "" ? undefined : `Basic ${credentials.toString("base64")}`
   })
@@ -74,30 +74,41 @@ const canonical = (host: string): string => {
   return /[/?#@\\]/.test(host) || !URL.canParse(address) ? "" : withoutBrackets(new URL(address).hostname).replace(/\.$/, "")
 }
 
-/** Whether an address belongs to a network. Takes an IPv4 address in the form of an IPv6 address as well. */
-const networkOf = (address: string, prefix: number): ((host: string) => boolean) | undefined => {
+type IsExcepted = (host: string) => boolean
+
+const nothing: IsExcepted = () => false
+
+/** The hosts of a network. Takes an IPv4 address in the form of an IPv6 address as well. */
+const inNetwork = (address: string, prefix: number): IsExcepted => {
   const family = isIP(address)
-  if (family === 0 || prefix > (family === 4 ? 32 : 128)) return undefined
+  if (family === 0 || prefix > (family === 4 ? 32 : 128)) return nothing
   const list = new BlockList()
   list.addSubnet(address, prefix, family === 4 ? "ipv4" : "ipv6")
   return (host) => isIP(host) !== 0 && list.check(host, isIP(host) === 4 ? "ipv4" : "ipv6")
 }
 
+const inDomain = (domain: string): IsExcepted => domain === "" ? nothing : (host) => host === domain || host.endsWith(`.${domain}`)
+
+/** The hosts of an entry without its port. */
+const hostsOf = (name: string, prefix: string | undefined): IsExcepted => {
+  if (prefix !== undefined) return inNetwork(withoutBrackets(name), Number(prefix))
+  const host = canonical(withoutBrackets(name.replace(/^\*?\./, "")))
+  return isIP(host) === 0 ? inDomain(host) : inNetwork(host, isIP(host) === 4 ? 32 : 128)
+}
+
 /** One entry of `NO_PROXY`. One that names nothing excepts nothing. */
 const exceptionOf = (entry: string): (host: string, port: string) => boolean => {
   if (entry === "*") return () => true
-  const [, network = "", prefix] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? []
-  if (prefix !== undefined) return networkOf(withoutBrackets(network), Number(prefix)) ?? (() => false)
   // An IPv6 address has a port only behind brackets.
-  const [, name = entry, port] = isIP(entry) === 6 ? [] : /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
-  const host = canonical(withoutBrackets(name.replace(/^\*?\./, "")))
-  const isHere = networkOf(host, isIP(host) === 4 ? 32 : 128) ?? ((other) => other === host || other.endsWith(`.${host}`))
-  return (other, otherPort) => host !== "" && (port === undefined || Number(port) === Number(otherPort)) && isHere(other)
+  const [, name = entry, prefix, port] = isIP(entry) === 6 ? [] : /^(.*?)(?:\/(\d{1,3}))?(?::(\d+))?$/.exec(entry) ?? []
+  const isExcepted = hostsOf(name, prefix)
+  return (host, hostPort) => (port === undefined || Number(port) === Number(hostPort)) && isExcepted(host)
 }
 
 /**
- * Parses a list such as `NO_PROXY`: names, which include their subdomains, with or without a dot before them; addresses; networks as
- * `10.0.0.0/8`; each with a port or without; `*` for every host. Commas or blanks separate them.
+ * Parses a list such as `NO_PROXY`: names, which include their subdomains, with or without a dot before them; addresses, in any form
+ * that a URL can have; networks as `10.0.0.0/8`; each with a port or without; `*` for every host. Commas or blanks separate them. As in
+ * curl and Go, an address or network excepts hosts that are addresses: a name is not resolved.
  *
  * @since 0.1.0
  * @category parsing

@@ -1,0 +1,8 @@
+/** The task of `loop/Urgency` in `legacy/benchmarks`. */
+export interface Task {
+  readonly kind: "worker" | "fifo"
+  /** Path of the ledger. */
+  readonly place: string
+  readonly products: number
+  readonly changes: number
+}

@@ -1,0 +1,48 @@
+/**
+ * A key's allowance that several processes share through a database. It has its own entry point, because it needs `@effect/sql`.
+ *
+ * Source: interface v1, "Limits".
+ *
+ * @since 0.1.0
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Layer from "effect/Layer"
+import type { InvalidSettings } from "./ClientError.ts"
+import type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.ts"
+import * as SqlRateLimit from "./internal/rate-limit/SqlRateLimit.ts"
+import { RateLimit } from "./RateLimit.ts"
+
+/** @since 0.1.0 @category models */
+export type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.ts"
+
+/**
+ * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres across
+ * machines. It doesn't count callers of the key that don't use the database.
+ *
+ * The layer fails if it can't create its tables. While the database is unavailable, the client sends no request. A call then fails
+ * with `RateLimitWaitExceeded` at the end of its maximum wait, and the message gives the reason.
+ *
+ * The statements run outside the caller's transactions. A call inside a transaction that has written to the same SQLite file
+ * would wait for its own lock: use a separate file for the allowance.
+ *
+ * @example
+ * import { Plaza } from "@plaza-legacy/client"
+ * import * as NodeClient from "@plaza-legacy/client/node"
+ * import * as RateLimitSql from "@plaza-legacy/client/RateLimitSql"
+ * import * as Sqlite from "@plaza-legacy/client/sqlite"
+ * import { Layer } from "effect"
+ *
+ * const live = (options: Plaza.Options) =>
+ *   Plaza.layerWithoutRateLimit(options).pipe(
+ *     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
+ *     Layer.provide(Sqlite.layer({ filename: "allowance.sqlite" })),
+ *     Layer.provide(NodeClient.layer)
+ *   )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  allowance: SharedAllowance
+): Layer.Layer<RateLimit, SqlError | InvalidSettings, SqlClient> => Layer.scoped(RateLimit, SqlRateLimit.make(allowance))

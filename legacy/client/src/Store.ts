@@ -1,0 +1,90 @@
+/**
+ * Stock and shipping.
+ *
+ * @since 0.1.0
+ */
+import type { OrderId, ProductId } from "@plaza-legacy/domain/Ids"
+import type { NewShipment } from "@plaza-legacy/domain/Requests"
+import type { Order, Product } from "@plaza-legacy/domain/Resources"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { isServiceError } from "./ClientError.ts"
+import type { FailureOf } from "./internal/contract/Contract.ts"
+import { Operations } from "./internal/contract/Operations.ts"
+import { validateName } from "./internal/contract/validateText.ts"
+import * as KeyedMutex from "./internal/delivery/KeyedMutex.ts"
+
+/**
+ * Sets the stock of products and ships orders.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class Store extends Context.Tag("@plaza-legacy/client/Store")<Store, {
+  /**
+   * Sets the stock of a product, in pieces. Repeatable: the client sends the request again after an ambiguous failure. A client
+   * runs its calls for one product one after the other, so it sends the value of the last call last.
+   *
+   * Limits: a service that continues a request after a timeout, a lost connection, a 5xx or an interruption of the call can
+   * store that older value last. The order doesn't include other clients. The wait for earlier calls doesn't count as `maxWait`.
+   * Source: interface v1, "Endpoints", PATCH /store/products/{id}/stock.
+   *
+   * @example
+   * import { Store } from "@plaza-legacy/client"
+   * import { ProductId } from "@plaza-legacy/domain"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12))
+   */
+  readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>
+  /**
+   * Ships an order. Checkable: the client sends the request again after an ambiguous failure. A conflict on the first attempt
+   * fails with `Conflict`. A conflict after an ambiguous failure fails with `OutcomeUnknown` and `likely: "done"`: the order is
+   * shipped, but perhaps with another carrier and tracking number. A client runs its calls for one order one after the other. A blank
+   * carrier or tracking number fails with `InvalidInput`, without a request.
+   * Source: interface v1, "Endpoints", POST /store/orders/{id}/ship.
+   *
+   * @example
+   * import { Store } from "@plaza-legacy/client"
+   * import { OrderId } from "@plaza-legacy/domain"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Store, ({ ship }) =>
+   *   ship(OrderId.make("1042"), { carrier: "DHL", trackingNumber: "JD0001" }))
+   */
+  readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, FailureOf<"shipOrder">>
+}>() {}
+
+/** Creates the service of {@link Store} for `Plaza.layer`. @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Store["Type"], never, Operations> = Effect.map(Operations, ({ send }) => {
+  // Without it, a retry of an older value could follow a newer value.
+  const withLock = KeyedMutex.make()
+
+  return {
+    setStock: (id, stock) =>
+      withLock(`product ${id}`)(
+        send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
+      ),
+    ship: (id, { carrier, trackingNumber }) =>
+      validateName("carrier", carrier).pipe(
+        Effect.andThen(validateName("trackingNumber", trackingNumber)),
+        Effect.andThen(withLock(`order ${id}`)(
+          send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
+            whenEmpty: () => ({ id, carrier, trackingNumber }),
+            known: { id },
+            // Another code with the same status may mean another state, such as a cancelled order.
+            check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
+          })
+        ))
+      )
+  }
+})
+
+/**
+ * The service {@link Store} alone, on `Plaza.layerOperations`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Store, never, Operations> = /*#__PURE__*/ Layer.effect(Store, make)

@@ -1,0 +1,167 @@
+import { expect, it } from "@effect/vitest"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza-legacy/client"
+import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza-legacy/domain"
+import { Sandbox } from "@plaza-legacy/sandbox"
+import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
+import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
+import { inspect } from "node:util"
+import * as Fake from "./support/FakeService.ts"
+import * as OnSandbox from "./support/OnSandbox.ts"
+import * as Traced from "./support/Traced.ts"
+import * as Virtual from "./support/Virtual.ts"
+
+/** Every form in which a value may reach a log, a report or a terminal. */
+const written = (value: unknown): string => {
+  const error = value instanceof Error ? [value.message, value.stack, JSON.stringify(Object.entries(value))] : []
+  return [
+    String(value),
+    inspect(value, { depth: 12, showHidden: true }),
+    JSON.stringify(value, (_, inner: unknown) => typeof inner === "bigint" ? String(inner) : inner),
+    ...error
+  ].join("\n")
+}
+
+/** Runs a program and returns its output: logs at every level, spans and its exit. */
+const everything = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<string, never, R> =>
+  Effect.gen(function*() {
+    const out: Array<string> = []
+    const logger = Logger.make((entry) => {
+      out.push(written(entry.message), Cause.pretty(entry.cause), Logger.stringLogger.log(entry), written([...entry.annotations]))
+    })
+    const { exit, spans } = yield* Traced.run(program).pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.All)
+    )
+    out.push(written(exit))
+    if (Exit.isFailure(exit)) {
+      out.push(Cause.pretty(exit.cause, { renderErrorCause: true }), written(Cause.squash(exit.cause)), written(exit.cause.toJSON()))
+    }
+    for (const span of spans) {
+      out.push(span.name, written([...span.attributes]), written(span.status), written(span.links))
+      if (span._tag === "Span" && "events" in span) {
+        out.push(written(span.events))
+      }
+    }
+    expect(spans.length).toBeGreaterThan(0)
+    return out.join("\n")
+  })
+
+const calls: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>> = [
+  Effect.flatMap(Profiles, ({ me }) => me),
+  Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("1"))),
+  Effect.flatMap(Posts, ({ create }) => create({ text: "hello" })),
+  Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello")),
+  Effect.flatMap(Posts, ({ list }) => Stream.runDrain(list())),
+  Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.png", content: Stream.succeed(new Uint8Array(3)) })),
+  Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 1)),
+  Effect.flatMap(Store, ({ ship }) => ship(OrderId.make("o"), { carrier: "c", trackingNumber: "t" })),
+  Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("c"), "hello")),
+  Plaza.request({ method: "DELETE", path: "/posts/1", response: Schema.Unknown })
+]
+
+/** The key in the forms of common encoders: JSON of .NET and PHP, URLs, HTML. */
+const escapes: ReadonlyArray<string> = [
+  Array.from(Fake.key, (character) => `\\u00${character.charCodeAt(0).toString(16)}`).join(""),
+  Fake.key.replace("_", "\\u005F"),
+  Fake.key.replace("_", "%5f"),
+  Fake.key.replace("k", "&#107;"),
+  Fake.key
+]
+
+/** Decodes every escape of {@link escapes}, to find an echo in any form. */
+const unescaped = (text: string): string =>
+  text.replace(/\\+u00([0-9a-f]{2})|%([0-9a-f]{2})/gi, (_, unicode?: string, percent?: string) =>
+    String.fromCharCode(Number.parseInt(unicode ?? percent ?? "", 16))).replaceAll("&#107;", "k")
+
+const echo = `<html>Authorization: Bearer ${Fake.key}</html>`
+const replies: ReadonlyArray<Fake.Reply> = [
+  Fake.json({ id: "1" }),
+  Fake.json({ data: [], next_cursor: null }),
+  Fake.refused,
+  Fake.lost,
+  "hang",
+  { cut: 200, body: echo },
+  { status: 200, body: echo },
+  { status: 400, body: echo },
+  { status: 502, body: echo },
+  Fake.refusal(401, "INVALID_API_KEY", { sent: `Bearer ${Fake.key}` }),
+  Fake.refusal(500, "INTERNAL_ERROR", { headers: { authorization: [Fake.key] } }),
+  Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "1" }),
+  Fake.refusal(403, "FORBIDDEN", {}, { "x-request-id": `for ${Fake.key}` }),
+  ...escapes.flatMap((escaped): ReadonlyArray<Fake.Reply> => [
+    { status: 401, body: `{"error":{"code":"INVALID_API_KEY","message":"Bearer ${escaped}","${escaped}":{"headers":["${escaped}"]}}}` },
+    { status: 418, body: `{"error":{"code":"${escaped}"}}`, headers: { "x-request-id": escaped } },
+    { status: 502, body: `<p>${escaped}</p>` },
+    { status: 200, body: `{"data":[{"id":"${escaped}"},{"id":7,"${escaped}":1}],"next_cursor":null}` }
+  ])
+]
+
+it.effect("the key is in no log, span, error or report, for any response of the service", () =>
+  Effect.gen(function*() {
+    for (const call of calls) {
+      for (const reply of replies) {
+        const { layer } = Fake.scripted([reply], { maxWait: "3 seconds" })
+        const out = yield* SimulatedTime.run(everything(Effect.provide(call, layer)))
+        expect(out).toContain("plaza.")
+        expect(unescaped(out)).not.toContain(Fake.key)
+      }
+    }
+  }))
+
+it.effect("the key is in no output of calls that the sandbox refuses or fails", () =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const key = Redacted.value(sandbox.apiKey)
+    for (const call of calls) {
+      for (const status of [401, 403, 404, 429, 500]) {
+        yield* sandbox.addFault({ kind: "status", when: "before", status })
+      }
+      expect(yield* everything(call)).not.toContain(key)
+    }
+  }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+it.live("the key is in no output of calls to an unreachable service", () =>
+  Effect.gen(function*() {
+    const { default: net } = yield* Effect.promise(() => import("node:net"))
+    // A port that was free a moment ago and that nobody listens on now.
+    const port = yield* Effect.async<number>((resume) => {
+      const server = net.createServer().listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+      })
+    })
+    const NodeClient = yield* Effect.promise(() => import("../src/node.ts"))
+    const layer = Plaza.layer({
+      baseUrl: `http://127.0.0.1:${port}/open/v1`,
+      apiKey: Redacted.make(Fake.key),
+      retry: yield* Effect.map(Effect.promise(() => import("effect")), ({ Schedule }) => Schedule.stop)
+    }).pipe(Layer.provide(NodeClient.layer))
+    const out = yield* everything(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
+    expect(out).toContain("ECONNREFUSED")
+    expect(out).not.toContain(Fake.key)
+  }))
+
+const malformed: ReadonlyArray<readonly [what: string, key: string]> = [
+  ["a space", `${Fake.key} x`],
+  ["a line break at its end", `${Fake.key}\n`],
+  ["a character that isn't ASCII", `${Fake.key}é`]
+]
+for (const [what, key] of malformed) {
+  it.effect(`a key with ${what} is not shown by the settings that refuse it`, () =>
+    Effect.gen(function*() {
+      const fromOptions = yield* Effect.exit(Layer.build(Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key) })).pipe(
+        Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
+      ))
+      const environment = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", Fake.baseUrl], ["PLAZA_API_KEY", key]]))
+      const fromConfig = yield* Effect.exit(Effect.withConfigProvider(Layer.build(Plaza.layerConfig), environment).pipe(
+        Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
+      ))
+      const exits: ReadonlyArray<readonly [Exit.Exit<unknown, unknown>, string]> = [[fromOptions, "apiKey"], [fromConfig, "PLAZA_API_KEY"]]
+      for (const [exit, setting] of exits) {
+        const cause: Cause.Cause<unknown> = Exit.isFailure(exit) ? exit.cause : Cause.empty
+        const out = [written(exit), Cause.pretty(cause, { renderErrorCause: true }), written(Cause.squash(cause))].join("\n")
+        expect(out).toContain(setting)
+        expect(out).not.toContain(Fake.key)
+      }
+    }).pipe(Effect.scoped))
+}

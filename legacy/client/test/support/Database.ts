@@ -1,0 +1,50 @@
+/** Databases for tests, and outages of databases. */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient, SqlError, Statement } from "@effect/sql"
+import * as SqliteClient from "@plaza-legacy/client/sqlite"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
+
+/** A SQLite database of its own, in memory. */
+export const memory = Layer.orDie(SqliteClient.layer({ filename: ":memory:" }))
+
+/** The path of a SQLite file that is gone with the scope. */
+export const file = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(Path.join(tmpdir(), "plaza-allowance-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  ),
+  (folder) => Path.join(folder, "allowance.db")
+)
+
+export interface Watched {
+  readonly client: SqlClient.SqlClient
+  /** While true, every statement fails as it does when the file is locked or the server away. */
+  away: boolean
+  /** Counts those that failed as well. */
+  statements: number
+  /** How long each statement takes, in milliseconds. */
+  latency: number
+}
+
+/** The client, with its statements counted, and with outages and a latency that a test sets. */
+export const watchedBy = (compiler: Statement.Compiler): Effect.Effect<Watched, never, SqlClient.SqlClient> =>
+  Effect.gen(function*() {
+    const inner = yield* SqlClient.SqlClient
+    const client = yield* SqlClient.make({
+      acquirer: Effect.suspend(() => {
+        state.statements++
+        const connection = state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
+        return state.latency === 0 ? connection : Effect.zipRight(Effect.sleep(state.latency), connection)
+      }),
+      compiler,
+      spanAttributes: []
+    })
+    const state: Watched = { client, away: false, statements: 0, latency: 0 }
+    return state
+  }).pipe(Effect.provide(Reactivity.layer))
+
+/** The same for a client of SQLite. */
+export const watched = watchedBy(Statement.makeCompilerSqlite())

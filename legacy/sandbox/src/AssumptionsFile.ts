@@ -1,0 +1,60 @@
+/**
+ * Reads assumptions, and a latitude beside them, from a JSON file. An error is one sentence that names the file and the field.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import type { Assumptions } from "./Assumptions.ts"
+import { decode } from "./Assumptions.ts"
+import * as Latitude from "./Latitude.ts"
+import { SandboxError } from "./SandboxError.ts"
+
+/**
+ * The content of a file: assumptions that differ from the defaults, and a change of the latitude from its field `latitude`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Content {
+  readonly assumptions: Partial<Assumptions>
+  readonly latitude: Latitude.Change
+}
+
+/**
+ * Without a file.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const empty: Content = { assumptions: {}, latitude: {} }
+
+const decodeContent = (data: unknown): Either.Either<Content, string> => {
+  const { latitude = {}, ...rest } = Predicate.isReadonlyRecord(data) ? data : {}
+  return Either.all({
+    assumptions: decode(Predicate.isReadonlyRecord(data) ? rest : data),
+    latitude: Either.mapLeft(Latitude.decode(latitude), (problem) => `the latitude in it is invalid: ${problem}`)
+  })
+}
+
+/**
+ * Reads a file.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (path: string): Effect.Effect<Content, SandboxError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const refuse = (problem: string, cause?: unknown) =>
+      new SandboxError({ message: `the assumptions ${path} can't be used: ${problem}`, cause })
+    const text = yield* Effect.mapError(fs.readFileString(path), (cause) => refuse("the file can't be read", cause))
+    const data = yield* Effect.try({
+      // Some editors write a byte order mark, which JSON doesn't allow.
+      try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
+      catch: (cause) => refuse("the file is not valid JSON", cause)
+    })
+    return yield* Either.mapLeft(decodeContent(data), (problem) => refuse(problem))
+  })

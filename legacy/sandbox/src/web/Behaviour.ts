@@ -1,0 +1,206 @@
+/**
+ * The console's page of behaviour: the clock and the latitude, which can be changed, and the assumptions of the start.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza-legacy/domain/Errors"
+import { ValidationError } from "@plaza-legacy/domain/Errors"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { type Assumptions, CurrentAssumptions, defaults as assumedDefaults, fixedAssumptions, meanings } from "../Assumptions.ts"
+import * as Envelope from "../http/Envelope.ts"
+import * as Latitude from "../Latitude.ts"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
+import { type ClockState, VirtualClock } from "../VirtualClock.ts"
+import * as Form from "./Form.ts"
+import type { Html, Piece } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as LatitudeForm from "./LatitudeForm.ts"
+import * as Page from "./Page.ts"
+
+const path = Page.paths.behaviour
+
+const sentences = {
+  advance: "Clock advanced.",
+  latitude: "Latitude changed.",
+  seed: "Latitude drawn from the seed.",
+  restore: "Latitude of the start restored."
+}
+
+const units: ReadonlyArray<readonly [value: string, name: string]> = [
+  ["seconds", "seconds"],
+  ["minutes", "minutes"],
+  ["hours", "hours"],
+  ["days", "days"]
+]
+const millisOf: Readonly<Record<string, number>> = {
+  seconds: Duration.toMillis("1 second"),
+  minutes: Duration.toMillis("1 minute"),
+  hours: Duration.toMillis("1 hour"),
+  days: Duration.toMillis("1 day")
+}
+
+const advanceFields: ReadonlyArray<Form.Field> = [
+  { name: "forward", label: "Advance by", type: "number", required: true },
+  { name: "unit", label: "Unit", options: units }
+]
+
+/** The form as milliseconds; not a number if it is invalid. */
+const readAdvance = (form: URLSearchParams): number => Number(form.get("forward") ?? "") * (millisOf[form.get("unit") ?? ""] ?? Number.NaN)
+
+const seedField: Form.Field = {
+  name: "seed",
+  label: "Seed",
+  type: "number",
+  required: true,
+  hint: "The same seed always draws the same latitude."
+}
+
+const clock = ({ aheadMillis, frozen, now }: ClockState, submission: Form.Submission): Html =>
+  html`<section aria-labelledby="clock">
+<h2 id="clock">Clock</h2>
+<p>${Page.timestamp(now)}, ${
+    aheadMillis === 0
+      ? frozen ? "frozen" : "the same as the system clock"
+      : `${Duration.format(Duration.millis(aheadMillis))} ahead of ${frozen ? "the time at which it was frozen" : "the system clock"}`
+  }.</p>
+<form method="post" action="${path}">
+<input type="hidden" name="do" value="advance">
+<div class="fields">${advanceFields.map((field) => Form.field(submission, field))}</div>
+<button type="submit">Advance clock</button>
+</form>
+<p class="soft small">Rate windows, quotas and <code>createdAt</code> follow this clock. Only a reset or a snapshot sets it back.</p>
+</section>`
+
+const latitude = (current: Latitude.Latitude, seed: Form.Submission, change: Form.Submission): Html => {
+  const changed = LatitudeForm.changed(current)
+  return html`<section aria-labelledby="latitude">
+<h2 id="latitude">Latitude</h2>
+<p>What the document lets a service choose. ${
+    changed.length === 0 ? "Every field has its default: the simplest service." : `${changed.length} fields differ from the default.`
+  }</p>
+${
+    changed.length > 0 &&
+    html`<dl class="facts mono">${changed.map(([name, value]) => html`<dt>${name}</dt><dd>${JSON.stringify(value)}</dd>`)}</dl>`
+  }
+<form method="post" action="${path}"><input type="hidden" name="do" value="seed">
+${Form.field(seed, seedField)}
+<button type="submit" class="quiet">Draw from the seed</button></form>
+${
+    changed.length > 0 &&
+    Form.button({ action: path, values: { do: "restore" }, text: "Restore the latitude of the start", kind: "quiet" })
+  }
+<h3>All fields</h3>
+${LatitudeForm.view(current, change)}
+</section>`
+}
+
+const withCode = (text: string): ReadonlyArray<Piece> =>
+  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
+
+const written = (value: Assumptions[keyof Assumptions]): Piece =>
+  Duration.isDuration(value)
+    ? Duration.format(value)
+    : typeof value === "object"
+    ? html`<details><summary>${Object.keys(value).length} operations</summary><dl class="facts">${
+      Object.entries(value).map(([operation, scope]) => html`<dt>${operation}</dt><dd><code>${scope ?? "none"}</code></dd>`)
+    }</dl></details>`
+    : html`<code>${String(value)}</code>`
+
+const isDefault = (name: keyof Assumptions, value: unknown): boolean => JSON.stringify(value) === JSON.stringify(assumedDefaults[name])
+
+const assumptions = (assumed: Assumptions): Html => {
+  // True because the meanings have exactly the names of the assumptions.
+  const names = Object.keys(meanings) as ReadonlyArray<keyof Assumptions>
+  return html`<section aria-labelledby="assumptions">
+<h2 id="assumptions">Assumptions</h2>
+<p>What the document leaves open and the sandbox had to decide. They are set when the sandbox starts, with <code>--assumptions FILE</code>, and do not change while it runs.</p>
+${
+    Page.table(
+      "Assumptions",
+      ["Name", "Value", "Meaning"],
+      names.map((name) =>
+        html`<tr><th scope="row"><code>${name}</code></th><td class="long">${written(assumed[name])}${
+          !isDefault(name, assumed[name]) && html` <span class="badge note">changed</span>`
+        }</td><td class="long">${withCode(meanings[name])}</td></tr>`
+      ),
+      { kind: "stack" }
+    )
+  }
+<details><summary>${fixedAssumptions.length} built-in assumptions</summary>
+${
+    Page.table(
+      "Built-in assumptions",
+      ["Id", "Section", "Assumption"],
+      fixedAssumptions.map(({ assumption, id, section }) =>
+        html`<tr><th scope="row"><code>${id}</code></th><td>${section}</td><td class="long">${withCode(assumption)}</td></tr>`
+      ),
+      { kind: "stack" }
+    )
+  }</details>
+</section>`
+}
+
+interface Submissions {
+  readonly advance?: Form.Submission
+  readonly seed?: Form.Submission
+  readonly latitude?: Form.Submission
+}
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const time = yield* VirtualClock
+  const current = yield* CurrentLatitude
+  const assumed = yield* CurrentAssumptions
+
+  const show = ({ advance = Form.empty, latitude: change = Form.empty, seed = Form.empty }: Submissions, message?: Html) =>
+    Effect.map(time.read, (now) =>
+      Page.page({
+        path,
+        title: "Behaviour",
+        status: (advance.error ?? seed.error ?? change.error)?.status ?? 200,
+        message: message ?? Form.errorMessage(advance, advanceFields) ?? Form.errorMessage(seed, [seedField]) ??
+          Form.errorMessage(change, LatitudeForm.labels),
+        body: html`${clock(now, advance)}
+${latitude(current.value, seed, change)}
+${assumptions(assumed)}`
+      }))
+
+  const orShow = (values: URLSearchParams, part: keyof Submissions) => (error: DocumentedError) =>
+    show({ [part]: { values, error } satisfies Form.Submission })
+
+  return [
+    { method: "GET", path, handle: (request) => show({}, Page.done(request, sentences)) },
+    {
+      method: "POST",
+      path,
+      handle: Page.byAction({
+        advance: ({ form }) =>
+          time.advance(readAdvance(form)).pipe(
+            Effect.as(Page.seeOther(path, "advance")),
+            // The clock's own message names the field `millis`, which the form doesn't have.
+            Effect.mapError(() => Envelope.invalidField("forward", "must be above 0, and the new time must be before the year 10000")),
+            Effect.catchAll(orShow(form, "advance"))
+          ),
+        seed: ({ form }) => {
+          const seed = Number(form.get("seed") || Number.NaN)
+          return Number.isSafeInteger(seed)
+            ? Effect.as(current.change({ seed }), Page.seeOther(path, "seed"))
+            : orShow(form, "seed")(Envelope.invalidField("seed", "must be a whole number"))
+        },
+        latitude: ({ form }) =>
+          Either.match(Latitude.decode(LatitudeForm.read(form, current.value)), {
+            onLeft: (problem) => {
+              const name = /^"(\w+)"/.exec(problem)?.[1]
+              return orShow(form, "latitude")(
+                new ValidationError({ message: problem, details: name === undefined ? {} : { field: name } })
+              )
+            },
+            onRight: (change) => Effect.as(current.change(change), Page.seeOther(path, "latitude"))
+          }),
+        restore: () => Effect.as(current.reset, Page.seeOther(path, "restore"))
+      })
+    }
+  ] satisfies ReadonlyArray<Page.Route>
+})

@@ -1,0 +1,127 @@
+/**
+ * The sign-in page: chooses the account that the visitor acts for. A sandbox has no passwords, and the page says so.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Account } from "../access/AccountsRepo.ts"
+import { AccountsRepo } from "../access/AccountsRepo.ts"
+import * as Envelope from "../http/Envelope.ts"
+import { Seeding } from "../seeding/Seeding.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Lookup from "./Lookup.ts"
+import * as Page from "./Page.ts"
+
+const cookie = "plaza_account"
+
+/**
+ * Reads the chosen account from the cookie header.
+ *
+ * @since 0.1.0
+ * @category cookie
+ */
+export const accountFromCookie = (header: string | undefined): Option.Option<string> =>
+  Option.flatMap(
+    Option.fromNullable((header ?? "").split(";").map((part) => part.trim()).find((part) => part.startsWith(`${cookie}=`))),
+    (part) => Option.liftThrowable(decodeURIComponent)(part.slice(cookie.length + 1))
+  )
+
+/** Sets the cookie and redirects. Requests from other sites don't carry the cookie, and scripts can't read it. */
+const chooseAccount = (accountId: string) =>
+  Envelope.withHeader(
+    Page.seeOther(Page.paths.developers),
+    "set-cookie",
+    `${cookie}=${encodeURIComponent(accountId)}; Path=/; HttpOnly; SameSite=Strict`
+  )
+
+/** Deletes the cookie. */
+const signOut = Envelope.withHeader(
+  Page.seeOther(Page.paths.signIn),
+  "set-cookie",
+  `${cookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`
+)
+
+/**
+ * The button that forgets the chosen account.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const signOutButton: Html = Form.button({ action: Page.paths.signIn, values: { do: "out" }, text: "Sign out", kind: "quiet" })
+
+const existing: Form.Field = {
+  name: "known",
+  label: "Username",
+  hint: "An account of this sandbox.",
+  required: true,
+  list: "accounts"
+}
+const created: Form.Field = { name: "username", label: "New username", required: true, max: 100 }
+
+const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
+  Page.page({
+    path: Page.paths.signIn,
+    title: "Sign in",
+    status: submission.error?.status ?? 200,
+    lead: "The sandbox has no passwords: every visitor can act for any account. A cookie of this browser keeps your choice.",
+    message: Form.errorMessage(submission, [existing, created]),
+    body: html`<div class="columns"><section aria-labelledby="as-existing">
+<h2 id="as-existing">Existing account</h2>
+<form method="post" action="${Page.paths.signIn}">
+<input type="hidden" name="do" value="choose">
+${Form.field(submission, existing)}
+<datalist id="accounts">${accounts.map(({ name, username }) => html`<option value="${username}">${name}</option>`)}</datalist>
+<button type="submit">Sign in</button>
+</form>
+</section>
+<section aria-labelledby="as-new">
+<h2 id="as-new">New account</h2>
+<p>A new account has no developer access. You can request it after you sign in.</p>
+<form method="post" action="${Page.paths.signIn}">
+<input type="hidden" name="do" value="create">
+${Form.field(submission, created)}
+<fieldset><legend>Profile</legend>
+<p class="soft">Writes require both.</p>
+${Form.checkbox("profile", "photo", "Photo", submission.values.get("do") !== "create" || submission.values.has("profile", "photo"))}
+${Form.checkbox("profile", "cover", "Cover", submission.values.get("do") !== "create" || submission.values.has("profile", "cover"))}
+</fieldset>
+<button type="submit">Create and sign in</button>
+</form>
+</section></div>`
+  })
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const accounts = yield* AccountsRepo
+  const { operations } = yield* Seeding
+  const lookup = yield* Lookup.make
+  const show = (submission: Form.Submission) => Effect.map(lookup.accounts(""), (found) => view(found, submission))
+  return [
+    { method: "GET", path: Page.paths.signIn, handle: () => show(Form.empty) },
+    {
+      method: "POST",
+      path: Page.paths.signIn,
+      handle: Page.byAction({
+        out: () => Effect.succeed(signOut),
+        choose: ({ form }) =>
+          Effect.flatMap(accounts.findByUsername((form.get(existing.name) ?? "").trim()), Option.match({
+            onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "does not exist") }),
+            onSome: ({ id }) => Effect.succeed(chooseAccount(id))
+          })),
+        create: ({ form }) =>
+          operations.createAccount({
+            username: (form.get(created.name) ?? "").trim(),
+            photo: form.has("profile", "photo"),
+            cover: form.has("profile", "cover"),
+            access: "none"
+          }).pipe(
+            Effect.map(({ id }) => chooseAccount(id)),
+            Effect.catchAll((error) => show({ values: form, error }))
+          )
+      })
+    }
+  ] satisfies ReadonlyArray<Page.Route>
+})

@@ -1,0 +1,494 @@
+/**
+ * The pages of the console and the home page without a browser: requests, state, faults, behaviour and snapshots.
+ */
+import { assert, layer } from "@effect/vitest"
+import { HarValidator } from "@har-sdk/validator"
+import { Fault, Sandbox } from "@plaza-legacy/sandbox"
+import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
+import { call, layerInProcess } from "./support.ts"
+import { request, submit } from "./WebPages.ts"
+
+const text = (path: string) => Effect.map(request("GET", path), (page) => page.text)
+
+/** The rows of the list of requests. */
+const rows = (query: string) => Effect.map(text(`/console${query}`), (page) => page.split("/console/request?id=").length - 1)
+
+const newest = Effect.gen(function*() {
+  const { requests } = yield* Sandbox.Sandbox
+  return (yield* requests).at(-1) ?? assert.fail("no request was logged")
+})
+
+const statusOf = (path: string, inputs: Readonly<Record<string, string>>) => Effect.map(submit(path, inputs), ({ status }) => status)
+
+layer(layerInProcess())("the home page", (it) => {
+  it.effect("has the addresses and the key in full, for three shells", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const page = yield* text("/")
+      const key = Redacted.value(sandbox.apiKey)
+      for (
+        const shown of [
+          `value="${sandbox.baseUrl}"`,
+          `value="${key}"`,
+          `value="${sandbox.controlUrl}"`,
+          `export PLAZA_BASE_URL=${sandbox.baseUrl}`,
+          `set -gx PLAZA_API_KEY ${key}`,
+          `$env:PLAZA_API_KEY = &quot;${key}&quot;`
+        ]
+      ) {
+        assert.include(page, shown)
+      }
+    }))
+
+  it.effect("sends a first request and shows its response", () =>
+    Effect.gen(function*() {
+      const { headers, status } = yield* submit("/", { do: "try" })
+      assert.strictEqual(status, 303)
+      const page = yield* text((headers["location"] ?? "").replace(/#.*/, ""))
+      assert.include(page, "&quot;username&quot;: &quot;corner-shop&quot;")
+      assert.deepInclude(yield* newest, { operation: "getMe", deliveredStatus: 200 })
+    }))
+})
+
+layer(layerInProcess())("the list of requests", (it) => {
+  it.effect("has each decision with its rule, the key and the account", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/users/nobody?a=1&b=2")
+      yield* call("GET", "/me", { key: null })
+      const page = yield* text("/console")
+      for (const shown of ["/users/nobody?a=1&amp;b=2", "profiles.unknown", "404", "admission.key", "401", "corner-shop", "seeded"]) {
+        assert.include(page, shown)
+      }
+    }))
+
+  it.effect("is filtered by text, status and account", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      assert.include(yield* text("/console"), "No requests yet.")
+      const { id } = yield* sandbox.createAccount()
+      const { apiKey } = yield* sandbox.createKey(id)
+      yield* call("GET", "/me")
+      yield* call("GET", "/me", { key: apiKey })
+      yield* call("GET", "/users/nobody")
+      yield* sandbox.addFault({ kind: "drop", when: "before" })
+      yield* Effect.ignore(call("GET", "/me"))
+      for (
+        const [query, count] of [
+          ["", 4],
+          ["?text=NOBODY", 1],
+          ["?text=profiles.getMe", 2],
+          ["?status=2", 2],
+          ["?status=4", 1],
+          ["?status=none", 1],
+          ["?status=fault", 1],
+          [`?account=${id}`, 1],
+          [`?account=${id}&status=4`, 0]
+        ] as const
+      ) {
+        assert.strictEqual(yield* rows(query), count, query)
+      }
+      assert.include(yield* text("/console?text=zzz"), "No request matches the filter.")
+    }))
+})
+
+layer(layerInProcess())("a request in detail", (it) => {
+  it.effect("has headers and bodies of both sides, and the curl command without the key", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 503, retryAfter: "7" })
+      yield* call("POST", "/posts", { json: { text: "it's <tea>" } })
+      const page = yield* text(`/console/request?id=${(yield* newest).id}`)
+      for (
+        const shown of [
+          "Bearer key_***",
+          "&quot;text&quot;: &quot;it&#39;s &lt;tea&gt;&quot;",
+          "retry-after",
+          "The service's own status: 200.",
+          "fault_1",
+          "Authorization: Bearer $PLAZA_API_KEY",
+          "--data-raw &#39;{&quot;text&quot;:&quot;it&#39;\\&#39;&#39;s &lt;tea&gt;&quot;}&#39;"
+        ]
+      ) {
+        assert.include(page, shown)
+      }
+      assert.notInclude(page, Redacted.value(sandbox.apiKey).slice(4))
+      const gone = yield* request("GET", "/console/request?id=req_999")
+      assert.strictEqual(gone.status, 404)
+      assert.include(gone.text, "it keeps the newest ones until a reset")
+      assert.include(gone.text, "<a href=\"/console\">Back to the page</a>")
+    }))
+
+  it.effect("has a curl command that sends brackets of the query and empty headers as they were", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/me/posts?filter[a]=1", { headers: { "x-empty": "" } })
+      const page = yield* text(`/console/request?id=${(yield* newest).id}`)
+      assert.match(page, /curl --globoff &#39;\S+\/me\/posts\?filter\[a\]=1&#39;/)
+      assert.include(page, "-H &#39;x-empty;&#39;")
+    }))
+
+  it.effect("is sent again with the key of its caller", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const { id } = yield* sandbox.createAccount({ username: "replayed" })
+      const { apiKey } = yield* sandbox.createKey(id)
+      yield* call("POST", "/posts", { key: apiKey, json: { text: "again" } })
+      const first = yield* newest
+      const { headers } = yield* submit("/console/request", { do: "replay", request: first.id })
+      const second = yield* newest
+      assert.strictEqual(headers["location"], `/console/request?id=${second.id}`)
+      assert.notStrictEqual(second.id, first.id)
+      assert.deepInclude(second, { accountId: first.accountId, rule: "posts.createPost", deliveredStatus: 200 })
+      assert.lengthOf((yield* sandbox.state).posts.filter(({ text }) => text === "again"), 2)
+    }))
+
+  it.effect("shows the fault that hits a request that is sent again", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* call("GET", "/me")
+      yield* sandbox.addFault({ kind: "drop", when: "after" })
+      const { headers } = yield* submit("/console/request", { do: "replay", request: (yield* newest).id })
+      assert.include(yield* text(headers["location"] ?? ""), "The caller received no response")
+    }))
+
+  it.effect("shows the request that is sent again, and not another one that arrives meanwhile", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* call("GET", "/me")
+      yield* sandbox.addFault({ kind: "delay", when: "after", millis: 1_000, path: "/me" })
+      const before = yield* sandbox.countRequests({ path: "/me" })
+      const replay = yield* Effect.fork(submit("/console/request", { do: "replay", request: (yield* newest).id }))
+      yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), sandbox.countRequests({ path: "/me" })), { until: (count) => count > before })
+      yield* call("GET", "/users/1002")
+      yield* TestClock.adjust("1 second")
+      const { headers } = yield* Fiber.join(replay)
+      const id = new URL(headers["location"] ?? "", "http://localhost").searchParams.get("id")
+      assert.strictEqual((yield* sandbox.requests).find((record) => record.id === id)?.path, "/me")
+    }))
+
+  it.effect("is not sent again without its whole body, and says why", () =>
+    Effect.gen(function*() {
+      const form = new FormData()
+      form.append("file", new Blob(["x"], { type: "image/png" }), "tea.png")
+      const replay = Effect.flatMap(newest, ({ id }) => submit("/console/request", { do: "replay", request: id }))
+      for (
+        const [send, reason] of [
+          [call("POST", "/media", { form }), "does not keep the bytes of uploads"],
+          [call("POST", "/posts", { key: null, json: { text: "x" } }), "did not read the body"],
+          [call("POST", "/posts", { json: { text: "x".repeat(100_000) } }), "keeps only the beginning of a body of 100011 bytes"]
+        ] as const
+      ) {
+        yield* send
+        const { id } = yield* newest
+        const refused = yield* replay
+        assert.strictEqual(refused.status, 409)
+        assert.include(refused.text, reason)
+        const page = yield* text(`/console/request?id=${id}`)
+        assert.include(page, reason)
+        assert.notInclude(page, `value="replay"`)
+      }
+      assert.strictEqual(yield* statusOf("/console/request", { do: "replay", request: "req_999" }), 404)
+    }))
+})
+
+layer(layerInProcess())("the state browser", (it) => {
+  it.effect("shows every table, page by page, and finds a text", () =>
+    Effect.gen(function*() {
+      for (
+        const [query, shown] of [
+          ["", "corner-shop"],
+          ["of=posts", "Created"],
+          ["of=products", "MUG-BLUE-250"],
+          ["of=orders", "500001"],
+          ["of=conversations", "No messages."],
+          ["of=keys", "posts:write"],
+          ["of=media", "image/"]
+        ] as const
+      ) {
+        assert.include(yield* text(`/console/state?${query}`), shown, query)
+      }
+      assert.include(yield* text("/console/state?of=products"), "Next page")
+      const second = yield* text("/console/state?of=products&page=1")
+      assert.include(second, "Previous page")
+      assert.notInclude(second, "MUG-BLUE-250")
+      const found = yield* text("/console/state?of=products&text=blue-250")
+      assert.include(found, "MUG-BLUE-250")
+      assert.notInclude(found, "MUG-BLUE-350")
+      assert.include(yield* text("/console/state?of=products&text=%25"), "50%-OFF-BOX")
+      assert.include(yield* text("/console/state?of=posts&text=zzzzzz"), "Nothing contains this text.")
+    }))
+
+  it.effect("changes stock, shipments and profiles, and comes back to the same rows", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const change = (inputs: Readonly<Record<string, string>>) => submit("/console/state", inputs)
+      const stock = yield* change({ do: "stock", id: "CAP/RED L", stock: "77", of: "products", text: "cap", page: "0" })
+      assert.deepStrictEqual([stock.status, stock.headers["location"]], [303, "/console/state?of=products&text=cap"])
+      const product = (yield* sandbox.state).products.find(({ id }) => id === "CAP/RED L")
+      assert.deepStrictEqual([String(product?.accountId), product?.stock], ["1001", 77])
+      assert.notStrictEqual(product?.name, "CAP/RED L")
+      const order = Effect.map(sandbox.state, ({ orders }) => orders.find(({ id }) => id === "500001")?.shipment)
+      yield* change({ do: "ship", id: "500001", carrier: "DHL", trackingNumber: "1", of: "orders" })
+      assert.deepStrictEqual(yield* order, { carrier: "DHL", trackingNumber: "1" })
+      yield* change({ do: "unship", id: "500001", of: "orders" })
+      assert.isNull(yield* order)
+      yield* change({ do: "profile", id: "1002", cover: "yes", availability: "private" })
+      assert.deepInclude((yield* sandbox.state).accounts.find(({ id }) => id === "1002"), {
+        photo: false,
+        cover: true,
+        availability: "private"
+      })
+    }))
+
+  it.effect("names what is wrong with a change", () =>
+    Effect.gen(function*() {
+      for (
+        const [inputs, status] of [
+          [{ do: "stock", id: "0042", stock: "-1", of: "products" }, 400],
+          [{ do: "stock", id: "0042", stock: "", of: "products" }, 400],
+          [{ do: "stock", id: "none", stock: "1", of: "products" }, 404],
+          [{ do: "ship", id: "500001", carrier: "", trackingNumber: "1", of: "orders" }, 400],
+          [{ do: "unship", id: "none", of: "orders" }, 404],
+          [{ do: "profile", id: "1002", availability: "gone" }, 400],
+          [{ do: "profile", id: "none", availability: "private" }, 404]
+        ] as const
+      ) {
+        const reply = yield* submit("/console/state", inputs)
+        assert.strictEqual(reply.status, status, JSON.stringify(inputs))
+        assert.include(reply.text, `role="alert"`)
+      }
+    }))
+})
+
+const faults = "/console/faults"
+
+layer(layerInProcess())("the page of faults", (it) => {
+  it.effect("shows only the fields of the chosen kind", () =>
+    Effect.gen(function*() {
+      for (const { fields } of Fault.members) {
+        const [kind] = fields.kind.literals
+        const page = yield* text(`${faults}?kind=${kind}`)
+        const shown = [...page.matchAll(/ name="(\w+)"/g)].map(([, name]) => name)
+        assert.includeMembers(shown, Object.keys(fields), kind)
+        assert.strictEqual(page.includes(`name="status"`), "status" in fields, kind)
+        assert.strictEqual(page.includes(`name="outcomes"`), "outcomes" in fields, kind)
+      }
+      assert.include(yield* text(`${faults}?kind=constructor`), `<option value="status" selected>`)
+    }))
+
+  it.effect("adds every kind of fault, changes and removes one, and clears the rest after a question", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      for (
+        const inputs of [
+          { kind: "delay", when: "before", millis: "1.5" },
+          { kind: "delay", when: "after", millis: "300", distribution: "logNormal", spread: "3000", rate: "1" },
+          { kind: "status", when: "before", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
+          { kind: "drop", when: "after", every: "10", account: "corner-shop" },
+          { kind: "cut", when: "before", status: "200", code: "LATER", message: "m" },
+          { kind: "slow", when: "before", millis: "20" },
+          { kind: "garbage", body: "<html>", contentType: "text/html" },
+          { kind: "sequence", outcomes: `[{"kind":"drop","when":"before"},{"kind":"pass"}]` }
+        ]
+      ) {
+        assert.strictEqual(yield* statusOf(faults, { do: "add", ...inputs }), 303, inputs.kind)
+      }
+      assert.deepStrictEqual((yield* sandbox.faults).map(({ fault }) => ({ ...fault })), [
+        { kind: "delay", when: "before", millis: 1.5 },
+        { kind: "delay", when: "after", millis: { distribution: "logNormal", median: 300, p99: 3_000 }, rate: 1 },
+        { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3 },
+        { kind: "drop", when: "after", every: 10, account: "corner-shop" },
+        { kind: "cut", when: "before", status: 200, code: "LATER", message: "m" },
+        { kind: "slow", when: "before", millis: 20 },
+        { kind: "garbage", body: "<html>", contentType: "text/html" },
+        { kind: "sequence", outcomes: [{ kind: "drop", when: "before" }, { kind: "pass" }] }
+      ])
+      for (const { id } of yield* sandbox.faults) {
+        const form = yield* text(`${faults}?edit=${id}`)
+        assert.include(form, `Change ${id}`)
+      }
+      const edited = yield* text(`${faults}?edit=fault_2`)
+      for (const value of [`value="300"`, `value="3000"`, `<option value="logNormal" selected>`, `<option value="after" selected>`]) {
+        assert.include(edited, value)
+      }
+      assert.strictEqual(yield* statusOf(faults, { do: "replace", id: "fault_2", kind: "drop", when: "before" }), 303)
+      const changed = (yield* sandbox.faults)[1]
+      assert.deepStrictEqual([String(changed?.id), { ...changed?.fault }], ["fault_2", { kind: "drop", when: "before" }])
+      assert.strictEqual(yield* statusOf(faults, { do: "remove", id: "fault_2" }), 303)
+      assert.notInclude((yield* sandbox.faults).map(({ id }) => String(id)), "fault_2")
+      assert.strictEqual(yield* statusOf(faults, { do: "remove", id: "fault_2" }), 404)
+      assert.include((yield* submit(faults, { do: "clear" })).text, "Clear all faults?")
+      assert.isNotEmpty(yield* sandbox.faults)
+      assert.strictEqual(yield* statusOf(faults, { do: "clear", confirmed: "yes" }), 303)
+      assert.deepStrictEqual(yield* sandbox.faults, [])
+    }))
+
+  it.effect("names missing and invalid fields", () =>
+    Effect.gen(function*() {
+      for (
+        const [inputs, said] of [
+          [{ kind: "delay", when: "before" }, "Milliseconds is missing or invalid"],
+          [{ kind: "delay", when: "before", millis: "5", distribution: "uniform", spread: "1" }, "does not fit the distribution"],
+          [{ kind: "status", when: "before", status: "99" }, "Status is missing or invalid"],
+          [{ kind: "drop", when: "before", times: "x" }, "Times is missing or invalid"],
+          [{ kind: "sequence", outcomes: "[" }, "Outcomes is missing or invalid"],
+          [{ kind: "toString" }, "is unknown"]
+        ] as const
+      ) {
+        const reply = yield* submit(faults, { do: "add", ...inputs })
+        assert.strictEqual(reply.status, 400)
+        assert.include(reply.text, said)
+      }
+    }))
+
+  it.effect("adds presets, and ends the outage after a minute", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.clearFaults
+      const preset = (name: string) => statusOf(faults, { do: "preset", preset: name })
+      const names = [...(yield* text(faults)).matchAll(/name="preset" value="(\w+)"/g)].map(([, name = ""]) => name)
+      assert.includeMembers(names, ["tenth", "outage", "limit", "network"])
+      for (const name of names) {
+        assert.strictEqual(yield* preset(name), 303, name)
+      }
+      yield* sandbox.clearFaults
+      yield* preset("outage")
+      assert.strictEqual((yield* call("GET", "/me")).status, 503)
+      yield* TestClock.adjust("59 seconds")
+      assert.strictEqual((yield* call("GET", "/me")).status, 503)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+      assert.strictEqual(yield* preset("constructor"), 400)
+    }))
+})
+
+const behaviour = "/console/behaviour"
+
+layer(layerInProcess({ assumptions: { dailyQuota: 7_777 } }))("the page of behaviour", (it) => {
+  it.effect("advances the clock and never sets it back", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const advance = (forward: string, unit: string) => statusOf(behaviour, { do: "advance", forward, unit })
+      assert.strictEqual(yield* advance("2", "days"), 303)
+      assert.strictEqual((yield* sandbox.clock).aheadMillis, 2 * 24 * 3_600_000)
+      assert.include(yield* text(behaviour), "2d ahead")
+      for (
+        const [forward, unit] of [["-1", "days"], ["0", "days"], ["", "days"], ["x", "hours"], ["1", "years"], ["9999999", "days"]] as const
+      ) {
+        assert.strictEqual(yield* advance(forward, unit), 400, forward)
+      }
+    }))
+
+  it.effect("changes fields of the latitude, draws one, and restores that of the start", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const before = yield* sandbox.latitude
+      const page = yield* text(behaviour)
+      for (const name of Object.keys(before)) {
+        assert.include(page, ` name="${name}"`)
+      }
+      const change = { createStatus: "201", requestId: "false", dailyQuota: "9", keyPrefix: "123", text: `["trimmed"]`, stock: `"null"` }
+      assert.strictEqual(yield* statusOf(behaviour, { do: "latitude", ...change }), 303)
+      assert.deepStrictEqual(yield* sandbox.latitude, {
+        ...before,
+        createStatus: 201,
+        requestId: false,
+        dailyQuota: 9,
+        keyPrefix: "123",
+        text: ["trimmed"],
+        stock: "null"
+      })
+      assert.include(yield* text(behaviour), "6 fields differ")
+      const refused = yield* submit(behaviour, { do: "latitude", listLagMillis: "soon" })
+      assert.strictEqual(refused.status, 400)
+      assert.include(refused.text, "listLagMillis must be a whole number")
+      assert.strictEqual(yield* statusOf(behaviour, { do: "seed", seed: "42" }), 303)
+      const drawn = yield* sandbox.latitude
+      assert.deepStrictEqual(yield* sandbox.setLatitude(42), drawn)
+      assert.strictEqual(yield* statusOf(behaviour, { do: "seed", seed: "x" }), 400)
+      assert.strictEqual(yield* statusOf(behaviour, { do: "restore" }), 303)
+      assert.deepStrictEqual(yield* sandbox.latitude, before)
+    }))
+
+  it.effect("shows the assumptions, and those that differ from the default", () =>
+    Effect.gen(function*() {
+      const page = yield* text(behaviour)
+      assert.match(page, /<code>7777<\/code> <span class="badge note">changed/)
+      assert.strictEqual(page.split(">changed<").length, 2)
+      assert.include(page, "refusals.order")
+    }))
+})
+
+layer(layerInProcess())("the page of snapshots", (it) => {
+  it.effect("saves, and asks before it restores, removes or resets", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const path = "/console/snapshots"
+      assert.include(yield* text(path), "No snapshots yet.")
+      assert.strictEqual(yield* statusOf(path, { do: "save", name: "a b" }), 400)
+      assert.strictEqual(yield* statusOf(path, { do: "save", name: "mine" }), 303)
+      yield* sandbox.createAccount({ username: "later" })
+      const names = Effect.map(sandbox.state, ({ accounts }) => accounts.map(({ username }) => String(username)))
+      assert.include((yield* submit(path, { do: "restore", name: "mine" })).text, "Restore this snapshot?")
+      assert.include(yield* names, "later")
+      assert.strictEqual(yield* statusOf(path, { do: "restore", name: "mine", confirmed: "yes" }), 303)
+      assert.notInclude(yield* names, "later")
+      yield* sandbox.createAccount({ username: "later" })
+      assert.include((yield* submit(path, { do: "reset" })).text, "Reset the sandbox?")
+      assert.strictEqual(yield* statusOf(path, { do: "reset", confirmed: "yes" }), 303)
+      assert.notInclude(yield* names, "later")
+      assert.strictEqual(yield* statusOf(path, { do: "remove", name: "mine", confirmed: "yes" }), 303)
+      assert.deepStrictEqual(yield* sandbox.snapshots, [])
+    }))
+})
+
+/** The fields of an archive that the test reads. */
+const HttpArchive = Schema.Struct({
+  log: Schema.Struct({
+    entries: Schema.Array(Schema.Struct({
+      request: Schema.Struct({
+        method: Schema.String,
+        url: Schema.String,
+        queryString: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+        postData: Schema.optional(Schema.Struct({ text: Schema.String }))
+      }),
+      response: Schema.Struct({ status: Schema.Int })
+    }))
+  })
+})
+
+layer(layerInProcess())("the export of requests", (it) => {
+  it.effect("is an HTTP Archive without keys, of the filtered requests", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const form = new FormData()
+      form.append("file", new Blob(["x"], { type: "image/png" }), "tea.png")
+      yield* call("GET", "/me/posts?limit=1")
+      yield* call("POST", "/posts", { json: { text: Redacted.value(sandbox.apiKey) } })
+      yield* call("POST", "/media", { form })
+      yield* call("POST", "/posts", { key: null, json: { text: "x" } })
+      yield* sandbox.addFault({ kind: "drop", when: "before" })
+      yield* Effect.ignore(call("GET", "/me"))
+      const har = yield* request("GET", "/console/requests.har")
+      assert.include(har.headers["content-disposition"] ?? "", "attachment")
+      // The validator takes any value: the type of its parameter is what it checks.
+      assert.deepStrictEqual(yield* Effect.promise(() => new HarValidator().verify(har.json as never)), [])
+      const { log: { entries } } = Schema.decodeUnknownSync(HttpArchive)(har.json)
+      assert.deepStrictEqual(entries.map(({ request, response }) => [request.method, response.status]), [
+        ["GET", 200],
+        ["POST", 200],
+        ["POST", 200],
+        ["POST", 401],
+        ["GET", 0]
+      ])
+      assert.deepInclude(entries[0]?.request, {
+        url: `${sandbox.baseUrl}/me/posts?limit=1`,
+        queryString: [{ name: "limit", value: "1" }]
+      })
+      assert.strictEqual(entries[1]?.request.postData?.text, `{"text":"key_***"}`)
+      assert.notInclude(har.text, Redacted.value(sandbox.apiKey).slice(4))
+      const filtered = yield* request("GET", "/console/requests.har?status=4")
+      assert.lengthOf(Schema.decodeUnknownSync(HttpArchive)(filtered.json).log.entries, 1)
+    }))
+})

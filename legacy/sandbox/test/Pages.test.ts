@@ -1,0 +1,419 @@
+/**
+ * The pages without a browser: accepted callers, headers and refusals; and the value of a key appears in one
+ * response and nowhere else.
+ */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Sandbox } from "@plaza-legacy/sandbox"
+import { Effect, FastCheck, Redacted } from "effect"
+import { request as open } from "node:http"
+import { openApi } from "../src/OpenApiDocument.ts"
+import { html } from "../src/web/Html.ts"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.ts"
+import { as, request, submit } from "./WebPages.ts"
+
+const pages = [
+  "/",
+  "/sign-in",
+  "/settings/developers",
+  "/operator",
+  "/console",
+  "/console/state",
+  "/console/faults",
+  "/console/behaviour",
+  "/console/snapshots",
+  "/console/requests.har",
+  "/reference",
+  "/openapi.json",
+  "/assets/plaza.css",
+  "/assets/plaza.js",
+  "/assets/icon.svg",
+  "/favicon.ico"
+]
+
+const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bot" }
+const developers = "/settings/developers"
+
+layer(layerInProcess())("every page", (it) => {
+  it.effect("is not cached, can't be framed and runs no foreign script", () =>
+    Effect.gen(function*() {
+      for (const path of pages) {
+        const { headers, status } = yield* request("GET", path, as("1001"))
+        assert.strictEqual(status, 200, path)
+        assert.strictEqual(headers["cache-control"], "no-store", path)
+        assert.strictEqual(headers["x-content-type-options"], "nosniff", path)
+        const policy = headers["content-security-policy"] ?? ""
+        assert.include(policy, "default-src 'none'", path)
+        assert.include(policy, "frame-ancestors 'none'", path)
+        assert.notInclude(policy, "unsafe", path)
+      }
+    }))
+
+  it.effect("responds to HEAD, and refuses other methods", () =>
+    Effect.gen(function*() {
+      for (const path of pages) {
+        assert.strictEqual((yield* request("HEAD", path, as("1001"))).status, 200, path)
+      }
+      const put = yield* request("PUT", "/operator")
+      assert.deepStrictEqual([put.status, put.headers["allow"]], [405, "GET, POST"])
+      const post = yield* submit("/reference", {})
+      assert.deepStrictEqual([post.status, post.headers["allow"]], [405, "GET"])
+    }))
+
+  it.effect("leaves every other path to the interface", () =>
+    Effect.gen(function*() {
+      for (const path of ["/nowhere", "/operator/", "/settings", "/assets/"]) {
+        assert.strictEqual(refusal(yield* request("GET", path)), "404 NOT_FOUND", path)
+      }
+    }))
+
+  it.effect("is a page for a person who opens a wrong path, and suggests the right one", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
+      for (const [path, meant] of [["/operator/", "/operator"], ["/Console", "/console"], ["/nowhere", undefined]] as const) {
+        const { headers, status, text } = yield* request("GET", path, html)
+        assert.deepStrictEqual([status, headers["content-type"]], [404, "text/html; charset=utf-8"], path)
+        assert.strictEqual(text.includes("Did you mean"), meant !== undefined, path)
+        assert.include(text, meant === undefined ? "There is no page" : `href="${meant}"`)
+        assert.include(headers["content-security-policy"] ?? "", "default-src 'none'")
+      }
+      assert.deepStrictEqual(yield* sandbox.requests, [])
+      assert.strictEqual(refusal(yield* request("GET", "/open/v1/nowhere", html)), "404 NOT_FOUND")
+      assert.strictEqual(refusal(yield* request("POST", "/nowhere", html)), "404 NOT_FOUND")
+    }))
+
+  it.effect("is not logged or counted as a request of the interface", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* request("GET", "/console")
+      assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/console"), [])
+    }))
+
+  it.effect("shows only known success messages", () =>
+    Effect.gen(function*() {
+      for (const [word, told] of [["approve", true], ["constructor", false], ["<b>", false]] as const) {
+        const { text } = yield* request("GET", "/operator", { cookie: `plaza_done=${word}` })
+        assert.strictEqual(text.includes(`class="message good"`), told, word)
+        assert.notInclude(text, "<b>")
+      }
+    }))
+
+  it.effect("shows a success message once", () =>
+    Effect.gen(function*() {
+      const { headers, status } = yield* submit("/console/snapshots", { do: "save", name: "once" })
+      assert.deepStrictEqual([status, headers["location"]], [303, "/console/snapshots"])
+      const cookie = (headers["set-cookie"] ?? "").split(";")[0] ?? ""
+      const shown = yield* request("GET", "/console/snapshots", { cookie })
+      assert.include(shown.text, "Snapshot saved.")
+      assert.match(shown.headers["set-cookie"] ?? "", /^plaza_done=; .*Max-Age=0$/)
+      assert.notInclude((yield* request("GET", "/console/snapshots")).text, "Snapshot saved.")
+    }))
+})
+
+layer(layerInProcess())("a form", (it) => {
+  it.effect("is accepted from the sandbox's own pages and from programs, and from no other page", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const host = new URL(sandbox.webUrl).host
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      for (
+        const foreign of [
+          { origin: "http://evil.example" },
+          { origin: "null" },
+          { origin: `http://${host}:81` },
+          { origin: `http://${host}`, "sec-fetch-site": "cross-site" },
+          { "sec-fetch-site": "same-site" },
+          { "sec-fetch-site": "none" }
+        ]
+      ) {
+        for (const path of [developers, "/operator", "/console/faults", "/console/request", "/sign-in", "/"]) {
+          assert.strictEqual((yield* submit(path, form, { ...as(id), ...foreign })).status, 403, JSON.stringify(foreign))
+        }
+      }
+      const own = { origin: `http://${host}`, "sec-fetch-site": "same-origin" }
+      assert.strictEqual((yield* submit(developers, form, { ...as(id), ...own })).status, 303)
+      const other = yield* sandbox.createAccount({ access: "none" })
+      assert.strictEqual((yield* submit(developers, form, as(other.id))).status, 303)
+    }))
+
+  it.effect("must be a form, have an action and be small", () =>
+    Effect.gen(function*() {
+      const json = yield* request("POST", "/operator", { "content-type": "application/json" }, "{}")
+      assert.strictEqual(json.status, 400)
+      for (const action of ["", "constructor", "burn"]) {
+        assert.strictEqual((yield* submit("/operator", { do: action })).status, 400, action)
+      }
+      assert.strictEqual((yield* submit("/operator", { do: "x".repeat(1024 * 1024) })).status, 413)
+    }))
+})
+
+layer(layerInProcess())("signing in", (it) => {
+  it.effect("is required for the Developers page, also after the account was deleted", () =>
+    Effect.gen(function*() {
+      for (const headers of [{}, as("nobody"), { cookie: "plaza_account=%zz" }]) {
+        const reply = yield* request("GET", developers, headers)
+        assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, "/sign-in"])
+      }
+    }))
+
+  it.effect("is stored in a cookie that is hidden from scripts and other sites, whatever the id", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const id = "a;b=c %/é"
+      yield* sandbox.createAccount({ id, username: "awkward" })
+      const reply = yield* submit("/sign-in", { do: "choose", known: " awkward " })
+      assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, developers])
+      const [pair = "", ...attributes] = (reply.headers["set-cookie"] ?? "").split("; ")
+      assert.sameMembers(attributes, ["Path=/", "HttpOnly", "SameSite=Strict"])
+      assert.include((yield* request("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
+    }))
+
+  it.effect("creates an account without access, and refuses an existing one", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "newcomer", profile: "photo" })).status, 303)
+      const made = (yield* sandbox.state).accounts.find(({ username }) => username === "newcomer")
+      assert.deepInclude(made, { access: "none", photo: true, cover: false })
+      const again = yield* submit("/sign-in", { do: "create", username: "newcomer" })
+      assert.strictEqual(again.status, 409)
+      assert.include(again.text, `value="newcomer"`)
+      assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "" })).status, 400)
+      assert.strictEqual((yield* submit("/sign-in", { do: "choose", known: "nobody" })).status, 400)
+    }))
+
+  it.effect("ends with signing out", () =>
+    Effect.gen(function*() {
+      assert.include((yield* request("GET", developers, as("1001"))).text, "Sign out")
+      const { headers, status } = yield* submit("/sign-in", { do: "out" }, as("1001"))
+      assert.deepStrictEqual([status, headers["location"]], [303, "/sign-in"])
+      assert.match(headers["set-cookie"] ?? "", /^plaza_account=; .*Max-Age=0$/)
+    }))
+})
+
+layer(layerInProcess())("the Developers page", (it) => {
+  it.effect("shows the refused field by its name, and keeps the input", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      for (
+        const [change, said] of [
+          [{ useCase: " " }, "Use case must not be empty"],
+          [{ botName: "" }, "Bot name must not be empty"],
+          [{ website: "ftp://shop.example" }, "Website must start with http:// or https://"]
+        ] as const
+      ) {
+        const reply = yield* submit(developers, { ...form, useCase: "Kept input", ...change }, as(id))
+        assert.strictEqual(reply.status, 400)
+        assert.include(reply.text, said)
+        assert.include(reply.text, `aria-invalid="true"`)
+        assert.include(reply.text, "useCase" in change ? "Bot" : "Kept input")
+      }
+      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], developers)
+      assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
+    }))
+
+  it.effect("offers keys only once access is granted, and revoking at any time", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      const key = { do: "create", name: "k", scopes: "posts:write" }
+      assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
+      assert.strictEqual((yield* submit(developers, key, as(id))).status, 409)
+      yield* sandbox.setAccess(id, "grant")
+      assert.include((yield* request("GET", developers, as(id))).text, "Create a key")
+      assert.strictEqual((yield* submit(developers, { ...key, scopes: "posts:burn" }, as(id))).status, 400)
+      assert.strictEqual((yield* submit(developers, { do: "create", name: "k" }, as(id))).status, 400)
+      assert.strictEqual((yield* submit(developers, key, as(id))).status, 303)
+      yield* sandbox.setAccess(id, "suspend")
+      assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
+      const made = (yield* sandbox.state).keys.find(({ accountId }) => accountId === id)
+      assert.deepInclude(made, { name: "k", scopes: ["posts:write"] })
+      const revoke = { do: "revoke", key: made?.id ?? "", subject: "k" }
+      const question = yield* submit(developers, revoke, as(id))
+      assert.strictEqual(question.status, 200)
+      assert.include(question.text, "Revoke this key?")
+      assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "active" })
+      const revoked = yield* submit(developers, { ...revoke, confirmed: "yes" }, as(id))
+      assert.strictEqual(revoked.headers["location"], developers)
+      assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "revoked" })
+    }))
+
+  it.effect("creates a key with all scopes by one choice", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount()
+      assert.strictEqual((yield* submit(developers, { do: "create", name: "all", all: "yes" }, as(id))).status, 303)
+      assert.lengthOf((yield* sandbox.state).keys.find(({ accountId }) => accountId === id)?.scopes ?? [], 13)
+    }))
+
+  it.effect("shows the calls that each scope allows", () =>
+    Effect.gen(function*() {
+      const { text } = yield* request("GET", developers, as("1001"))
+      assert.include(text, `posts:read <span class="soft">GET /me/posts, GET /posts/{id}</span>`)
+      const documented = yield* Effect.provide(request("GET", developers, as("1001")), layerInProcess({ assumptions: false }))
+      assert.include(documented.text, `posts:read <span class="soft">GET /me/posts</span>`)
+      assert.strictEqual(documented.text.split(`name="scopes"`).length - 1, 13)
+    }))
+
+  it.effect("allows five active keys, and no account can revoke another's key", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount()
+      yield* Effect.replicateEffect(sandbox.createKey(id), 5)
+      assert.include((yield* request("GET", developers, as(id))).text, "5 of at most 5 keys are active")
+      assert.strictEqual((yield* submit(developers, { do: "create", name: "k", scopes: "posts:write" }, as(id))).status, 409)
+      assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1", confirmed: "yes" }, as(id))).status, 404)
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }))
+
+  it.effect("shows the value of a key in one response and nowhere else", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount()
+      const made = yield* submit(developers, [["do", "create"], ["name", "once"], ["scopes", "posts:write"], ["scopes", "profile:read"]],
+        as(id))
+      const location = made.headers["location"] ?? ""
+      assert.strictEqual(made.status, 303)
+      // Another account can't see it, and does not use up the only view.
+      assert.notMatch((yield* request("GET", location, as("1001"))).text, /key_[A-Za-z0-9]{40}/)
+      const { headers, text } = yield* request("GET", location, as(id))
+      const value = /key_[A-Za-z0-9]{40}/.exec(text)?.[0] ?? assert.fail("no key is shown")
+      assert.strictEqual((yield* call("GET", "/me", { key: value })).status, 200)
+      assert.notInclude(JSON.stringify([made.headers, headers]), value)
+      assert.notInclude((yield* request("GET", location, as(id))).text, value)
+      assert.lengthOf((yield* sandbox.state).keys.filter(({ accountId }) => accountId === id), 1)
+      const secret = value.slice(4, -4)
+      for (const path of [...pages, ...(yield* sandbox.requests).map((record) => `/console/request?id=${record.id}`)]) {
+        assert.notInclude((yield* request("GET", path, as(id))).text, secret, path)
+      }
+      assert.notInclude((yield* control("GET", "/state")).text + (yield* control("GET", "/requests")).text, secret)
+      const ready = Redacted.value(sandbox.apiKey)
+      assert.notInclude((yield* request("GET", developers, as("1001"))).text, ready.slice(4, -4))
+    }))
+})
+
+layer(layerInProcess())("the operator's page", (it) => {
+  it.effect("decides once, and changes access as the interface says", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none", username: "applicant" })
+      const { id: requestId } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
+      assert.include((yield* request("GET", "/operator")).text, "The applicant&#39;s bot")
+      const decide = (decision: string, confirmed = "yes") => submit("/operator", { do: "decide", request: requestId, decision, confirmed })
+      assert.strictEqual((yield* decide("burn")).status, 400)
+      assert.include((yield* decide("decline", "")).text, "Decline this request?")
+      assert.strictEqual((yield* decide("approve", "")).headers["location"], "/operator")
+      assert.strictEqual((yield* decide("decline")).status, 409)
+      const transition = (name: string, confirmed = "yes") =>
+        submit("/operator", { do: "transition", account: id, transition: name, confirmed, subject: "<applicant>" })
+      const question = yield* transition("revoke", "")
+      assert.include(question.text, "<strong>&lt;applicant&gt;</strong>")
+      assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "granted" })
+      for (const [name, status] of [["suspend", 303], ["suspend", 409], ["restore", 303], ["revoke", 303], ["burn", 400]] as const) {
+        assert.strictEqual((yield* transition(name)).status, status, name)
+      }
+      assert.strictEqual((yield* submit("/operator", { do: "transition", account: "nobody", transition: "grant" })).status, 404)
+      assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "revoked" })
+    }))
+
+  it.effect("shows all pending requests, and the latest decisions", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      for (let number = 1; number <= 21; number++) {
+        const request = yield* sandbox.requestAccess(id, { useCase: "u", botName: `bot ${number}` })
+        yield* sandbox.decideAccess(request.id, "decline")
+      }
+      yield* sandbox.requestAccess(id, { useCase: "u", botName: "bot 22" })
+      const { text } = yield* request("GET", "/operator")
+      assert.include(text, `aria-label="Approve bot 22"`)
+      assert.include(text, "bot 21 <")
+      assert.include(text, "bot 2 <")
+      assert.notInclude(text, "bot 1 <")
+    }))
+
+  it.effect("finds accounts by the start of their username", () =>
+    Effect.gen(function*() {
+      const { text } = yield* request("GET", "/operator?start=corner-")
+      assert.include(text, `aria-label="Suspend corner-shop"`)
+      assert.notInclude(text, `aria-label="Suspend tea-and-tide"`)
+    }))
+})
+
+describe("the reference", () => {
+  for (const undocumented of [true, false]) {
+    layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with assumed operations" : "of the document alone", (it) => {
+      it.effect("contains every operation, code and schema of the OpenAPI document, which is served too", () =>
+        Effect.gen(function*() {
+          const document = openApi({ undocumented })
+          const { baseUrl } = yield* Sandbox.Sandbox
+          const served = { ...document, servers: [{ url: baseUrl, description: "This sandbox" }] }
+          assert.deepStrictEqual((yield* request("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(served)))
+          const { text } = yield* request("GET", "/reference")
+          for (const { operationId, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+            assert.include(text, `id="${operationId}"`)
+            for (const [, { description }] of Object.entries(responses).filter(([status]) => Number(status) >= 400)) {
+              assert.include(text, description)
+            }
+          }
+          assert.include(text, `{ <code>data</code>: array of <a href="#schema-Post">Post</a>, <code>next_cursor</code>: string or null }`)
+          assert.include(text, "RATE_LIMITED with <code>Retry-After</code>")
+          for (const name of Object.keys(document.components.schemas)) {
+            assert.include(text, `id="schema-${name}"`)
+          }
+          const assumed = JSON.stringify(document).split(`"x-plaza-assumed":true`).length
+          assert.strictEqual(text.split(">assumed operation<").length, assumed)
+        }))
+    })
+  }
+})
+
+describe("over a socket, the pages", () => {
+  const statusUnder = (path: string, headers: Readonly<Record<string, string>>) =>
+    Effect.flatMap(Sandbox.Sandbox, ({ webUrl }) =>
+      Effect.async<number | undefined>((resume) => {
+        open(new URL(path, webUrl), { headers }, (response) => {
+          response.resume()
+          resume(Effect.succeed(response.statusCode))
+        }).end()
+      }))
+  const foreign = [{ host: "evil.example" }, { host: "localhost.evil.example:80" }, { origin: "http://evil.example" }, { origin: "null" }]
+
+  layer(layerSocket(), { excludeTestServices: true })((it) => {
+    it.effect("accept requests from this machine under any of its own names, and no others", () =>
+      Effect.gen(function*() {
+        for (const path of pages) {
+          for (const headers of [{ host: "localhost:1" }, { host: "127.0.0.1" }, { host: "[::1]:1" }]) {
+            assert.strictEqual(yield* statusUnder(path, { ...as("1001"), ...headers }), 200, path)
+          }
+          for (const headers of foreign) {
+            assert.strictEqual(yield* statusUnder(path, { ...as("1001"), ...headers }), 403, `${path} ${JSON.stringify(headers)}`)
+          }
+        }
+      }))
+  })
+
+  it.live("accept requests from anyone with control set to anyone", () =>
+    Effect.gen(function*() {
+      for (const headers of foreign) {
+        assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))
+      }
+    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0", allowedHosts: ["*"] }))))
+})
+
+const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
+
+describe("a template", () => {
+  it.prop("contains its values, which can't start or end a tag or an attribute", [
+    FastCheck.string({ unit: "grapheme" }),
+    FastCheck.integer()
+  ], ([text, number]) => {
+    const written = String(html`${text}`)
+    assert.notMatch(written, /[<>"']/)
+    assert.strictEqual(written.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? ""), text)
+    const inner = html`<b title="${text}">${text}</b>`
+    assert.strictEqual(String(html`${[inner, number, undefined, null, false]}`), `<b title="${written}">${written}</b>${number}`)
+  })
+})
