@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as Schedule from "effect/Schedule"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { InvalidInput } from "./ClientError.ts"
 import type { AttemptFailure } from "./ClientError.ts"
@@ -33,8 +33,8 @@ export interface Attempt {
   /** The failure of the attempt; undefined if it succeeded. */
   readonly failure: AttemptFailure | undefined
   /**
-   * The wait before the next attempt, without the wait for a slot; undefined if no attempt follows. After a 429 it is the `Retry-After`, or
-   * zero without one. For a post it doesn't include the search in the account's posts.
+   * The wait before the next attempt; undefined if no attempt follows. It is at least the `Retry-After` of the response. It doesn't include
+   * the wait for a slot, which follows a 429 without `Retry-After`, nor the search for a post.
    */
   readonly delay: Duration.Duration | undefined
 }
@@ -65,6 +65,30 @@ export interface CallOptions {
   /** Observes each attempt, before the observer of the layer. */
   readonly onAttempt?: OnAttempt
 }
+
+/**
+ * Checks a retry schedule, because code without types can pass anything. The failure is the violated requirement.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const checkRetry = (
+  retry: Schedule.Schedule<unknown, AttemptFailure>
+): Result.Result<Schedule.Schedule<unknown, AttemptFailure>, string> =>
+  Schedule.isSchedule(retry) ? Result.succeed(retry) : Result.fail("must be a Schedule, such as Schedule.recurs(3)")
+
+/**
+ * Checks an observer, because code without types can pass anything. The failure is the violated requirement.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const checkObserver = (observe: OnAttempt | undefined): Result.Result<OnAttempt | undefined, string> =>
+  observe === undefined || typeof observe === "function"
+    ? Result.succeed(observe)
+    : Result.fail("must be a function that returns an Effect")
+
+const invalid = (field: string) => (requirement: string) => new InvalidInput({ field, message: `${field} ${requirement}` })
 
 /**
  * The options of the calls of this fiber. Calls fail with the `InvalidInput` of an invalid duration.
@@ -111,14 +135,15 @@ const overriding = (change: Result.Result<CallOptions, InvalidInput>) => <T exte
  * @since 0.1.0
  * @category options
  */
-export const withRetry = (retry: Schedule.Schedule<unknown, AttemptFailure>) => overriding(Result.succeed({ retry }))
+export const withRetry = (retry: Schedule.Schedule<unknown, AttemptFailure>) =>
+  overriding(Result.mapBoth(checkRetry(retry), { onFailure: invalid("retry"), onSuccess: (retry) => ({ retry }) }))
 
 const duration = (
   field: "maxWait" | "timeout",
   parsed: Result.Result<Duration.Duration, string>
 ): Result.Result<CallOptions, InvalidInput> =>
   Result.mapBoth(parsed, {
-    onFailure: (message) => new InvalidInput({ field, message: `${field} ${message}` }),
+    onFailure: invalid(field),
     onSuccess: (value) => ({ [field]: value })
   })
 
@@ -169,4 +194,8 @@ export const withTimeout = (timeout: Duration.Input) => overriding(duration("tim
  * @since 0.1.0
  * @category options
  */
-export const onAttempt = (observe: OnAttempt) => overriding(Result.succeed({ onAttempt: observe }))
+export const onAttempt = (observe: OnAttempt) =>
+  overriding(Result.mapBoth(checkObserver(observe), {
+    onFailure: invalid("onAttempt"),
+    onSuccess: (onAttempt) => onAttempt === undefined ? {} : { onAttempt }
+  }))

@@ -113,9 +113,14 @@ const invalid = (field: string, message: string) => new InvalidInput({ field, me
 
 const wrongSize = (size: number) => invalid("size", `must be the length of the content, and that is not ${size} bytes`)
 
-const problemOf = ({ content, fileName, size }: Upload<unknown>, contentType: string): InvalidInput | undefined =>
-  fileName === ""
-    ? invalid("fileName", "must not be empty")
+// Code without types can pass anything.
+const problemOf = ({ content, fileName, onProgress, size }: Upload<unknown>, contentType: string): InvalidInput | undefined =>
+  !(content instanceof Uint8Array || Stream.isStream(content))
+    ? invalid("content", "must be a Uint8Array or a Stream of them")
+    : onProgress !== undefined && typeof onProgress !== "function"
+    ? invalid("onProgress", "must be a function that returns an Effect")
+    : typeof fileName !== "string" || fileName === ""
+    ? invalid("fileName", "must be a text that is not empty")
     : !/^[!-~]+\/[ -~]+$/.test(contentType)
     ? invalid("contentType", "must be a media type such as image/png")
     : size !== undefined && (!Number.isSafeInteger(size) || size < 0)

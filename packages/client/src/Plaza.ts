@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
@@ -21,6 +22,7 @@ import type { OpenFailure } from "./internal/contract/Operations.ts"
 import * as Pagination from "./internal/contract/Pagination.ts"
 import type { ListFailure, ListOptions } from "./internal/contract/Pagination.ts"
 import type { ApiRequest } from "./internal/delivery/Attempt.ts"
+import { invalid as invalidSetting } from "./internal/Setting.ts"
 import * as Media from "./Media.ts"
 import * as Posts from "./Posts.ts"
 import * as Profiles from "./Profiles.ts"
@@ -68,7 +70,13 @@ const services = /*#__PURE__*/ Layer.mergeAll(
 ).pipe(/*#__PURE__*/ Layer.provideMerge(operations))
 
 const settingsOf = (options: Options): Layer.Layer<Settings, InvalidSettings> =>
-  Layer.effect(Settings, Effect.fromResult(fromOptions(options)))
+  Layer.effect(Settings, Effect.suspend(() =>
+    Effect.fromResult(
+      Predicate.isObject(options)
+        ? fromOptions(options)
+        : Result.fail(invalidSetting("options", "must be an object with baseUrl and apiKey"))
+    )
+  ))
 
 // A defect is impossible: `Settings` has checked both values.
 const rateLimit = /*#__PURE__*/ Layer.effect(
@@ -200,27 +208,45 @@ export interface OpenList<A> extends ListOptions {
   readonly item: Schema.Decoder<A>
 }
 
-// Rejects a path that a URL parser resolves to another path or origin.
+const isDecodable = (path: string): boolean => {
+  try {
+    return decodeURIComponent(path) !== ""
+  } catch {
+    return false
+  }
+}
+
+const invalid = (field: string, requirement: string) => Result.fail(new InvalidInput({ field, message: `${field} ${requirement}` }))
+
+const methods: ReadonlyArray<string> = ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"]
+const deliveries: ReadonlyArray<string> = ["Read", "Repeatable", "Once"]
+
+// Rejects a path that a URL parser resolves to another path or origin. Code without types can pass what is no text.
 const validatePath = (path: string): Result.Result<string, InvalidInput> => {
-  const url = path.startsWith("/") && URL.canParse(`http://host/base${path}`) ? new URL(`http://host/base${path}`) : null
+  const url = typeof path === "string" && path.startsWith("/") && isDecodable(path) && URL.canParse(`http://host/base${path}`)
+    ? new URL(`http://host/base${path}`)
+    : null
   return url === null || url.search !== "" || url.hash !== "" || url.pathname !== `/base${path}`
-    ? Result.fail(
-      new InvalidInput({
-        field: "path",
-        message: `path must start with a slash and contain percent-encoded segments only, without "..", ? or #`
-      })
-    )
+    ? invalid("path", `must start with a slash and contain percent-encoded segments only, without "..", ? or #`)
     : Result.succeed(path)
 }
 
 const apiRequestOf = (request: Omit<OpenRequest<unknown>, "response">): Result.Result<ApiRequest, InvalidInput> =>
   Result.gen(function*() {
     const path = yield* validatePath(request.path)
+    const delivery = request.delivery ?? (request.method === "GET" ? "Read" : "Once")
+    if (!methods.includes(request.method)) {
+      return yield* invalid("method", `must be one of ${methods.join(", ")}`)
+    }
+    // Otherwise a wrong word would make a write repeatable.
+    if (!deliveries.includes(delivery)) {
+      return yield* invalid("delivery", `must be one of ${deliveries.join(", ")}`)
+    }
     const body = request.payload === undefined ? HttpBody.empty : yield* Operations.jsonBody(request.payload)
     return {
       operation: "request",
       area: "open",
-      delivery: request.delivery ?? (request.method === "GET" ? "Read" : "Once"),
+      delivery,
       method: request.method,
       path,
       query: request.query ?? {},

@@ -16,7 +16,7 @@ import type { FailureOf } from "./internal/contract/Contract.ts"
 import { layerOf, Operations } from "./internal/contract/Operations.ts"
 import * as Pagination from "./internal/contract/Pagination.ts"
 import type { ListOptions } from "./internal/contract/Pagination.ts"
-import { validateName, validateText } from "./internal/contract/validateText.ts"
+import { validateName, validatePayload, validateText } from "./internal/contract/validateText.ts"
 import * as KeyedLock from "./internal/delivery/KeyedLock.ts"
 import * as PostCheck from "./internal/delivery/PostCheck.ts"
 import { canonical } from "./internal/delivery/PostText.ts"
@@ -36,7 +36,8 @@ export class Posts extends Context.Service<Posts, {
    *
    * Limits: a service that finishes a failed request, or lists a new post, after the `settleTime` (default: 15 seconds) can
    * store two posts. If another client of the account creates an equal post during the call, or up to two seconds before it,
-   * the call can return that post.
+   * the call can return that post (up to four seconds, if stamps or dates have whole seconds). Until a post of this client showed that
+   * `createdAt` follows the clock of `Date`, an equal post of the last 26 hours leaves the outcome unknown.
    *
    * Two calls of one client with equal text create two posts, one after the other. The wait of the second call for the first
    * doesn't count as `maxWait`. A post without media and text fails with `InvalidInput`, without a request.
@@ -108,11 +109,15 @@ export const make: Effect.Effect<Posts["Service"], never, Operations> = Effect.g
 
   return {
     create: (post) =>
-      Effect.andThen(
-        (post.mediaIds ?? []).length === 0
-          ? validateText(post.text ?? "")
-          : Effect.forEach(post.mediaIds ?? [], (id) => validateName("mediaIds", id), { discard: true }),
-        withLock(canonical(post.text ?? ""))(checked(post, (hooks) => send("createPost", { payload: post }, hooks)))
+      validatePayload("createPost", post).pipe(
+        Effect.andThen(Effect.suspend(() =>
+          (post.mediaIds ?? []).length === 0
+            ? validateText(post.text ?? "")
+            : Effect.forEach(post.mediaIds ?? [], (id) => validateName("mediaIds", id), { discard: true })
+        )),
+        Effect.andThen(
+          Effect.suspend(() => withLock(canonical(post.text ?? ""))(checked(post, (hooks) => send("createPost", { payload: post }, hooks))))
+        )
       ),
     list: (options) => Pagination.items(pages(options)),
     pages,

@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Issue from "effect/SchemaIssue"
+import { checkObserver, checkRetry } from "./CallOptions.ts"
 import type { OnAttempt } from "./CallOptions.ts"
 import type { AttemptFailure, InvalidSettings } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
@@ -105,6 +106,18 @@ export const defaultRetry: Schedule.Schedule<unknown> = /*#__PURE__*/ Schedule.e
   Schedule.upTo({ times: 4, duration: "2 minutes" })
 )
 
+// Types are not enough, because code without types can pass anything.
+const checkFlag = (flag: boolean): Result.Result<boolean, string> =>
+  typeof flag === "boolean" ? Result.succeed(flag) : Result.fail("must be true or false")
+
+const checkInsecureHttp = ({ allowInsecureHttp }: Options): Result.Result<boolean, string> =>
+  Result.mapError(checkFlag(allowInsecureHttp ?? false), () => "needs allowInsecureHttp to be true or false")
+
+const checkRedacted = (apiKey: Redacted.Redacted): Result.Result<Redacted.Redacted, string> =>
+  Redacted.isRedacted(apiKey) && typeof Redacted.value(apiKey) === "string"
+    ? checkApiKey(Redacted.value(apiKey))
+    : Result.fail("must be a redacted text: pass Redacted.make(key)")
+
 /**
  * Validates the options of a layer. Fails with `InvalidSettings`, which names the option.
  *
@@ -113,17 +126,17 @@ export const defaultRetry: Schedule.Schedule<unknown> = /*#__PURE__*/ Schedule.e
  */
 export const fromOptions = (options: Options): Result.Result<Settings["Service"], InvalidSettings> =>
   Result.all({
-    baseUrl: named("baseUrl", checkBaseUrl(options.baseUrl, options)),
-    apiKey: named("apiKey", checkApiKey(Redacted.value(options.apiKey))),
+    baseUrl: named("baseUrl", Result.andThen(checkInsecureHttp(options), () => checkBaseUrl(options.baseUrl, options))),
+    apiKey: named("apiKey", checkRedacted(options.apiKey)),
     timeout: named("timeout", Durations.parsePositive(options.timeout ?? defaults.timeout)),
-    retry: Result.succeed(options.retry ?? defaultRetry),
-    retryBudget: Result.succeed(options.retryBudget ?? true),
-    onAttempt: Result.succeed(options.onAttempt),
+    retry: named("retry", checkRetry(options.retry ?? defaultRetry)),
+    retryBudget: named("retryBudget", checkFlag(options.retryBudget ?? true)),
+    onAttempt: named("onAttempt", checkObserver(options.onAttempt)),
     maxWait: named("maxWait", Durations.parse(options.maxWait ?? defaults.maxWait)),
     settleTime: named("settleTime", Durations.parse(options.settleTime ?? defaults.settleTime)),
     rateLimit: named("rateLimit", parseCount(options.rateLimit ?? defaults.rateLimit)),
     rateWindow: named("rateWindow", Durations.parsePositive(options.rateWindow ?? defaults.rateWindow)),
-    propagateTrace: Result.succeed(options.propagateTrace ?? false),
+    propagateTrace: named("propagateTrace", checkFlag(options.propagateTrace ?? false)),
     maxResponseBytes: named("maxResponseBytes", parseCount(options.maxResponseBytes ?? defaults.maxResponseBytes)),
     userAgent: named("application", userAgent(options.application))
   })

@@ -13,7 +13,7 @@ import { isServiceError } from "./ClientError.ts"
 import type { CallFailure } from "./ClientError.ts"
 import type { FailureOf } from "./internal/contract/Contract.ts"
 import { layerOf, Operations } from "./internal/contract/Operations.ts"
-import { validateName } from "./internal/contract/validateText.ts"
+import { validateName, validatePayload } from "./internal/contract/validateText.ts"
 import * as KeyedLock from "./internal/delivery/KeyedLock.ts"
 
 /**
@@ -81,17 +81,21 @@ export const make: Effect.Effect<Store["Service"], never, Operations> = Effect.g
       withLock(`product ${id}`)(
         send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
       ),
-    ship: (id, { carrier, trackingNumber }) =>
-      validateName("carrier", carrier).pipe(
-        Effect.andThen(validateName("trackingNumber", trackingNumber)),
-        Effect.andThen(withLock(`order ${id}`)(
-          send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
-            whenEmpty: () => ({ id, carrier, trackingNumber }),
-            known: { id },
-            // Another code with the same status may mean another state, such as a cancelled order.
-            check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
-          })
-        ))
+    ship: (id, shipment) =>
+      validatePayload("shipOrder", shipment).pipe(
+        Effect.andThen(Effect.suspend(() => validateName("carrier", shipment.carrier))),
+        Effect.andThen(Effect.suspend(() => validateName("trackingNumber", shipment.trackingNumber))),
+        Effect.andThen(Effect.suspend(() => {
+          const { carrier, trackingNumber } = shipment
+          return withLock(`order ${id}`)(
+            send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
+              whenEmpty: () => ({ id, carrier, trackingNumber }),
+              known: { id },
+              // Another code with the same status may mean another state, such as a cancelled order.
+              check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
+            })
+          )
+        }))
       )
   }
 })

@@ -78,6 +78,8 @@ const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, Conf
     ? proxiesOfEnvironment
     : proxy === false
     ? Effect.succeed(Proxies.none)
+    : typeof proxy !== "string"
+    ? Effect.fail(Setting.invalid("proxy", "must be an address or false"))
     : Effect.fromResult(Setting.named("proxy", Result.map(Proxies.parse(proxy), (parsed) => ({ ...Proxies.none, http: parsed }))))
 
 /**
@@ -113,12 +115,20 @@ const checkRuntime: Effect.Effect<void, InvalidSettings> = Effect.suspend(() =>
   )
 )
 
+// Code without types can pass anything.
+const checkCertificates = (ca: string | ReadonlyArray<string>): Result.Result<ReadonlyArray<string>, string> => {
+  const certificates = typeof ca === "string" ? [ca] : ca
+  return Array.isArray(certificates) && certificates.every((one) => typeof one === "string" && one.includes("-----BEGIN CERTIFICATE-----"))
+    ? Result.succeed(certificates)
+    : Result.fail("must be one or more texts with certificates in PEM, which begin with -----BEGIN CERTIFICATE-----")
+}
+
 const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = defaults.keepAlive, proxy }: Options) =>
   Effect.gen(function*() {
     yield* checkRuntime
     const dispatcher = yield* Connections.make({
       proxies: yield* proxiesOf(proxy),
-      ca: typeof ca === "string" ? [ca] : ca,
+      ca: yield* Effect.fromResult(Setting.named("ca", checkCertificates(ca))),
       keepAlive: yield* Effect.fromResult(Setting.named("keepAlive", Durations.parsePositive(keepAlive))),
       connectTimeout: yield* Effect.fromResult(Setting.named("connectTimeout", Durations.parsePositive(connectTimeout)))
     })
@@ -140,7 +150,7 @@ const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = d
  * @category layers
  */
 export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, Config.ConfigError | InvalidSettings> =>
-  Layer.effect(HttpClient.HttpClient, make(options))
+  Layer.effect(HttpClient.HttpClient, Effect.suspend(() => make(options ?? {})))
 
 /**
  * {@link layerWith} with its defaults, which include the proxy variables of the environment. Fails for an invalid proxy variable, and

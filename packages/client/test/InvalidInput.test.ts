@@ -117,3 +117,68 @@ describe("an invalid argument fails without a request, with the name of the fiel
       }))
   }
 })
+
+describe("a value that the types don't allow", () => {
+  // What code without types can pass.
+  const untyped = (value: unknown) => value as never
+
+  const settings: Readonly<Record<string, ReadonlyArray<unknown>>> = {
+    apiKey: [Fake.key, undefined, null, 5, Redacted.make(5)],
+    baseUrl: [undefined, null, 5, new URL(Fake.baseUrl)],
+    retry: [3, "5", [1], {}],
+    retryBudget: ["no", 0],
+    propagateTrace: ["yes", 1],
+    onAttempt: [5, "log"]
+  }
+  for (const [setting, values] of Object.entries(settings)) {
+    it.effect(`of the setting ${setting} fails the layer with one sentence`, () =>
+      Effect.gen(function*() {
+        for (const value of values) {
+          const options = { baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key), [setting]: value }
+          const layer = Layer.provide(Plaza.layer(untyped(options)), Fake.layerHttpClient(() => Effect.die(new Error("sent"))))
+          const failure = yield* Effect.flip(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
+          expect(failure, String(value)).toMatchObject({ _tag: "InvalidSettings", setting })
+          expect(failure.message).toMatch(new RegExp(`^${setting} must`))
+        }
+      }))
+  }
+
+  it.effect("in place of the settings fails the layer too", () =>
+    Effect.gen(function*() {
+      for (const options of [undefined, null, "https://host"]) {
+        const layer = Layer.provide(Plaza.layer(untyped(options)), Fake.layerHttpClient(() => Effect.die(new Error("sent"))))
+        expect(yield* Effect.flip(Layer.build(layer))).toMatchObject({ _tag: "InvalidSettings", setting: "options" })
+      }
+    }))
+
+  const me = Effect.flatMap(Profiles, ({ me }) => me)
+  const calls: Readonly<Record<string, Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, Plaza.Services>>> = {
+    "a post of a text": Effect.flatMap(Posts, ({ create }) => create(untyped("text"))),
+    "a post of nothing": Effect.flatMap(Posts, ({ create }) => create(untyped(null))),
+    "a post of a number": Effect.flatMap(Posts, ({ create }) => create(untyped({ text: 5 }))),
+    "a post with a number for media": Effect.flatMap(Posts, ({ create }) => create(untyped({ mediaIds: [1] }))),
+    "a comment of a number": Effect.flatMap(Posts, ({ comment }) => comment(untyped("1"), untyped(5))),
+    "a shipment of nothing": Effect.flatMap(Store, ({ ship }) => ship(untyped("o"), untyped(undefined))),
+    "a shipment without a number": Effect.flatMap(Store, ({ ship }) => ship(untyped("o"), untyped({ carrier: "C" }))),
+    "a shipment with a number": Effect.flatMap(Store, ({ ship }) => ship(untyped("o"), untyped({ carrier: "C", trackingNumber: 1 }))),
+    "a stock of a text": Effect.flatMap(Store, ({ setStock }) => setStock(untyped("p"), untyped("3"))),
+    "an upload of a text": Effect.flatMap(Media, ({ upload }) => upload(untyped({ fileName: "a.png", content: "text" }))),
+    "an upload without a name": Effect.flatMap(Media, ({ upload }) => upload(untyped({ content: new Uint8Array(1) }))),
+    "a list with null": Effect.flatMap(Posts, ({ list }) => Stream.runDrain(list(untyped(null)))),
+    "a request with another delivery class": Plaza.request(
+      untyped({ method: "POST", path: "/notes", response: Schema.Unknown, delivery: "once" })
+    ),
+    "a request with another method": Plaza.request(untyped({ method: "post", path: "/notes", response: Schema.Unknown })),
+    "a request without a path": Plaza.request(untyped({ method: "GET", response: Schema.Unknown })),
+    "a request with a broken path": Plaza.request({ method: "GET", path: "/%zz", response: Schema.Unknown }),
+    "a call with a number for its retries": Plaza.withRetry(untyped(3))(me),
+    "a call with a number for its observer": Plaza.onAttempt(untyped(3))(me)
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    it.effect(`fails without a request: ${name}`, () =>
+      Effect.gen(function*() {
+        const layer = Fake.layerPlaza(() => Effect.die(new Error("sent")))
+        expect(yield* Effect.flip(Effect.provide(call, layer))).toMatchObject({ _tag: "InvalidInput" })
+      }))
+  }
+})

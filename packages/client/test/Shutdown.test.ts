@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Plaza, Posts, Profiles, RateLimit, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId } from "@plaza/domain"
-import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fake from "./support/FakeService.ts"
 import * as Virtual from "./support/Virtual.ts"
@@ -40,6 +40,31 @@ describe("a client whose layer is released", () => {
       const lost = { _tag: "ConnectionLost", reason: "CLOSED" }
       const unknown = { _tag: "OutcomeUnknown", cause: lost }
       expect(yield* Fiber.join(calls)).toMatchObject([lost, lost, unknown, unknown])
+    }))
+
+  it.effect("ends the waits between attempts, and the search for a post, at once", () =>
+    Effect.gen(function*() {
+      const { context, release } = yield* built(
+        Fake.layerPlaza(
+          ({ method }) => Effect.succeed(method === "GET" ? Fake.json({ data: [], next_cursor: null }) : { status: 503 }),
+          { retry: Schedule.spaced("1 hour"), settleTime: "1 hour" }
+        )
+      )
+      const { setStock } = Context.get(context, Store)
+      const { create } = Context.get(context, Posts)
+      const calls = yield* Effect.forkChild(Effect.all([
+        Effect.flip(setStock(ProductId.make("p"), 1)),
+        // Waits for the call before it.
+        Effect.flip(setStock(ProductId.make("p"), 2)),
+        Effect.flip(create({ text: "hello" }))
+      ], { concurrency: "unbounded" }))
+      yield* TestClock.adjust("1 minute")
+      yield* release
+      yield* TestClock.adjust(0)
+      const closed = { _tag: "ClientClosed" }
+      const unknown = { _tag: "OutcomeUnknown", cause: closed }
+      expect(yield* Fiber.join(calls)).toMatchObject([unknown, closed, unknown])
+      expect(yield* Clock.currentTimeMillis).toBe(60_000)
     }))
 
   it.effect("fails every later call, and the calls that wait for a slot", () =>

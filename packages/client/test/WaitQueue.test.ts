@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
 import * as Generate from "@plaza/testing/Generators"
-import { Arbitrary, Duration, Effect, Exit, Fiber, Scheduler, Scope } from "effect"
+import { Arbitrary, Clock, Duration, Effect, Exit, Fiber, Scheduler, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as WaitQueue from "../src/internal/rate-limit/WaitQueue.ts"
 
@@ -129,4 +129,48 @@ describe("a queue of waiters", () => {
         expect([...granted, ...released].sort((one, other) => one - other)).toEqual(Array.from({ length: slots }, (_, slot) => slot))
       }).pipe(Effect.scoped)
   )
+})
+
+describe("an allowance with no waiting request", () => {
+  /** The clock of the test, which counts the sleeps that have not ended. */
+  const counting = Effect.map(Clock.Clock, (inner) => {
+    let sleeping = 0
+    const clock: Clock.Clock = {
+      currentTimeMillis: inner.currentTimeMillis,
+      currentTimeMillisUnsafe: () => inner.currentTimeMillisUnsafe(),
+      currentTimeNanos: inner.currentTimeNanos,
+      currentTimeNanosUnsafe: () => inner.currentTimeNanosUnsafe(),
+      monotonicTimeNanos: inner.monotonicTimeNanos,
+      monotonicTimeNanosUnsafe: () => inner.monotonicTimeNanosUnsafe(),
+      sleep: (duration) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => sleeping++),
+          () => inner.sleep(duration),
+          () => Effect.sync(() => sleeping--)
+        )
+    }
+    return { clock, sleeping: () => sleeping }
+  })
+
+  it.effect("has no timer, which would keep a program alive", () =>
+    Effect.gen(function*() {
+      const { clock, sleeping } = yield* counting
+      const limit = yield* Effect.provideService(RateLimit.makeMemory({ limit: 1, window: minute }), Clock.Clock, clock)
+      const request = Effect.provideService(limit.withSlot(longMaxWait, Effect.void), Clock.Clock, clock)
+      yield* request
+      const interrupted = yield* Effect.forkChild(request)
+      const served = yield* Effect.forkChild(request)
+      yield* TestClock.adjust("1 second")
+      expect(sleeping()).toBeGreaterThan(0)
+      yield* Fiber.interrupt(interrupted)
+      yield* TestClock.adjust(minute)
+      yield* Fiber.join(served)
+      yield* TestClock.adjust(0)
+      expect(sleeping()).toBe(0)
+      const last = yield* Effect.forkChild(request)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(last)
+      yield* TestClock.adjust(0)
+      expect(sleeping()).toBe(0)
+    }))
 })

@@ -35,6 +35,9 @@ interface BaseUrlOptions {
  * @category parsing
  */
 export const checkBaseUrl = (text: string, options: BaseUrlOptions = {}): Result.Result<string, string> => {
+  if (typeof text !== "string") {
+    return Result.fail("must be a text such as https://host/open/v1")
+  }
   if (hasBlank(text)) {
     return Result.fail("must not contain white space; remove blanks and line ends, also at the end")
   }

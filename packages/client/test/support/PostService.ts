@@ -25,7 +25,8 @@ export interface Variant {
   readonly date: "present" | "absent"
   /** How long after its creation a post is listed. */
   readonly listLag: number
-  readonly order: "newestFirst" | "oldestFirst"
+  /** `mixed`: the oldest fifty first, and the newest post last. */
+  readonly order: "newestFirst" | "oldestFirst" | "mixed"
   /** Applies to a text before it is stored. */
   readonly rewrite: (text: string) => string
   readonly media: "asSent" | "reversed" | "renamed"
@@ -59,7 +60,10 @@ export interface Handling {
   readonly body: number
   /** When a new post is stored: when the request is handled, never, or so much later than the caller's failure. */
   readonly commit: "now" | "never" | { readonly late: number }
-  /** How it ends: with its response, an error status, a 2xx that is no JSON, a lost or refused connection, or not at all. */
+  /**
+   * How it ends: with its response, an error status (a 429 asks for a wait of thirty seconds), a 2xx that is no JSON, a lost or refused
+   * connection, or not at all, before or after it has a connection.
+   */
   readonly end: "response" | "garbage" | "drop" | "refuse" | "hang" | "connecting" | number
 }
 
@@ -107,8 +111,8 @@ export interface PostService {
   readonly layer: (options?: Partial<Plaza.Options>) => Layer.Layer<Plaza.Services>
 }
 
-// A second of the service doesn't begin with one of the caller.
-const epoch = Date.UTC(2026, 9, 1, 12) + 420
+/** The time of the service at the epoch of the caller. Their seconds don't begin at the same time. */
+export const epoch = Date.UTC(2026, 9, 1, 12) + 420
 
 const baseUrl = "https://service.test/open/v1"
 const apiKey = Redacted.make(`key_${"k".repeat(40)}`)
@@ -163,7 +167,12 @@ export const make = (change: Partial<Variant> = {}): Effect.Effect<PostService> 
 
     const page = (query: URLSearchParams, now: number) => {
       const listed = commits.filter(({ at }) => at + variant.listLag <= now)
-      const all = variant.order === "newestFirst" ? listed.toReversed() : listed
+      const newestFirst = listed.toReversed()
+      const all = variant.order === "newestFirst"
+        ? newestFirst
+        : variant.order === "oldestFirst"
+        ? listed
+        : [...newestFirst.slice(-50), ...newestFirst.slice(1, -50), ...newestFirst.slice(0, 1)]
       const start = all.findIndex(({ id }) => id === query.get("cursor")) + 1
       const data = all.slice(start, start + Number(query.get("limit") ?? 20))
       return {
@@ -184,7 +193,7 @@ export const make = (change: Partial<Variant> = {}): Effect.Effect<PostService> 
         HttpServerResponse.stream(Stream.fromEffect(Effect.map(Effect.delay(body, pause), (text) => encoder.encode(text))), {
           status,
           contentType: "application/json",
-          headers: date === undefined ? {} : { date }
+          headers: { ...(date === undefined ? {} : { date }), ...(status === 429 ? { "retry-after": "30" } : {}) }
         }),
         { request }
       )

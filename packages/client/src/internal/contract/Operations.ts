@@ -195,7 +195,7 @@ export const make: Effect.Effect<
   HttpClient.HttpClient | RateLimit | Settings | Scope.Scope
 > = Effect.gen(function*() {
   const settings = yield* Settings
-  const { attempt, redaction } = yield* Attempt.make
+  const { attempt, closed, redaction } = yield* Attempt.make
   const budget = settings.retryBudget ? new RetryBudget() : undefined
   const ownObservers = settings.onAttempt === undefined ? [] : [settings.onAttempt]
 
@@ -229,6 +229,8 @@ export const make: Effect.Effect<
             request,
             retry,
             redaction,
+            closed,
+            waitBudget,
             // The requests of a check are free.
             budget: checkedCall === undefined ? budget : undefined,
             observers: onAttempt === undefined ? ownObservers : [onAttempt, ...ownObservers],

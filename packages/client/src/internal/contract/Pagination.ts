@@ -94,6 +94,10 @@ interface Next {
 const refuse = (field: string, message: string) => Effect.fail(new InvalidInput({ field, message: `${field} ${message}` }))
 
 const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: number }, InvalidInput> => {
+  // Code without types can pass anything.
+  if (typeof options !== "object" || options === null) {
+    return Effect.fail(new InvalidInput({ field: "", message: "the options of a list must be an object" }))
+  }
   const { cursor, limit = Number.POSITIVE_INFINITY, pageSize = Limits.maxPageSize } = options
   return limit !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(limit) || limit < 1)
     ? refuse("limit", "must be a whole number of at least 1")

@@ -24,7 +24,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
-import type { AttemptFailure } from "../../ClientError.ts"
+import type { AttemptFailure, ClientClosed } from "../../ClientError.ts"
 import { AttemptTimeout, ConnectionFailed, ConnectionLost, isServiceError, UnreadableSuccess } from "../../ClientError.ts"
 import * as Metrics from "../../Metrics.ts"
 import type { PauseRequest } from "../../RateLimit.ts"
@@ -188,7 +188,12 @@ type Ending = "timeout" | "closed"
  * @category constructors
  */
 export const make: Effect.Effect<
-  { readonly attempt: Attempt; readonly redaction: Redaction.Redaction },
+  {
+    readonly attempt: Attempt
+    readonly redaction: Redaction.Redaction
+    /** Fails when the layer is released. */
+    readonly closed: Effect.Effect<never, ClientClosed>
+  },
   never,
   HttpClient.HttpClient | RateLimit | Settings | Scope.Scope
 > = Effect.gen(function*() {
@@ -436,7 +441,7 @@ export const make: Effect.Effect<
       }
     }, (span) => inSlot(call, progress, span, isRetry))
 
-  return { attempt, redaction }
+  return { attempt, redaction, closed: shutdown.failed }
 })
 
 // The length of the longest common escape of one character, in JSON or HTML.

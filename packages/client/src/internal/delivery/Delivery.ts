@@ -15,7 +15,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as CallOptions from "../../CallOptions.ts"
-import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.ts"
+import type { AttemptFailure, ClientClosed, Failure, Inconclusive } from "../../ClientError.ts"
 import { isServiceError, OutcomeUnknown } from "../../ClientError.ts"
 import * as Metrics from "../../Metrics.ts"
 import type * as Redaction from "../../Redaction.ts"
@@ -72,6 +72,10 @@ export interface Delivery<A> {
   readonly budget: RetryBudget | undefined
   readonly observers: ReadonlyArray<CallOptions.OnAttempt>
   readonly redaction: Redaction.Redaction
+  /** Fails when the client's layer is released. */
+  readonly closed: Effect.Effect<never, ClientClosed>
+  /** The rest of the call's maximum wait. */
+  readonly waitBudget: Attempt.WaitBudget
   /** For `Checkable` operations. */
   readonly check?: Check<A> | undefined
 }
@@ -189,7 +193,7 @@ const retry = <A>(
   options: Delivery<A>
 ): Outcome<A> =>
   Effect.flatMap(Effect.all([Schedule.toStep(options.retry), Clock.Clock]), ([step, clock]) => {
-    const { budget, check, request: { canRepeat, delivery, operation } } = options
+    const { budget, check, closed, request: { canRepeat, delivery, operation }, waitBudget } = options
     let attempts = 1
     /** Whether any attempt so far had an ambiguous failure. */
     let mayHaveSucceeded = false
@@ -244,13 +248,24 @@ const retry = <A>(
     const endAfter = (failure: AttemptFailure, progress: Attempt.Progress): Outcome<A> =>
       Effect.andThen(observe(options, progress, failure, undefined), end(failure))
 
-    const runAfter = (failure: AttemptFailure, progress: Attempt.Progress, delay: Duration.Duration, isRetry: boolean): Outcome<A> =>
-      Effect.logDebug("retry").pipe(
+    /** The delay that observers see: the rate limit waits for a pause, or ends the call if it is longer than the rest of the wait. */
+    const reportedDelay = (failure: AttemptFailure, delay: Duration.Duration): Duration.Duration | undefined => {
+      const pause = (isServiceError(failure) ? failure.retryAfter : undefined) ?? Duration.zero
+      return Duration.isGreaterThan(pause, waitBudget.left) ? undefined : Duration.max(delay, pause)
+    }
+
+    const runAfter = (failure: AttemptFailure, progress: Attempt.Progress, delay: Duration.Duration, isRetry: boolean): Outcome<A> => {
+      // Whole milliseconds are the unit of timers.
+      const wait = Duration.millis(Math.ceil(Duration.toMillis(delay)))
+      return Effect.logDebug("retry").pipe(
         Effect.annotateLogs({ operation, attempt: attempts + 1, after: failure._tag }),
-        Effect.andThen(observe(options, progress, failure, delay)),
-        Effect.andThen(isRetry ? Effect.void : Effect.sleep(delay)),
-        Effect.andThen(run(isRetry))
+        Effect.andThen(observe(options, progress, failure, reportedDelay(failure, wait))),
+        Effect.andThen(Effect.matchEffect(isRetry ? Effect.void : Effect.raceFirst(Effect.sleep(wait), closed), {
+          onFailure: end,
+          onSuccess: () => run(isRetry)
+        }))
       )
+    }
 
     /** Retries by the schedule, as long as the source of the body and the budget allow it. */
     const retryAfterDelay = (failure: AttemptFailure, progress: Attempt.Progress): Outcome<A> =>
@@ -262,8 +277,7 @@ const retry = <A>(
             onSuccess: ([, delay]) =>
               budget?.pay() === false
                 ? endAfter(failure, progress)
-                // Whole milliseconds are the unit of timers.
-                : runAfter(failure, progress, Duration.millis(Math.ceil(Duration.toMillis(delay))), false)
+                : runAfter(failure, progress, delay, false)
           })
       )
 
@@ -275,7 +289,7 @@ const retry = <A>(
       otherwise: Outcome<A>,
       undecided: (cause: Failure | Inconclusive) => AttemptFailure | OutcomeUnknown
     ): Outcome<A> =>
-      Effect.matchEffect(lookUp, {
+      Effect.matchEffect(Effect.raceFirst(lookUp, closed), {
         onFailure: (cause) => Effect.andThen(observe(options, progress, failure, undefined), Effect.fail(undecided(cause))),
         onSuccess: Option.match({
           onNone: () => otherwise,
@@ -303,7 +317,7 @@ const retry = <A>(
           return canRepeat?.() === false
             ? endAfter(failure, progress)
             // The rate limit waits for the pause.
-            : runAfter(failure, progress, (isServiceError(failure) ? failure.retryAfter : undefined) ?? Duration.zero, true)
+            : runAfter(failure, progress, Duration.zero, true)
         case "ambiguous": {
           mayHaveSucceeded = true
           if (isClosed(failure)) {

@@ -171,7 +171,8 @@ export const intervalOf = ({ clock, earlierClock, followsDate, isCovered, newest
     return { since, now, offset: undefined, olderThan: Number.NEGATIVE_INFINITY }
   }
   const start = since + all.lower[0]
-  const newer = followsDate === true ? start : Math.min(start, newest - (now - since))
+  // The newest stamp is from before `now`, by a clock that stepped at most as far as the clocks differ.
+  const newer = followsDate === true ? start : Math.min(start, newest - (now - since) - (all.upper[1] - all.lower[0]))
   // A post from the future shows another clock.
   const isSameClock = followsDate ?? newest <= now + all.upper[1] + nearMillis
   const { lower, upper } = agrees(all) ? all : clock

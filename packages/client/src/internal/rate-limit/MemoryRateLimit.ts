@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function*(
     return Math.max(pausedUntil, pacing.earliest(0), free > 0 ? now : cooling[-free] ?? Number.POSITIVE_INFINITY)
   }
 
-  const queue = yield* WaitQueue.make<void>({ forecastAt, release })
+  const queue = yield* WaitQueue.make<void>({ forecastAt, release, onEmpty: () => grants.stop() })
   shutdown.onShutdown(queue.close)
 
   /** Grants free slots. Returns when to do so again. */
@@ -96,8 +96,8 @@ export const make = Effect.fnUntraced(function*(
     }
     return queue.length() === 0 ? Number.POSITIVE_INFINITY : nextGrantAt(now)
   }
-  const grantAt = yield* makeAlarm(grantFree)
-  const grantWaiting = (now: MonotonicMillis): Effect.Effect<void> => grantAt(grantFree(now))
+  const grants = yield* makeAlarm(grantFree)
+  const grantWaiting = (now: MonotonicMillis): Effect.Effect<void> => grants.wakeAt(grantFree(now))
 
   const acquire: AcquireSlot<void> = (now, deadline, options, restore) => {
     if (queue.length() === 0 && nextGrantAt(now) <= now) {

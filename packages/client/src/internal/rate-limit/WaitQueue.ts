@@ -8,6 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberHandle from "effect/FiberHandle"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { ClientClosed } from "../../ClientError.ts"
 import { RateLimitWaitExceeded } from "../../ClientError.ts"
@@ -100,16 +101,28 @@ export const waitExceeded = (
   })
 
 /**
- * Runs a function at a moment, and then at each moment that it returns, in one fiber. The returned function starts the fiber, or wakes
- * it earlier.
+ * Runs a function at a moment, and then at each moment that it returns.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Alarm {
+  /** Starts the alarm, or wakes it earlier. */
+  readonly wakeAt: (moment: MonotonicMillis) => Effect.Effect<void>
+  /** Stops the alarm. Otherwise its timer would keep a program alive that has nothing left to do. */
+  readonly stop: () => void
+}
+
+/**
+ * Creates an alarm, which runs in one fiber.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const makeAlarm = Effect.fnUntraced(function*(
   run: (now: MonotonicMillis) => MonotonicMillis
-): Effect.fn.Return<(moment: MonotonicMillis) => Effect.Effect<void>, never, Scope.Scope> {
-  const fiber = yield* FiberHandle.make<void>()
+): Effect.fn.Return<Alarm, never, Scope.Scope> {
+  const handle = yield* FiberHandle.make<void>()
   let wakesAt = Number.POSITIVE_INFINITY
   const loop: Effect.Effect<void> = Effect.suspend(() =>
     Number.isFinite(wakesAt)
@@ -120,11 +133,17 @@ export const makeAlarm = Effect.fnUntraced(function*(
         }))
       : Effect.void
   )
-  return (moment) =>
-    moment >= wakesAt ? Effect.void : Effect.uninterruptible(Effect.suspend(() => {
-      wakesAt = Math.min(wakesAt, moment)
-      return Effect.asVoid(FiberHandle.run(fiber, loop))
-    }))
+  return {
+    wakeAt: (moment) =>
+      moment >= wakesAt ? Effect.void : Effect.uninterruptible(Effect.suspend(() => {
+        wakesAt = Math.min(wakesAt, moment)
+        return Effect.asVoid(FiberHandle.run(handle, loop))
+      })),
+    stop: () => {
+      wakesAt = Number.POSITIVE_INFINITY
+      Option.map(FiberHandle.getUnsafe(handle), (fiber) => fiber.interruptUnsafe())
+    }
+  }
 })
 
 // A shorter wait for the allowance is normal, in milliseconds.
@@ -139,124 +158,135 @@ const scanInterval = 1_000
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function*<S>({ forecastAt, grace = () => 0, onLeave = Effect.void, reason, release }: {
-  readonly forecastAt: (now: MonotonicMillis) => Forecast
-  /** How much longer than its deadline a waiter waits for a slot that may be free, in milliseconds (default: 0). */
-  readonly grace?: () => number
-  /** Why no slot is free, for the failure of a wait (default: the allowance is exhausted). */
-  readonly reason?: () => string | undefined
-  /** Runs when a waiter leaves without a slot, except at its deadline (default: nothing). */
-  readonly onLeave?: Effect.Effect<void>
-  /** Releases the slot of a waiter that was interrupted after the grant. */
-  readonly release: (slot: S) => Effect.Effect<void>
-}) {
-  // In the order of their arrival. Requests that the service refused get slots before the others.
-  const retried = new Set<Waiter<S>>()
-  const waiters = new Set<Waiter<S>>()
-  /** The clients whose release ends the waits of their requests. */
-  const clients = new WeakSet<Shutdown>()
+export const make = Effect.fnUntraced(
+  function*<S>({ forecastAt, grace = () => 0, onEmpty = () => {}, onLeave = Effect.void, reason, release }: {
+    readonly forecastAt: (now: MonotonicMillis) => Forecast
+    /** How much longer than its deadline a waiter waits for a slot that may be free, in milliseconds (default: 0). */
+    readonly grace?: () => number
+    /** Why no slot is free, for the failure of a wait (default: the allowance is exhausted). */
+    readonly reason?: () => string | undefined
+    /** Runs when the last waiter leaves (default: nothing). */
+    readonly onEmpty?: () => void
+    /** Runs when a waiter leaves without a slot, except at its deadline (default: nothing). */
+    readonly onLeave?: Effect.Effect<void>
+    /** Releases the slot of a waiter that was interrupted after the grant. */
+    readonly release: (slot: S) => Effect.Effect<void>
+  }) {
+    // In the order of their arrival. Requests that the service refused get slots before the others.
+    const retried = new Set<Waiter<S>>()
+    const waiters = new Set<Waiter<S>>()
+    /** The clients whose release ends the waits of their requests. */
+    const clients = new WeakSet<Shutdown>()
 
-  const all = (): ReadonlyArray<Waiter<S>> => [...retried, ...waiters]
-  const length = (): number => retried.size + waiters.size
-  const remove = (waiter: Waiter<S>): boolean => retried.delete(waiter) || waiters.delete(waiter)
-
-  /** Ends a wait, unless it has already ended. */
-  const end = (waiter: Waiter<S>, result: Effect.Effect<Granted<S>, WaitFailure>): void => {
-    if (remove(waiter)) {
-      Deferred.doneUnsafe(waiter.result, result)
+    const all = (): ReadonlyArray<Waiter<S>> => [...retried, ...waiters]
+    const length = (): number => retried.size + waiters.size
+    const remove = (waiter: Waiter<S>): boolean => {
+      const isRemoved = retried.delete(waiter) || waiters.delete(waiter)
+      if (isRemoved && length() === 0) {
+        scan.stop()
+        onEmpty()
+      }
+      return isRemoved
     }
-  }
-  const endAll = (which: (waiter: Waiter<S>) => boolean, result: Effect.Effect<Granted<S>, WaitFailure>): void => {
-    for (const waiter of all()) {
-      if (which(waiter)) {
-        end(waiter, result)
+
+    /** Ends a wait, unless it has already ended. */
+    const end = (waiter: Waiter<S>, result: Effect.Effect<Granted<S>, WaitFailure>): void => {
+      if (remove(waiter)) {
+        Deferred.doneUnsafe(waiter.result, result)
       }
     }
-  }
-
-  // The earliest moment of a grant moves by no more than the time that has passed. So a waiter can't be late before its spare time has
-  // passed. A millisecond more, because a slot at the deadline is in time.
-  const nextScanOf = (now: MonotonicMillis, deadline: MonotonicMillis, grantAt: MonotonicMillis): MonotonicMillis =>
-    1 + Math.min(deadline + grace(), now + Math.max(scanInterval, deadline - grantAt))
-
-  /** Fails the waiters that can't get a slot before their deadlines. Returns when to do so again. */
-  const expire = (now: MonotonicMillis): MonotonicMillis => {
-    const earliest = forecastAt(now)
-    let nextScan = Number.POSITIVE_INFINITY
-    let ahead = 0
-    const expired: Array<readonly [waiter: Waiter<S>, grantAt: MonotonicMillis]> = []
-    for (const waiter of all()) {
-      const grantAt = Math.max(now, earliest(ahead))
-      if (waiter.deadline < grantAt && (now < grantAt || waiter.deadline + grace() < now)) {
-        expired.push([waiter, grantAt])
-      } else {
-        nextScan = Math.min(nextScan, nextScanOf(now, waiter.deadline, grantAt))
-        ahead++
+    const endAll = (which: (waiter: Waiter<S>) => boolean, result: Effect.Effect<Granted<S>, WaitFailure>): void => {
+      for (const waiter of all()) {
+        if (which(waiter)) {
+          end(waiter, result)
+        }
       }
     }
-    for (const [waiter, grantAt] of expired) {
-      end(waiter, waitExceeded(now, grantAt, reason?.()))
-    }
-    return nextScan
-  }
-  const scanAt = yield* makeAlarm(expire)
 
-  /** Logs a long wait, once for all waiters until it ends. */
-  let reportedUntil = Number.NEGATIVE_INFINITY
-  const report = (now: MonotonicMillis, grantAt: MonotonicMillis): Effect.Effect<void> => {
-    if (grantAt <= now + longWait || now < reportedUntil) {
-      return Effect.void
-    }
-    reportedUntil = grantAt
-    return Effect.annotateLogs(Effect.logInfo("rate_limit.waiting"), { seconds: Math.ceil((grantAt - now) / 1_000) })
-  }
+    // The earliest moment of a grant moves by no more than the time that has passed. So a waiter can't be late before its spare time has
+    // passed. A millisecond more, because a slot at the deadline is in time.
+    const nextScanOf = (now: MonotonicMillis, deadline: MonotonicMillis, grantAt: MonotonicMillis): MonotonicMillis =>
+      1 + Math.min(deadline + grace(), now + Math.max(scanInterval, deadline - grantAt))
 
-  // One listener for a client, not one for each of its requests.
-  const watch = (client: Shutdown | undefined): void => {
-    if (client !== undefined && !clients.has(client)) {
-      clients.add(client)
-      const closed = Effect.andThen(onLeave, Effect.fail(clientClosed()))
-      client.onShutdown(() => endAll(({ options }) => options.shutdown === client, closed))
-    }
-  }
-
-  return {
-    /** The number of waiters. */
-    length,
-    /** Fails at once if the wait would exceed the deadline. Otherwise adds a waiter at the end, and returns its wait. */
-    join: ((now, deadline, options, restore) => {
-      const isRetry = options.isRetry === true
-      const grantAt = forecastAt(now)(isRetry ? retried.size : length())
-      if (grantAt > deadline) {
-        return waitExceeded(now, grantAt, reason?.())
+    /** Fails the waiters that can't get a slot before their deadlines. Returns when to do so again. */
+    const expire = (now: MonotonicMillis): MonotonicMillis => {
+      const earliest = forecastAt(now)
+      let nextScan = Number.POSITIVE_INFINITY
+      let ahead = 0
+      const expired: Array<readonly [waiter: Waiter<S>, grantAt: MonotonicMillis]> = []
+      for (const waiter of all()) {
+        const grantAt = Math.max(now, earliest(ahead))
+        if (waiter.deadline < grantAt && (now < grantAt || waiter.deadline + grace() < now)) {
+          expired.push([waiter, grantAt])
+        } else {
+          nextScan = Math.min(nextScan, nextScanOf(now, waiter.deadline, grantAt))
+          ahead++
+        }
       }
-      const waiter: Waiter<S> = { deadline, options, granted: undefined, result: Deferred.makeUnsafe() }
-      watch(options.shutdown)
-      const queue = isRetry ? retried : waiters
-      queue.add(waiter)
-      // Outside of `restore`, because the interruption may come when the slot is granted and the fiber has not resumed yet.
-      const wait = Effect.onInterrupt(restore(Deferred.await(waiter.result)), () => {
+      for (const [waiter, grantAt] of expired) {
+        end(waiter, waitExceeded(now, grantAt, reason?.()))
+      }
+      return nextScan
+    }
+    const scan = yield* makeAlarm(expire)
+
+    /** Logs a long wait, once for all waiters until it ends. */
+    let reportedUntil = Number.NEGATIVE_INFINITY
+    const report = (now: MonotonicMillis, grantAt: MonotonicMillis): Effect.Effect<void> => {
+      if (grantAt <= now + longWait || now < reportedUntil) {
+        return Effect.void
+      }
+      reportedUntil = grantAt
+      return Effect.annotateLogs(Effect.logInfo("rate_limit.waiting"), { seconds: Math.ceil((grantAt - now) / 1_000) })
+    }
+
+    // One listener for a client, not one for each of its requests.
+    const watch = (client: Shutdown | undefined): void => {
+      if (client !== undefined && !clients.has(client)) {
+        clients.add(client)
+        const closed = Effect.andThen(onLeave, Effect.fail(clientClosed()))
+        client.onShutdown(() => endAll(({ options }) => options.shutdown === client, closed))
+      }
+    }
+
+    return {
+      /** The number of waiters. */
+      length,
+      /** Fails at once if the wait would exceed the deadline. Otherwise adds a waiter at the end, and returns its wait. */
+      join: ((now, deadline, options, restore) => {
+        const isRetry = options.isRetry === true
+        const grantAt = forecastAt(now)(isRetry ? retried.size : length())
+        if (grantAt > deadline) {
+          return waitExceeded(now, grantAt, reason?.())
+        }
+        const waiter: Waiter<S> = { deadline, options, granted: undefined, result: Deferred.makeUnsafe() }
+        watch(options.shutdown)
+        const queue = isRetry ? retried : waiters
+        queue.add(waiter)
+        // Outside of `restore`, because the interruption may come when the slot is granted and the fiber has not resumed yet.
+        const wait = Effect.onInterrupt(restore(Deferred.await(waiter.result)), () => {
+          remove(waiter)
+          return waiter.granted === undefined ? onLeave : release(waiter.granted.slot)
+        })
+        return report(now, grantAt).pipe(Effect.andThen(scan.wakeAt(nextScanOf(now, deadline, grantAt))), Effect.andThen(wait))
+      }) satisfies AcquireSlot<S>,
+      /** Grants a slot, which the owner has counted as acquired, to the first waiter. Returns false if the queue is empty. */
+      grant: (slot: S): boolean => {
+        const [waiter] = retried.size > 0 ? retried : waiters
+        if (waiter === undefined) {
+          return false
+        }
         remove(waiter)
-        return waiter.granted === undefined ? onLeave : release(waiter.granted.slot)
-      })
-      return report(now, grantAt).pipe(Effect.andThen(scanAt(nextScanOf(now, deadline, grantAt))), Effect.andThen(wait))
-    }) satisfies AcquireSlot<S>,
-    /** Grants a slot, which the owner has counted as acquired, to the first waiter. Returns false if the queue is empty. */
-    grant: (slot: S): boolean => {
-      const [waiter] = retried.size > 0 ? retried : waiters
-      if (waiter === undefined) {
-        return false
-      }
-      remove(waiter)
-      waiter.granted = { slot }
-      Deferred.doneUnsafe(waiter.result, Effect.succeed(waiter.granted))
-      return true
-    },
-    /** Removes the waiters of this operation. They acquire again. */
-    requeue: (operation: string): void => endAll(({ options }) => options.operation === operation, Effect.succeed(undefined)),
-    /** Fails the waiters that now miss their deadlines, because slots become free later than before. */
-    expire: monotonicWith((now) => scanAt(expire(now))),
-    /** Ends every wait with `ClientClosed`. */
-    close: (): void => endAll(() => true, Effect.fail(clientClosed()))
+        waiter.granted = { slot }
+        Deferred.doneUnsafe(waiter.result, Effect.succeed(waiter.granted))
+        return true
+      },
+      /** Removes the waiters of this operation. They acquire again. */
+      requeue: (operation: string): void => endAll(({ options }) => options.operation === operation, Effect.succeed(undefined)),
+      /** Fails the waiters that now miss their deadlines, because slots become free later than before. */
+      expire: monotonicWith((now) => scan.wakeAt(expire(now))),
+      /** Ends every wait with `ClientClosed`. */
+      close: (): void => endAll(() => true, Effect.fail(clientClosed()))
+    }
   }
-})
+)
