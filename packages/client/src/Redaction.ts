@@ -9,8 +9,9 @@
  * - in base64, base64url or hexadecimal of a text that contains it, in one piece or in lines,
  * - in a header field, with white space between its characters.
  *
- * The 40 characters after the fixed prefix count as the key, because they are its secret. It does not recognise other encodings,
- * such as quoted-printable, UTF-16 or a reversed text, an encoding of one of these forms, nor other parts of a key.
+ * The 40 characters after the fixed prefix count as the key, because they are its secret. It does not recognise other encodings, such as
+ * quoted-printable, UTF-16, octal escapes, escapes with braces, hexadecimal with separators, lists of character codes or a reversed text, an
+ * encoding of one of these forms, nor other parts of a key.
  *
  * @since 0.1.0
  */
