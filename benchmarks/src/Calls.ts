@@ -70,7 +70,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
       row({
         claim: "the same with 64 calls at a time, of a bare `undici.request`",
         page,
-        limit: { atMost: 3 },
+        limit: { atMost: 5 },
         samples: ratios(many.plaza, many.undici),
         unit: "x",
         beside: summary("the platform's client", ratios(many.platform, many.undici), "x")

@@ -6,7 +6,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { type ClientError, RateLimit } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Clock, Context, Duration, Effect, Layer, Random, Redacted, Semaphore, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Random, Redacted, References, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -92,4 +92,10 @@ export const measure = (
     }).pipe(Effect.scoped, Effect.provideService(SqlClient.SqlClient, sql))
     yield* Effect.replicateEffect(process, processes, { concurrency: "unbounded", discard: true })
     return outcome(calls)
-  }).pipe(Effect.provide(Reactivity.layer), Random.withSeed(seed), Effect.orDie, VirtualTime.run)
+  }).pipe(
+    Effect.provide(Reactivity.layer),
+    Random.withSeed(seed),
+    Effect.provideService(References.MinimumLogLevel, "None"),
+    Effect.orDie,
+    VirtualTime.run
+  )

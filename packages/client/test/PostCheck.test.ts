@@ -238,6 +238,10 @@ describe("a service with several clocks", () => {
       (results) => expect(results).toEqual(unknown)
     ))
 
+  it.effect("whose servers are a second apart and stamp before their Date: a post is not created again", () =>
+    Effect.map(trials({ servers: [0, -1_000], stampOffset: -1_400 }, afterAnother(failed)), (results) =>
+      expect(Object.keys(results).filter((result) => !result.endsWith(", 1 created"))).toEqual([])))
+
   it.effect("that is behind and steps after a 503, and another client's post: a post is not created again", () =>
     Effect.map(
       trials({ steps: [{ at: 500, by: 60_000 }], stampOffset: -9_000 },
@@ -555,6 +559,9 @@ describe("a list of many posts", () => {
         })),
       (results) => expect(results).toEqual(found)
     ))
+
+  it.effect("may show a post twice", () =>
+    Effect.map(trials({ order: "repeated" }, afterAnother(failed)), (results) => expect(results).toEqual(found)))
 
   it.effect("in no order is read to its end", () =>
     Effect.map(

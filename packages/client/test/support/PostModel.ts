@@ -100,7 +100,7 @@ const variant = Arbitrary.all({
   stampUnit: usually(1, 1_000, 1_000, 60_000, hour, 24 * hour),
   date: usually<Variant["date"]>("present", "present", "absent"),
   listLag: usually(0, 500, 2_000, 5_000),
-  order: usually<Variant["order"]>("newestFirst", "oldestFirst"),
+  order: usually<Variant["order"]>("newestFirst", "oldestFirst", "repeated"),
   media: usually<Variant["media"]>("asSent", "reversed", "renamed"),
   omitted: rarely<Variant["omitted"]>([], ["text"], ["mediaIds"], ["createdAt"], ["text", "mediaIds"]),
   stampInResponse: usually(true, false)

@@ -25,8 +25,8 @@ export interface Variant {
   readonly date: "present" | "absent"
   /** How long after its creation a post is listed. */
   readonly listLag: number
-  /** `mixed`: the oldest fifty first, and the newest post last. */
-  readonly order: "newestFirst" | "oldestFirst" | "mixed"
+  /** `mixed`: the oldest fifty first, and the newest post last. `repeated`: the newest first, and once more at the end. */
+  readonly order: "newestFirst" | "oldestFirst" | "mixed" | "repeated"
   /** Applies to a text before it is stored. */
   readonly rewrite: (text: string) => string
   readonly media: "asSent" | "reversed" | "renamed"
@@ -168,11 +168,12 @@ export const make = (change: Partial<Variant> = {}): Effect.Effect<PostService> 
     const page = (query: URLSearchParams, now: number) => {
       const listed = commits.filter(({ at }) => at + variant.listLag <= now)
       const newestFirst = listed.toReversed()
-      const all = variant.order === "newestFirst"
-        ? newestFirst
-        : variant.order === "oldestFirst"
-        ? listed
-        : [...newestFirst.slice(-50), ...newestFirst.slice(1, -50), ...newestFirst.slice(0, 1)]
+      const all = {
+        newestFirst,
+        oldestFirst: listed,
+        mixed: [...newestFirst.slice(-50), ...newestFirst.slice(1, -50), ...newestFirst.slice(0, 1)],
+        repeated: [...newestFirst, ...newestFirst.slice(0, 1)]
+      }[variant.order]
       const start = all.findIndex(({ id }) => id === query.get("cursor")) + 1
       const data = all.slice(start, start + Number(query.get("limit") ?? 20))
       return {

@@ -74,8 +74,11 @@ const judge = <E>(
   interval: ServiceClock.Interval
 ): Effect.Effect<Option.Option<Post>, Inconclusive> => {
   const [undecided] = candidates.filter(({ stamp }) => ServiceClock.ageOf(stamp, interval) !== "older")
-  const [match, other] = candidates.filter(({ isSame, stamp }) => isSame && ServiceClock.ageOf(stamp, interval) === "duringCall")
+  const matches = candidates.filter(({ isSame, stamp }) => isSame && ServiceClock.ageOf(stamp, interval) === "duringCall")
+  const [match] = matches
   if (match !== undefined) {
+    // A list may show a post twice while others are added.
+    const other = matches.find(({ post }) => post.id !== match.post.id)
     return other !== undefined
       ? inconclusive(`both the post ${match.post.id} and the post ${other.post.id} may be this one`)
       : search.otherCalls().some((call) => mayBeOf(call, match))
