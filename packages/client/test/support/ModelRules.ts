@@ -1,5 +1,4 @@
 /** The invariants after a program of the model: the client's results agree with the sandbox's record of commits. */
-import { ClientError } from "@plaza/client"
 import { type Commit, Latitude, type StateSnapshot } from "@plaza/sandbox"
 import { Predicate } from "effect"
 import { allowance, texts } from "./ModelProgram.ts"
@@ -210,13 +209,12 @@ const shipRules = (calls: ReadonlyArray<Observed>, observation: Observation): Re
     ]
   })
 
-/** Whether the last response had no code, such as a 429 whose body was cut. Then the service may have carried out the write. */
-const isFromProxy = ({ claim }: Observed): boolean =>
-  claim._tag === "Failure" && claim.failure._tag === "OutcomeUnknown" && ClientError.isServiceError(claim.failure.cause) &&
-  claim.failure.cause.code === undefined
+/** Whether a 429 was cut, which shows no code. Then the client can't know that the service sent it, and did nothing. */
+const isCutRefusal = ({ delivered, deliveredStatus }: Observation["requests"][number]): boolean =>
+  delivered === "cut" && deliveredStatus === 429
 
 /** What was sent, and whether the claim follows from it. */
-const sendingRules = (call: Observed): ReadonlyArray<string> => {
+const sendingRules = (call: Observed, { requests }: Observation): ReadonlyArray<string> => {
   const writes = writesOf(call)
   const answered = writes.findIndex((ended) => typeof ended === "number" && ended < 300)
   const doubtful = writes.findIndex(isAmbiguous)
@@ -231,7 +229,7 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
     ? "the service reported success"
     : claim === "UnreadableSuccess" && answered < 0
     ? "the service never reported success"
-    : claim === "OutcomeUnknown" && doubtful < 0 && !isFromProxy(call)
+    : claim === "OutcomeUnknown" && doubtful < 0 && !requests.some(isCutRefusal)
     ? "there was no doubt"
     : claim === "Success" && answered < 0 && doubtful < 0
     ? "nothing can have made it"
@@ -298,7 +296,7 @@ export const violations = (observation: Observation): ReadonlyArray<string> => {
     ...calls.flatMap((call) => [
       ...markedRules(call, observation),
       ...uploadRules(call, observation),
-      ...sendingRules(call),
+      ...sendingRules(call, observation),
       ...knowingRules(call, observation)
     ]),
     ...flagRules("like", calls, observation, (target) => after.likes.some(({ postId }) => postId === targets.like(target))),
