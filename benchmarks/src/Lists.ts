@@ -62,7 +62,7 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
       row({
         claim: "memory in use grows no more after the first tenth of these posts",
         page,
-        limit: { atMost: 4 },
+        limit: { atMost: 32 },
         samples: growth(reads.plaza),
         unit: "MiB",
         beside: [

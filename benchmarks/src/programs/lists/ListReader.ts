@@ -20,6 +20,8 @@ export interface Reader {
 
 /** Bytes that the process uses after a garbage collection. The resident memory also depends on how much Node lets its heap grow. */
 const live = (): number => {
+  // The first collection frees buffers in the background, the second one waits for it.
+  globalThis.gc?.()
   globalThis.gc?.()
   const { arrayBuffers, heapUsed } = process.memoryUsage()
   return heapUsed + arrayBuffers
