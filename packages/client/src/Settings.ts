@@ -6,7 +6,6 @@
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -18,6 +17,7 @@ import type { AttemptFailure, InvalidSettings } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
 import { checkBaseUrl } from "./internal/BaseUrl.ts"
 import { checkApiKey, defaults, named, parseCount, userAgent } from "./internal/Setting.ts"
+import * as Variables from "./internal/Variables.ts"
 
 /** @since 0.1.0 @category parsing */
 export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.ts"
@@ -141,37 +141,23 @@ export const fromOptions = (options: Options): Result.Result<Settings["Service"]
     userAgent: named("application", userAgent(options.application))
   })
 
-/** A variable with a check. The error names the variable, and doesn't contain its value. */
-const variable = <A>(name: string, parse: (text: string) => Result.Result<A, string>): Config.Config<A> =>
-  Config.mapEffect(Config.String(name), (text) =>
-    Result.match(parse(text), {
-      onFailure: (message) => Effect.fail(invalidVariable(name, message)),
-      onSuccess: Effect.succeed
-    }))
-
-const invalidVariable = (name: string, message: string): Config.ConfigError =>
-  new Config.ConfigError(new Schema.SchemaError(new Issue.Pointer([name], new Issue.InvalidValue({ message }))))
-
 /**
  * Whether to accept plain `http` to another machine: the variable `PLAZA_ALLOW_INSECURE_HTTP` (default: false).
  *
  * @since 0.1.0
  * @category config
  */
-export const allowInsecureHttp: Config.Config<boolean> = /*#__PURE__*/ Config.withDefault(
-  /*#__PURE__*/ Config.Boolean("PLAZA_ALLOW_INSECURE_HTTP"),
-  false
+export const allowInsecureHttp: Config.Config<boolean> = /*#__PURE__*/ Config.flatMap(
+  /*#__PURE__*/ Variables.text("PLAZA_ALLOW_INSECURE_HTTP"),
+  (text) => text === "" ? Config.succeed(false) : Config.Boolean("PLAZA_ALLOW_INSECURE_HTTP")
 )
 
 // In a function, so that bundlers drop it from pages that pass options.
 const makeSharedConfig = () =>
   Config.all({
-    timeout: Config.withDefault(variable("PLAZA_TIMEOUT", Durations.parsePositiveText), defaults.timeout),
-    rateLimit: Config.withDefault(
-      variable("PLAZA_RATE_LIMIT", (text) => parseCount(text.trim() === "" ? Number.NaN : Number(text))),
-      defaults.rateLimit
-    ),
-    rateWindow: Config.withDefault(variable("PLAZA_RATE_WINDOW", Durations.parsePositiveText), defaults.rateWindow)
+    timeout: Variables.optional("PLAZA_TIMEOUT", Durations.parsePositiveText, defaults.timeout),
+    rateLimit: Variables.optional("PLAZA_RATE_LIMIT", (text) => parseCount(Number(text)), defaults.rateLimit),
+    rateWindow: Variables.optional("PLAZA_RATE_WINDOW", Durations.parsePositiveText, defaults.rateWindow)
   })
 
 /**
@@ -193,8 +179,8 @@ export const sharedConfig: Config.Config<Pick<Settings["Service"], "timeout" | "
 export const configFor = (application: string | undefined): Config.Config<Settings["Service"]> =>
   Config.all({
     baseUrl: Config.flatMap(allowInsecureHttp,
-      (allowInsecureHttp) => variable("PLAZA_BASE_URL", (text) => checkBaseUrl(text, { allowInsecureHttp }))),
-    apiKey: variable("PLAZA_API_KEY", checkApiKey),
+      (allowInsecureHttp) => Variables.required("PLAZA_BASE_URL", (text) => checkBaseUrl(text, { allowInsecureHttp }))),
+    apiKey: Variables.required("PLAZA_API_KEY", checkApiKey),
     shared: sharedConfig,
     userAgent: Result.match(userAgent(application), {
       onFailure: (message) => Config.fail(new Schema.SchemaError(new Issue.InvalidValue({ message: `the application's name ${message}` }))),

@@ -11,14 +11,13 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as Issue from "effect/SchemaIssue"
 import { InvalidSettings } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
 import * as Setting from "./internal/Setting.ts"
 import { CurrentConnection } from "./internal/transport/Connection.ts"
 import * as Connections from "./internal/transport/node/Connections.ts"
 import * as Proxies from "./internal/transport/node/Proxies.ts"
+import * as Variables from "./internal/Variables.ts"
 
 /**
  * Options of the HTTP client.
@@ -46,26 +45,15 @@ export interface Options {
 
 const defaults = { keepAlive: Duration.seconds(4), connectTimeout: Duration.seconds(10) }
 
-/** Empty if it is not set. */
-const variable = (name: string): Config.Config<string> => Config.map(Config.withDefault(Config.String(name), ""), (text) => text.trim())
-
 /** The lower-case form precedes, unless it is blank. */
 const named = (name: string): Config.Config<readonly [name: string, text: string]> =>
   Config.map(
-    Config.all([variable(name.toLowerCase()), variable(name)]),
+    Config.all([Variables.text(name.toLowerCase()), Variables.text(name)]),
     ([lower, upper]) => lower === "" ? [name, upper] : [name.toLowerCase(), lower]
   )
 
-/** The error names the variable, and doesn't contain its value, which may hold a password. */
 const proxyVariable = (name: string): Config.Config<Proxies.Proxy | undefined> =>
-  Config.mapEffect(named(name), ([name, text]) =>
-    text === ""
-      ? Effect.undefined
-      : Result.match(Proxies.parse(text), {
-        onFailure: (message) =>
-          Effect.fail(new Config.ConfigError(new Schema.SchemaError(new Issue.Pointer([name], new Issue.InvalidValue({ message }))))),
-        onSuccess: Effect.succeed
-      }))
+  Config.mapEffect(named(name), ([name, text]) => text === "" ? Effect.undefined : Variables.parse(name, text, Proxies.parse))
 
 const proxiesOfEnvironment: Config.Config<Proxies.Proxies> = Config.all({
   http: proxyVariable("HTTP_PROXY"),

@@ -42,6 +42,7 @@ describe("the settings of the environment", () => {
     ["PLAZA_ALLOW_INSECURE_HTTP", "perhaps"],
     ["PLAZA_API_KEY", undefined],
     ["PLAZA_API_KEY", ""],
+    ["PLAZA_BASE_URL", ""],
     ["PLAZA_API_KEY", `${Fake.key}\n`],
     ["PLAZA_API_KEY", `${Fake.key}x y`],
     ["PLAZA_TIMEOUT", "soon"],
@@ -57,12 +58,30 @@ describe("the settings of the environment", () => {
         const variables: Record<string, string> = { ...right }
         delete variables[name]
         const { calls, run } = fromEnvironment(value === undefined ? variables : { ...variables, [name]: value })
-        const failure = inspect(yield* Effect.flip(run))
-        expect(failure).toContain(name)
-        expect(failure).not.toContain(Fake.key)
+        const failure = yield* Effect.flip(run)
+        // A boolean has the message of the platform, which names the variable at its end.
+        if (name !== "PLAZA_ALLOW_INSECURE_HTTP") {
+          expect(failure.message).toMatch(
+            value === undefined || value === "" ? `${name} is not set` : new RegExp(`${name} (must|is not a key)`)
+          )
+        }
+        expect(inspect(failure)).toContain(name)
+        expect(inspect(failure)).not.toContain(Fake.key)
         expect(calls).toHaveLength(0)
       }))
   }
+
+  it.effect("have their defaults if a variable is blank", () =>
+    Effect.gen(function*() {
+      for (const blank of ["", " ", "\t\n"]) {
+        const names = ["PLAZA_TIMEOUT", "PLAZA_RATE_LIMIT", "PLAZA_RATE_WINDOW", "PLAZA_ALLOW_INSECURE_HTTP"]
+        const variables = Object.fromEntries(names.map((name) => [name, blank]))
+        expect(yield* fromEnvironment({ ...right, ...variables }).run).toEqual({ id: "1" })
+        for (const name of ["PLAZA_BASE_URL", "PLAZA_API_KEY"]) {
+          expect((yield* Effect.flip(fromEnvironment({ ...right, [name]: blank }).run)).message).toContain(`${name} is not set`)
+        }
+      }
+    }))
 
   it.effect("allow plain http to another machine with a variable", () =>
     Effect.gen(function*() {
