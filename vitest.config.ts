@@ -30,7 +30,7 @@ export const libraries: Tests = {
   name: "libraries",
   setupFiles: setup("packages/domain/test/TestSetup.ts"),
   include: [
-    "packages/{domain,client,sandbox}/test/**/*.test.ts",
+    "packages/{domain,client,sandbox,sdk}/test/**/*.test.ts",
     "examples/{src,test}/**/*.test.ts",
     "benchmarks/test/**/*.test.ts",
     "site/test/**/*.test.ts"

@@ -54,7 +54,19 @@ const libraries = (folder: string, scope: string, ofDomain: ReadonlyArray<string
     },
     { files: filesOf("sandbox/src/"), forbids: within(`${scope}/client`), rule: "sandbox does not import client" },
     {
-      files: filesOf("(?:domain|client|sandbox|testing)/"),
+      files: filesOf("(?:domain|client|sandbox)/src/"),
+      forbids: within(`${scope}/sdk`),
+      rule: "domain, client and sandbox do not import sdk"
+    },
+    { files: filesOf("sdk/src/"), forbids: within(`${scope}/sandbox`), rule: "sdk does not import sandbox" },
+    {
+      files: filesOf("sdk/src/"),
+      except: filesOf("sdk/src/(?:node|files)\\.ts$"),
+      forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", `${scope}/client/node`)(specifier),
+      rule: "sdk imports Node only in src/node.ts and src/files.ts"
+    },
+    {
+      files: filesOf("(?:domain|client|sandbox|sdk|testing)/"),
       forbids: within("@plaza/cli-kit", "@plaza/tabular"),
       rule: "libraries do not import cli-kit or tabular"
     }
@@ -86,13 +98,13 @@ const rules: ReadonlyArray<Rule> = [
     rule: "only PlazaApi and the index of domain load HttpApi"
   },
   {
-    files: /^(?:packages\/(?:domain|client|sandbox|testing)|examples|benchmarks|site)\//,
+    files: /^(?:packages\/(?:domain|client|sandbox|sdk|testing)|examples|benchmarks|site)\//,
     forbids: (specifier) => specifier.startsWith("@plaza-legacy/"),
     rule: "what runs on Effect 4 does not import legacy"
   },
   {
     files: /^(?:legacy|packages\/(?:cli-kit|tabular)|apps|deploy)\//,
-    forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/testing"),
+    forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/sdk", "@plaza/testing"),
     rule: "what runs on Effect 3 imports the libraries in legacy"
   },
   {
@@ -174,8 +186,8 @@ const dependenciesOf = (root: string, home: string): ReadonlySet<string> | undef
   const path = Path.join(root, home, "package.json")
   if (!existsSync(path)) return undefined
   const manifest: unknown = JSON.parse(readFileSync(path, "utf8"))
-  // An app is published as a bundle, which contains what its sources import.
-  const fields = home.startsWith("apps/") ? ["devDependencies"] : ["dependencies", "peerDependencies"]
+  // Apps and the SDK are published as bundles, which contain what their sources import.
+  const fields = home.startsWith("apps/") || home === "packages/sdk" ? ["devDependencies"] : ["dependencies", "peerDependencies"]
   const names = fields.flatMap((field) => {
     const section: unknown = isNode(manifest) ? manifest[field] : undefined
     return isNode(section) ? Object.keys(section) : []

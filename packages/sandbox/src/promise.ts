@@ -1,0 +1,137 @@
+/**
+ * The sandbox for tests without Effect: its operations return Promises, instants are `Date`, and `fetch` calls it without a socket.
+ *
+ * @since 0.1.0
+ */
+import { fromPlain, type Plain, type PlainArguments, toPlain } from "@plaza/domain/Plain"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Sandbox from "./Sandbox.ts"
+
+/** @since 0.1.0 @category models */
+export type { Plain } from "@plaza/domain/Plain"
+
+type Service = Sandbox.Sandbox["Service"]
+
+type Operation<T> = T extends (...args: infer Args) => Effect.Effect<infer A, infer _E, infer _R>
+  ? (...args: PlainArguments<Args>) => Promise<Plain<A>>
+  : T extends Effect.Effect<infer A, infer _E, infer _R> ? () => Promise<Plain<A>>
+  : Plain<T>
+
+/**
+ * A running sandbox. Its members are those of the service `Sandbox`, such as `addFault`, `requests` and `reset`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type StartedSandbox = { readonly [Name in keyof Service]: Operation<Service[Name]> } & {
+  /**
+   * Calls the sandbox in process: pass it to a client in place of the global `fetch`. Requests to other hosts fail. On a socket, it is the
+   * global `fetch`.
+   */
+  readonly fetch: typeof globalThis.fetch
+  /** Releases the sandbox. `await using` does it at the end of the block. A process ends without it, unless the sandbox is on a socket. */
+  readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/**
+ * Options of {@link startSandbox}. With a `port` or a `host` the sandbox listens on a socket, for clients in other processes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Options = { readonly [Name in keyof Sandbox.ServerOptions]: Plain<Sandbox.ServerOptions[Name]> }
+
+const toResponse = (response: HttpClientResponse.HttpClientResponse): Response => {
+  const { headers, status } = response
+  // These statuses have no body, and `Response` refuses one.
+  const isEmpty = status === 204 || status === 205 || status === 304
+  return new Response(isEmpty ? null : Stream.toReadableStream(response.stream), { status, headers })
+}
+
+/** The content of a request whose length is known. `fetch` sends it with that length. */
+const withBytes = async (web: Request, request: HttpClientRequest.HttpClientRequest): Promise<HttpClientRequest.HttpClientRequest> => {
+  const bytes = new Uint8Array(await web.arrayBuffer())
+  return HttpClientRequest.bodyUint8Array(request, bytes, web.headers.get("content-type") ?? undefined)
+}
+
+const makeFetch = (client: HttpClient.HttpClient): typeof globalThis.fetch => async (input, init) => {
+  const web = new Request(input, { ...init, ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}) })
+  web.signal.throwIfAborted()
+  const request = HttpClientRequest.fromWeb(web)
+  const sent = web.body === null || init?.body instanceof ReadableStream ? request : await withBytes(web, request)
+  const exit = await Effect.runPromiseExit(client.execute(sent), { signal: web.signal })
+  if (Exit.isSuccess(exit)) return toResponse(exit.value)
+  web.signal.throwIfAborted()
+  const error = Cause.squash(exit.cause)
+  // As `fetch` reports a failed connection: the code is in the cause.
+  throw new TypeError("fetch failed", { cause: error instanceof Error && "reason" in error ? causeOf(error.reason) : error })
+}
+
+const causeOf = (reason: unknown): unknown => typeof reason === "object" && reason !== null && "cause" in reason ? reason.cause : reason
+
+const operation = (value: unknown): unknown => {
+  const run = async (effect: Effect.Effect<unknown, unknown>) => toPlain(await Effect.runPromise(effect))
+  return Redacted.isRedacted(value)
+    ? Redacted.value(value)
+    : Effect.isEffect(value)
+    // True because the operations of the service need no other service.
+    ? () => run(value as Effect.Effect<unknown, unknown>)
+    : typeof value === "function"
+    // True because every function of the service returns such an Effect.
+    ? (...args: ReadonlyArray<unknown>) => run(Reflect.apply(value, undefined, args.map(fromPlain)) as Effect.Effect<unknown, unknown>)
+    : value
+}
+
+/**
+ * Starts a sandbox. Rejects with `SandboxError` for an invalid option.
+ *
+ * @example
+ * import { startSandbox } from "@plaza/sandbox/promise"
+ *
+ * const program = async () => {
+ *   await using sandbox = await startSandbox({ seed: 7 })
+ *   const response = await sandbox.fetch(`${sandbox.baseUrl}/me`, { headers: { authorization: `Bearer ${sandbox.apiKey}` } })
+ *   return [response.status, await sandbox.requests()]
+ * }
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const startSandbox = async (options: Options = {}): Promise<StartedSandbox> => {
+  const scope = Scope.makeUnsafe()
+  // True because `fromPlain` gives the types of its argument with instants for dates.
+  const given = fromPlain(options) as Sandbox.ServerOptions
+  const build = <A, E>(layer: Layer.Layer<A, E>) => Effect.runPromise(Layer.buildWithScope(layer, scope))
+  const { fetch, service } = given.port === undefined && given.host === undefined
+    ? await build(Sandbox.layerHttpClient(given)).then((context) => ({
+      fetch: makeFetch(Context.get(context, HttpClient.HttpClient)),
+      service: Context.get(context, Sandbox.Sandbox)
+    }))
+    : await build(Sandbox.layerServer(given)).then((context) => ({
+      fetch: globalThis.fetch,
+      service: Context.get(context, Sandbox.Sandbox)
+    }))
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const operations = Object.fromEntries(
+    Object.keys(service).filter((name) => name !== "apiKey").map((name) => [name, operation(Reflect.get(service, name))])
+  )
+  // True because `operation` converts each member of the service as the type `Operation` does.
+  return Object.defineProperty({
+    ...operations,
+    fetch,
+    close,
+    [Symbol.asyncDispose]: close
+    // The latitude determines its prefix.
+  }, "apiKey", { enumerable: true, get: () => Redacted.value(service.apiKey) }) as unknown as StartedSandbox
+}

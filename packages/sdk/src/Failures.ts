@@ -1,0 +1,48 @@
+/** Converts the failures of the client to the errors of this package. */
+import * as ClientError from "@plaza/client/ClientError"
+import * as FailureScope from "@plaza/client/FailureScope"
+import { toPlain } from "@plaza/domain/Plain"
+import { PlatformError } from "effect/PlatformError"
+import * as Errors from "./Errors.ts"
+
+const classes = { ...Errors }
+
+type ClientFailure = ClientError.Failure | ClientError.Inconclusive | ClientError.InvalidSettings
+
+const isClientFailure = (value: unknown): value is ClientFailure =>
+  value instanceof Error && "_tag" in value && typeof value._tag === "string" && value._tag in classes && !Errors.isPlazaError(value)
+
+/** What the client knows of a failure beside its fields. Its functions take no failures that no call can end with. */
+const classify = (failure: ClientFailure) =>
+  failure._tag === "InvalidSettings"
+    ? { category: "InvalidRequest", mayHaveHappened: false }
+    : {
+      category: ClientError.categoryOf(failure),
+      mayHaveHappened: failure._tag !== "Inconclusive" && FailureScope.mayHaveHappened(failure)
+    }
+
+const fromPlatform = (failure: PlatformError) => {
+  const { cause, message, reason } = failure
+  const path = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
+  return new Errors.PlatformError({
+    category: "InvalidRequest",
+    mayHaveHappened: FailureScope.mayHaveHappened(failure),
+    cause,
+    code: typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined,
+    path,
+    message: `the file ${path ?? ""} can't be read: ${cause instanceof Error ? cause.message : message}`
+  })
+}
+
+/** The error of a failure. Returns every other value unchanged. */
+export const toFailure = (failure: unknown): unknown => {
+  if (failure instanceof PlatformError) return fromPlatform(failure)
+  if (!isClientFailure(failure)) return failure
+  const { _tag, ...fields } = failure
+  return new classes[failure._tag]({
+    ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toPlain(value)])),
+    ...classify(failure),
+    cause: toFailure(failure.cause),
+    message: failure.message
+  })
+}

@@ -1,0 +1,308 @@
+/** The services of the client on Promises. Their types and `createPlaza` derive from those of the client. */
+import { Chat } from "@plaza/client/Chat"
+import { InvalidInput, InvalidSettings } from "@plaza/client/ClientError"
+import { Media } from "@plaza/client/Media"
+import * as Client from "@plaza/client/Plaza"
+import { Posts } from "@plaza/client/Posts"
+import { Profiles } from "@plaza/client/Profiles"
+import { RateLimit } from "@plaza/client/RateLimit"
+import * as Settings from "@plaza/client/Settings"
+import { Store } from "@plaza/client/Store"
+import { Stories } from "@plaza/client/Stories"
+import { Cursor } from "@plaza/domain/Ids"
+import { type Plain, type PlainArguments, toPlain } from "@plaza/domain/Plain"
+import * as Cause from "effect/Cause"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Transformation from "effect/SchemaTransformation"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { FailuresByTag } from "./Errors.ts"
+import { toFailure } from "./Failures.ts"
+import {
+  type Call,
+  type CallOptions,
+  type Calls,
+  type EnvironmentOptions,
+  invalid,
+  type List,
+  type LogEntry,
+  type Options,
+  type Provided,
+  toApiKey,
+  toClientOptions,
+  type TransportOptions,
+  withCallOptions
+} from "./Options.ts"
+import { toUploads, type UploadFailures, type Uploads } from "./Uploads.ts"
+
+/** The services of the client, by the names of their areas. Uploads are below, because their content differs. */
+interface Services {
+  readonly profiles: Profiles["Service"]
+  readonly posts: Posts["Service"]
+  readonly media: Omit<Media["Service"], keyof Uploads>
+  readonly stories: Stories["Service"]
+  readonly store: Store["Service"]
+  readonly chat: Chat["Service"]
+}
+
+type Result<T> = T extends Effect.Effect<infer A, infer _E, infer _R> ? Promise<Plain<A>>
+  : T extends Stream.Stream<infer A, infer _E, infer _R> ? AsyncIterable<Plain<A>>
+  : never
+
+/** A call with its options as the last argument, among the options that it has itself. */
+type Method<T> = T extends (...args: infer Args) => infer Out
+  ? Args["length"] extends Required<Args>["length"] ? (...args: [...PlainArguments<Args>, options?: CallOptions]) => Result<Out>
+  : Args extends [...infer Init, (infer Last)?] ? (...args: [...PlainArguments<Init>, options?: Plain<Last> & CallOptions]) => Result<Out>
+  : never
+  : (options?: CallOptions) => Result<T>
+
+type FailureOf<T> = T extends Effect.Effect<infer _A, infer E, infer _R> ? Plain<E, FailuresByTag>
+  : T extends Stream.Stream<infer _A, infer E, infer _R> ? Plain<E, FailuresByTag>
+  : T extends (...args: never) => infer Out ? FailureOf<Out>
+  : never
+
+/** The errors that each operation can reject with, such as `Failures["store"]["ship"]`. */
+export type Failures = {
+  readonly [Area in keyof Services]:
+    & { readonly [Name in keyof Services[Area]]: FailureOf<Services[Area][Name]> }
+    & (Area extends "media" ? UploadFailures : unknown)
+}
+
+/** The operations of each area. */
+export type Areas = {
+  readonly [Area in keyof Services]:
+    & { readonly [Name in keyof Services[Area]]: Method<Services[Area][Name]> }
+    & (Area extends "media" ? Uploads : unknown)
+}
+
+/** What is read from the response of an undocumented endpoint. */
+interface Parsing<A> {
+  /** Validates the JSON of a response or of an item, such as `schema.parse` of a library (default: no validation). It throws if it can't. */
+  readonly parse?: ((json: unknown) => A) | undefined
+}
+
+/** A request to an undocumented endpoint. */
+export type OpenRequest<A> = Plain<Omit<Client.OpenRequest<unknown>, "response">> & Parsing<A> & CallOptions
+
+/** A list at an undocumented endpoint. */
+export type OpenList<A> = Plain<Omit<Client.OpenList<unknown>, "item">> & Parsing<A> & CallOptions
+
+/** A client. Every call rejects with an error of this package, or with the reason of its `signal`. */
+export interface Plaza extends Areas {
+  /** Sends a request to an undocumented endpoint, with the key, the rate limit and the delivery rules of documented ones. */
+  readonly request: <A = unknown>(request: OpenRequest<A>) => Promise<A>
+  /** Reads an undocumented list that follows the documented list behaviour. */
+  readonly paginate: <A = unknown>(list: OpenList<A>) => AsyncIterable<A>
+  readonly rateLimit: {
+    /** The free slots of the key's allowance, the requests in flight, the waiting calls, and the pauses. */
+    readonly status: () => Result<RateLimit["Service"]["status"]>
+  }
+  /**
+   * Closes the connections. Calls that wait reject with `ClientClosed`, those in flight with `ConnectionLost` or `OutcomeUnknown`. A program
+   * ends without it. `await using` closes a client at the end of its block.
+   */
+  readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** Creates clients. */
+export interface CreatePlaza {
+  /**
+   * Creates a client of a base URL and a key. All calls with a key should use one client, because it keeps the key's rate limit. Throws
+   * `InvalidSettings`, which names the option.
+   */
+  (options: Options): Plaza
+  /**
+   * Creates a client from the variables `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,
+   * `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP`. An option overrides its variable. Throws `InvalidSettings`, which names the variable.
+   */
+  readonly fromEnv: (options?: EnvironmentOptions) => Plaza
+}
+
+/** What depends on the runtime. */
+export interface Platform {
+  readonly httpClient: (options: TransportOptions) => Layer.Layer<HttpClient.HttpClient, Config.ConfigError | InvalidSettings>
+  /** Undefined in a runtime without files. */
+  readonly files: Layer.Layer<FileSystem.FileSystem> | undefined
+}
+
+const firstIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const toThrown = (cause: Cause.Cause<unknown>): unknown => {
+  const error = Cause.squash(cause)
+  if (error instanceof InvalidInput) return toFailure(new InvalidSettings({ setting: error.field, message: error.message }))
+  if (!(error instanceof Config.ConfigError) || !Schema.isSchemaError(error.cause)) return toFailure(error)
+  const [issue] = firstIssue(error.cause.issue).issues
+  const [name] = issue?.path ?? []
+  return toFailure(new InvalidSettings({ setting: typeof name === "string" ? name : "options", message: issue?.message ?? error.message }))
+}
+
+const runSync = <A, E>(effect: Effect.Effect<A, E>): A => {
+  const exit = Effect.runSyncExit(effect)
+  if (Exit.isFailure(exit)) throw toThrown(exit.cause)
+  return exit.value
+}
+
+const warn = ({ event, fields, level }: LogEntry): void => {
+  // The only output of the package, and only for what a person should see.
+  // oxlint-disable-next-line no-console
+  if (level === "Warn" || level === "Error") console.warn(`plaza: ${event}`, fields)
+}
+
+const layerLogger = (log: (entry: LogEntry) => void) =>
+  Logger.layer([Logger.make(({ cause, fiber, logLevel, message }) => {
+    const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
+    const [event, ...details] = parts
+    const failures = cause.reasons.length === 0 ? {} : { cause: Cause.squash(cause) }
+    const fields = { ...fiber.getRef(References.CurrentLogAnnotations), ...failures, ...details.length === 0 ? {} : { details } }
+    log({ level: logLevel, event: String(event), fields })
+  })])
+
+/** A list, by its chunks, because a Promise for each item takes longer. */
+async function* iterate(
+  list: List,
+  signal: AbortSignal | undefined,
+  context: Context.Context<Provided>,
+  convert: (item: unknown) => unknown
+) {
+  signal?.throwIfAborted()
+  const chunks = Stream.toAsyncIterableWith(Stream.chunks(list), context)[Symbol.asyncIterator]()
+  const stop = () => void chunks.return?.()
+  signal?.addEventListener("abort", stop)
+  try {
+    for (;;) {
+      const next = await chunks.next()
+      signal?.throwIfAborted()
+      if (next.done === true) return
+      for (const item of next.value) {
+        yield convert(item)
+        signal?.throwIfAborted()
+      }
+    }
+  } catch (error) {
+    throw toFailure(error)
+  } finally {
+    signal?.removeEventListener("abort", stop)
+    await chunks.return?.()
+  }
+}
+
+const execute = async (
+  call: Call,
+  signal: AbortSignal | undefined,
+  context: Context.Context<Provided>,
+  convert: (value: unknown) => unknown
+) => {
+  signal?.throwIfAborted()
+  const exit = await Effect.runPromiseExitWith(context)(call, { signal })
+  if (Exit.isSuccess(exit)) return convert(exit.value)
+  signal?.throwIfAborted()
+  // Created after an `await`, so that its stack has the caller.
+  throw toFailure(Cause.squash(exit.cause))
+}
+
+const parser = (parse: ((json: unknown) => unknown) | undefined): Schema.Decoder<unknown> => {
+  if (parse === undefined) return Schema.Unknown
+  if (typeof parse !== "function") throw invalid("parse", "must be a function")
+  return Schema.Unknown.pipe(Schema.decodeTo(
+    Schema.Unknown,
+    Transformation.transformEffect({
+      decode: (json: unknown) =>
+        Effect.try({ try: () => parse(json), catch: (error) => new SchemaIssue.InvalidValue({ message: `parse: ${String(error)}` }) }),
+      encode: Effect.succeed
+    })
+  ))
+}
+
+const identity = (value: unknown): unknown => value
+
+const withoutFiles = () => Effect.fail(invalid("path", "needs a runtime with files; pass the content to upload instead"))
+
+/** Builds the layers of a client, and puts Promises in front of its services. */
+const open = (platform: Platform, client: () => Client.Options, options: EnvironmentOptions): Plaza => {
+  const scope = Scope.makeUnsafe()
+  // Checked first and one after the other: layers that fail side by side interrupt each other, and that is asynchronous.
+  const settings = runSync(Effect.sync(client))
+  runSync(Effect.fromResult(Settings.fromOptions(settings)))
+  const http = runSync(Layer.buildWithScope(platform.httpClient(options), scope))
+  const context: Context.Context<Provided> = runSync(Layer.buildWithScope(
+    Client.layer(settings).pipe(
+      Layer.provideMerge(Layer.succeedContext(http)),
+      Layer.provideMerge(Layer.merge(platform.files ?? FileSystem.layerNoop({}), layerLogger(options?.logger ?? warn)))
+    ),
+    scope
+  ))
+  const run = (given: Calls, options: unknown, convert: (value: unknown) => unknown) => {
+    const { calls, signal } = withCallOptions(given, options)
+    return Stream.isStream(calls)
+      ? { [Symbol.asyncIterator]: () => iterate(calls, signal, context, convert) }
+      : execute(calls, signal, context, convert)
+  }
+  const method = (operation: unknown, convert: (value: unknown) => unknown) => (...args: ReadonlyArray<unknown>): unknown => {
+    // True because a service of the client has only operations. It checks its arguments itself.
+    const start = (typeof operation === "function" ? operation : () => operation) as (...args: ReadonlyArray<unknown>) => Calls
+    const calls = start(...args)
+    // The options are the last argument of a list, and follow the required ones of a call.
+    return run(calls, args[Stream.isStream(calls) ? start.length - 1 : start.length], convert)
+  }
+  const area = (service: object, convert = toPlain) =>
+    Object.fromEntries(Object.entries(service).map(([name, operation]) => [name, method(operation, convert)]))
+
+  const media = toUploads(Context.get(context, Media))
+  const areas = {
+    profiles: area(Context.get(context, Profiles)),
+    posts: area(Context.get(context, Posts)),
+    media: area({ ...Context.get(context, Media), ...media, ...platform.files === undefined ? { uploadFile: withoutFiles } : {} }),
+    // Its result is the JSON of the service, of any depth.
+    stories: area(Context.get(context, Stories), identity),
+    store: area(Context.get(context, Store)),
+    chat: area(Context.get(context, Chat))
+  }
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const operations = {
+    ...areas,
+    request: ({ parse, ...request }: OpenRequest<unknown>) =>
+      run(Client.request({ ...request, response: parser(parse) }), request, identity),
+    paginate: ({ cursor, parse, ...list }: OpenList<unknown>) =>
+      run(
+        Client.paginate({ ...list, cursor: cursor === undefined ? undefined : Cursor.make(cursor), item: parser(parse) }),
+        list,
+        identity
+      ),
+    rateLimit: area({ status: Context.get(context, RateLimit).status }),
+    close,
+    [Symbol.asyncDispose]: close
+  }
+  // True because the types of `Plaza` are those of the services, converted as `method` and `run` do.
+  return operations as unknown as Plaza
+}
+
+const checkObject = (options: unknown): void => {
+  if (typeof options !== "object" || options === null) throw invalid("options", "must be an object with baseUrl and apiKey")
+}
+
+/** Creates `createPlaza` for a runtime. */
+export const make = (platform: Platform): CreatePlaza =>
+  Object.assign((options: Options): Plaza =>
+    open(platform, () => {
+      checkObject(options)
+      return { ...toClientOptions(options), baseUrl: options.baseUrl, apiKey: toApiKey(options.apiKey) }
+    }, options), {
+    fromEnv: (options: EnvironmentOptions = {}): Plaza =>
+      open(platform, () => {
+        checkObject(options)
+        const variables = Config.all({ allowInsecureHttp: Settings.allowInsecureHttp, settings: Settings.configFor(options.application) })
+        const { allowInsecureHttp, settings: { apiKey, baseUrl, rateLimit, rateWindow, timeout } } = Effect.runSync(variables)
+        return { allowInsecureHttp, rateLimit, rateWindow, timeout, ...toClientOptions(options), baseUrl, apiKey }
+      }, options)
+  })
