@@ -1,5 +1,5 @@
 /**
- * Benchmark `calls`: the CPU of a call by the client, by the platform's HTTP client, by openapi-fetch, by a bare `fetch` and by a bare
+ * Benchmark `calls`: the CPU of a call by the client, by the SDK, by the platform's HTTP client, by openapi-fetch, by a bare `fetch` and by a bare
  * `undici.request`. Each caller is a process of its own, against a minimal server on loopback.
  */
 import { Effect, Record, Schema } from "effect"
@@ -15,6 +15,9 @@ const callers = {
   undici: "calls/BareUndici"
 }
 
+/** Those that load packages as a user installs them. */
+const installed = { sdk: "calls/Sdk", sdkOnFetch: "calls/SdkOnFetch" }
+
 const Sample = Schema.Struct({
   /** Microseconds of CPU of the calling process for one call, user and system. */
   cpu: Schema.Number,
@@ -28,7 +31,11 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     const [warmUp, rounds] = form === "full" ? [8_000, 15] : [100, 1]
     const pathOf = yield* bundle(["LocalService", ...Object.values(callers)])
     const address = yield* service(pathOf("LocalService"))
-    const programs = yield* Effect.all(Record.map(callers, (path) => start(pathOf(path))))
+    const installedPathOf = yield* bundle(Object.values(installed), { installed: true })
+    const programs = yield* Effect.all({
+      ...Record.map(callers, (path) => start(pathOf(path))),
+      ...Record.map(installed, (path) => start(installedPathOf(path)))
+    })
     const samples = (concurrency: number) =>
       Effect.gen(function*() {
         const measures = yield* Effect.all(Record.map(programs, ({ ask }) => {
@@ -45,6 +52,8 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     const beside = (measured: typeof many) =>
       [
         summary("client", measured.plaza, "us"),
+        summary("SDK", measured.sdk, "us"),
+        summary("SDK on fetch", measured.sdkOnFetch, "us"),
         summary("`fetch`", measured.fetch, "us"),
         summary("`openapi-fetch`", measured.openapiFetch, "us"),
         summary("the platform's client", measured.platform, "us"),
@@ -68,7 +77,23 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         beside: beside(many)
       }),
       row({
-        claim: "the same with 64 calls at a time, of a bare `undici.request`",
+        claim: "CPU of `GET /me` by `@plaza/sdk`, one call at a time, of the client",
+        page: "docs/sdk.md#runtimes",
+        limit: { atMost: 1.25 },
+        samples: ratios(one.sdk, one.plaza),
+        unit: "x",
+        beside: summary("of `fetch`", ratios(one.sdk, one.fetch), "x")
+      }),
+      row({
+        claim: "the same with 64 calls at a time",
+        page: "docs/sdk.md#runtimes",
+        limit: { atMost: 1.25 },
+        samples: ratios(many.sdk, many.plaza),
+        unit: "x",
+        beside: summary("of `fetch`", ratios(many.sdk, many.fetch), "x")
+      }),
+      row({
+        claim: "CPU of `GET /me` by the client with 64 calls at a time, of a bare `undici.request`",
         page,
         limit: { atMost: 5 },
         samples: ratios(many.plaza, many.undici),

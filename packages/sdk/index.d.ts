@@ -881,7 +881,7 @@ export declare abstract class PlazaError extends Error {
    */
   readonly mayHaveHappened: boolean
   /** The fields and the message, for logs. */
-  toJSON: () => object
+  readonly toJSON: () => object
 }
 
 /** A post of the account. */

@@ -1,6 +1,6 @@
 /**
- * Writes `index.d.ts`: the public types, with everything that they derive from the client resolved to plain types. With `--check` it changes
- * nothing and reports a difference. Documentation comments come from where each thing is declared, without their examples, which use Effect.
+ * Writes `index.d.ts`: the public types, with everything that they derive from the client resolved to plain types. With `--print` it prints
+ * them instead. Documentation comments come from where each thing is declared, without their examples, which use Effect.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -253,4 +253,5 @@ const text = `// Written by \`npm run declarations\`: the types of the package, 
 /// <reference lib="esnext.disposable" />
 
 ${exported.map((each) => `${documentation(each.symbol)}${declaration(each)}`).join("\n")}`
-writeFileSync(join(folder, "index.d.ts"), text)
+if (process.argv.includes("--print")) process.stdout.write(text)
+else writeFileSync(join(folder, "index.d.ts"), text)

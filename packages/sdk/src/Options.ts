@@ -129,7 +129,9 @@ const defined = (fields: object): object => Object.fromEntries(Object.entries(fi
 
 /** The options of the client, without those that identify the service. The client checks most of them. Throws `InvalidInput`. */
 export const toClientOptions = (options: EnvironmentOptions): Omit<Client.Options, "apiKey" | "baseUrl"> => {
-  const { maxWait, onAttempt, rateWindow, retry, settleTime, timeout } = options
+  const { application, logger, maxWait, onAttempt, rateWindow, retry, settleTime, timeout } = options
+  if (logger !== undefined && typeof logger !== "function") throw invalid("logger", "must be a function")
+  if (application !== undefined && typeof application !== "string") throw invalid("application", "must be a text")
   const durations = Object.entries({ maxWait, rateWindow, settleTime, timeout }).flatMap(([name, input]) =>
     input === undefined ? [] : [[name, toDuration(input)] as const]
   )

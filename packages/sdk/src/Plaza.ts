@@ -13,6 +13,7 @@ import { Cursor } from "@plaza/domain/Ids"
 import { type Plain, type PlainArguments, toPlain } from "@plaza/domain/Plain"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -28,6 +29,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FailuresByTag } from "./Errors.ts"
 import { toFailure } from "./Failures.ts"
+import * as FakeableClock from "./FakeableClock.ts"
 import {
   type Call,
   type CallOptions,
@@ -147,8 +149,9 @@ const toThrown = (cause: Cause.Cause<unknown>): unknown => {
   return toFailure(new InvalidSettings({ setting: typeof name === "string" ? name : "options", message: issue?.message ?? error.message }))
 }
 
+/** Reads the environment anew, because the platform keeps what it finds first, and a program may load a file of variables later. */
 const runSync = <A, E>(effect: Effect.Effect<A, E>): A => {
-  const exit = Effect.runSyncExit(effect)
+  const exit = Effect.runSyncExit(Effect.provideService(effect, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
   if (Exit.isFailure(exit)) throw toThrown(exit.cause)
   return exit.value
 }
@@ -224,21 +227,30 @@ const parser = (parse: ((json: unknown) => unknown) | undefined): Schema.Decoder
   ))
 }
 
+/** Code without types can pass anything. */
+const checkObject = <A extends object>(what: string, value: A): A => {
+  if (typeof value !== "object" || value === null) throw invalid(what, "must be an object")
+  return value
+}
+
 const identity = (value: unknown): unknown => value
 
-const withoutFiles = () => Effect.fail(invalid("path", "needs a runtime with files; pass the content to upload instead"))
+const withoutFiles = (_path: string) => Effect.fail(invalid("path", "needs a runtime with files; pass the content to upload instead"))
 
 /** Builds the layers of a client, and puts Promises in front of its services. */
-const open = (platform: Platform, client: () => Client.Options, options: EnvironmentOptions): Plaza => {
+const open = (platform: Platform, client: Effect.Effect<Client.Options, Config.ConfigError>, options: EnvironmentOptions): Plaza => {
   const scope = Scope.makeUnsafe()
   // Checked first and one after the other: layers that fail side by side interrupt each other, and that is asynchronous.
-  const settings = runSync(Effect.sync(client))
-  runSync(Effect.fromResult(Settings.fromOptions(settings)))
+  const settings = runSync(Effect.tap(client, (settings) => Effect.fromResult(Settings.fromOptions(settings))))
   const http = runSync(Layer.buildWithScope(platform.httpClient(options), scope))
   const context: Context.Context<Provided> = runSync(Layer.buildWithScope(
     Client.layer(settings).pipe(
       Layer.provideMerge(Layer.succeedContext(http)),
-      Layer.provideMerge(Layer.merge(platform.files ?? FileSystem.layerNoop({}), layerLogger(options?.logger ?? warn)))
+      Layer.provideMerge(Layer.mergeAll(
+        platform.files ?? FileSystem.layerNoop({}),
+        layerLogger(options?.logger ?? warn),
+        FakeableClock.layer
+      ))
     ),
     scope
   ))
@@ -271,12 +283,22 @@ const open = (platform: Platform, client: () => Client.Options, options: Environ
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const operations = {
     ...areas,
-    request: ({ parse, ...request }: OpenRequest<unknown>) =>
-      run(Client.request({ ...request, response: parser(parse) }), request, identity),
-    paginate: ({ cursor, parse, ...list }: OpenList<unknown>) =>
+    request: (given: OpenRequest<unknown>) =>
       run(
-        Client.paginate({ ...list, cursor: cursor === undefined ? undefined : Cursor.make(cursor), item: parser(parse) }),
-        list,
+        Effect.suspend(() => {
+          const { parse, ...request } = checkObject("the request", given)
+          return Client.request({ ...request, response: parser(parse) })
+        }),
+        given,
+        identity
+      ),
+    paginate: (given: OpenList<unknown>) =>
+      run(
+        Stream.suspend(() => {
+          const { cursor, parse, ...list } = checkObject("the list", given)
+          return Client.paginate({ ...list, cursor: cursor === undefined ? undefined : Cursor.make(cursor), item: parser(parse) })
+        }),
+        given,
         identity
       ),
     rateLimit: area({ status: Context.get(context, RateLimit).status }),
@@ -287,22 +309,26 @@ const open = (platform: Platform, client: () => Client.Options, options: Environ
   return operations as unknown as Plaza
 }
 
-const checkObject = (options: unknown): void => {
-  if (typeof options !== "object" || options === null) throw invalid("options", "must be an object with baseUrl and apiKey")
-}
-
 /** Creates `createPlaza` for a runtime. */
 export const make = (platform: Platform): CreatePlaza =>
   Object.assign((options: Options): Plaza =>
-    open(platform, () => {
-      checkObject(options)
-      return { ...toClientOptions(options), baseUrl: options.baseUrl, apiKey: toApiKey(options.apiKey) }
-    }, options), {
+    open(
+      platform,
+      Effect.sync(() => {
+        const { apiKey, baseUrl } = checkObject("options", options)
+        return { ...toClientOptions(options), baseUrl, apiKey: toApiKey(apiKey) }
+      }),
+      options
+    ), {
     fromEnv: (options: EnvironmentOptions = {}): Plaza =>
-      open(platform, () => {
-        checkObject(options)
-        const variables = Config.all({ allowInsecureHttp: Settings.allowInsecureHttp, settings: Settings.configFor(options.application) })
-        const { allowInsecureHttp, settings: { apiKey, baseUrl, rateLimit, rateWindow, timeout } } = Effect.runSync(variables)
-        return { allowInsecureHttp, rateLimit, rateWindow, timeout, ...toClientOptions(options), baseUrl, apiKey }
-      }, options)
+      open(
+        platform,
+        Effect.gen(function*() {
+          const changes = toClientOptions(checkObject("options", options))
+          const allowInsecureHttp = yield* Settings.allowInsecureHttp
+          const { apiKey, baseUrl, rateLimit, rateWindow, timeout } = yield* Settings.configFor(options.application)
+          return { allowInsecureHttp, rateLimit, rateWindow, timeout, ...changes, baseUrl, apiKey }
+        }),
+        options
+      )
   })

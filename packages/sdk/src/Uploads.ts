@@ -84,5 +84,6 @@ const toUpload = (given: Upload): Effect.Effect<Media.Upload<unknown>, InvalidIn
 /** The uploads of the client with content and options as above. */
 export const toUploads = ({ upload, uploadFile }: Media.Media["Service"]) => ({
   upload: (file: Upload) => Effect.flatMap(Effect.suspend(() => toUpload(file)), upload),
-  uploadFile: (path: string, options: UploadOptions = {}) => uploadFile(path, toOptions(options))
+  uploadFile: (path: string, options: UploadOptions = {}) =>
+    typeof path === "string" ? uploadFile(path, toOptions(options)) : Effect.fail(invalid("path", "must be a text"))
 })

@@ -1,0 +1,9 @@
+/** Calls by the SDK as it is installed, on the HTTP of Node. */
+import { createPlaza } from "@plaza/sdk"
+import { apiKey } from "../ApiKey.ts"
+import { inLoops, serve } from "./Caller.ts"
+
+serve((baseUrl) => {
+  const plaza = createPlaza({ baseUrl, apiKey, rateLimit: 10_000_000 })
+  return inLoops(() => plaza.profiles.me())
+})
