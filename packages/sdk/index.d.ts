@@ -398,43 +398,43 @@ export interface EnvironmentOptions {
   readonly keepAlive?: DurationInput | undefined
   /** Node only: the timeout for opening a connection (default: 10 seconds). */
   readonly connectTimeout?: DurationInput | undefined
-  /** Receives the log of the client (default: `console.warn` for warnings and errors). */
+  /** Receives the log of the client (default: warnings and errors go to standard error). */
   readonly logger?: ((entry: LogEntry) => void) | undefined
 }
 
 /** Every error of this package. */
-export type Failure = AttemptTimeout | ChatBlocked | ChatNotAllowed | ClientClosed | Conflict | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | Forbidden | Inconclusive | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | InvalidSettings | NotFound | OutcomeUnknown | PayloadTooLarge | PlatformError | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | StoreBlocked | UnreadableItem | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
+export type Failure = AttemptTimeout | ChatBlocked | ChatNotAllowed | ClientClosed | Conflict | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | StoreBlocked | UserUnavailable | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown | UnreadableItem | Inconclusive | InvalidSettings | PlatformError
 
 /** The errors that each operation can reject with, such as `Failures["store"]["ship"]`. */
 export interface Failures {
   readonly profiles: {
-    readonly me: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError
-    readonly get: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | NotFound | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
-    readonly find: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | NotFound | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
-    readonly follow: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
+    readonly me: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded
+    readonly get: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidApiKey | InsufficientScope | UserUnavailable | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded
+    readonly find: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidApiKey | InsufficientScope | UserUnavailable | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded
+    readonly follow: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidApiKey | InsufficientScope | ProfileIncomplete | UserUnavailable | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
   }
   readonly posts: {
-    readonly create: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly list: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | RateLimitWaitExceeded | RateLimited | UnreadableItem | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly pages: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | RateLimitWaitExceeded | RateLimited | UnreadableItem | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly comment: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
-    readonly like: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
+    readonly create: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
+    readonly list: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | ValidationError | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | UnreadableItem
+    readonly pages: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | ValidationError | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | UnreadableItem
+    readonly comment: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | UserUnavailable | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
+    readonly like: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidApiKey | InsufficientScope | ProfileIncomplete | UserUnavailable | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
   }
   readonly media: {
-    readonly upload: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly uploadFile: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | OutcomeUnknown | PayloadTooLarge | PlatformError | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | ValidationError
+    readonly upload: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | ProfileIncomplete | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
+    readonly uploadFile: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | ProfileIncomplete | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown | PlatformError
   }
   readonly stories: {
-    readonly create: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | ValidationError
+    readonly create: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
   }
   readonly store: {
-    readonly setStock: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | StoreBlocked | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly ship: AttemptTimeout | ClientClosed | Conflict | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | StoreBlocked | UnreadableSuccess | UnrecognizedError | ValidationError
+    readonly setStock: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | StoreBlocked | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
+    readonly ship: AttemptTimeout | ClientClosed | Conflict | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | StoreBlocked | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
   }
   readonly chat: {
-    readonly list: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | RateLimitWaitExceeded | RateLimited | UnreadableItem | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly pages: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | RateLimitWaitExceeded | RateLimited | UnreadableItem | UnreadableSuccess | UnrecognizedError | ValidationError
-    readonly send: AttemptTimeout | ChatBlocked | ChatNotAllowed | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | Forbidden | InsufficientScope | InternalError | InvalidApiKey | InvalidInput | InvalidJson | NotFound | OutcomeUnknown | PayloadTooLarge | ProfileIncomplete | RateLimitWaitExceeded | RateLimited | UnreadableSuccess | UnrecognizedError | UserUnavailable | ValidationError
+    readonly list: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | ValidationError | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | UnreadableItem
+    readonly pages: AttemptTimeout | ClientClosed | ConnectionFailed | ConnectionLost | CursorRejected | CursorRepeated | DeveloperAccessRevoked | ValidationError | Forbidden | RateLimited | InvalidApiKey | InsufficientScope | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | UnreadableItem
+    readonly send: AttemptTimeout | ChatBlocked | ChatNotAllowed | ClientClosed | ConnectionFailed | ConnectionLost | DeveloperAccessRevoked | ValidationError | Forbidden | NotFound | RateLimited | InvalidJson | InvalidApiKey | InsufficientScope | ProfileIncomplete | UserUnavailable | PayloadTooLarge | InternalError | UnrecognizedError | InvalidInput | UnreadableSuccess | RateLimitWaitExceeded | OutcomeUnknown
   }
 }
 
@@ -450,27 +450,27 @@ export interface FailuresByTag {
   readonly CursorRejected: CursorRejected
   readonly CursorRepeated: CursorRepeated
   readonly DeveloperAccessRevoked: DeveloperAccessRevoked
-  readonly Forbidden: Forbidden
-  readonly Inconclusive: Inconclusive
-  readonly InsufficientScope: InsufficientScope
-  readonly InternalError: InternalError
-  readonly InvalidApiKey: InvalidApiKey
-  readonly InvalidInput: InvalidInput
-  readonly InvalidJson: InvalidJson
-  readonly InvalidSettings: InvalidSettings
-  readonly NotFound: NotFound
-  readonly OutcomeUnknown: OutcomeUnknown
-  readonly PayloadTooLarge: PayloadTooLarge
-  readonly PlatformError: PlatformError
-  readonly ProfileIncomplete: ProfileIncomplete
-  readonly RateLimitWaitExceeded: RateLimitWaitExceeded
-  readonly RateLimited: RateLimited
-  readonly StoreBlocked: StoreBlocked
-  readonly UnreadableItem: UnreadableItem
-  readonly UnreadableSuccess: UnreadableSuccess
-  readonly UnrecognizedError: UnrecognizedError
-  readonly UserUnavailable: UserUnavailable
   readonly ValidationError: ValidationError
+  readonly Forbidden: Forbidden
+  readonly NotFound: NotFound
+  readonly RateLimited: RateLimited
+  readonly InvalidJson: InvalidJson
+  readonly InvalidApiKey: InvalidApiKey
+  readonly InsufficientScope: InsufficientScope
+  readonly ProfileIncomplete: ProfileIncomplete
+  readonly StoreBlocked: StoreBlocked
+  readonly UserUnavailable: UserUnavailable
+  readonly PayloadTooLarge: PayloadTooLarge
+  readonly InternalError: InternalError
+  readonly UnrecognizedError: UnrecognizedError
+  readonly InvalidInput: InvalidInput
+  readonly UnreadableSuccess: UnreadableSuccess
+  readonly RateLimitWaitExceeded: RateLimitWaitExceeded
+  readonly OutcomeUnknown: OutcomeUnknown
+  readonly UnreadableItem: UnreadableItem
+  readonly Inconclusive: Inconclusive
+  readonly InvalidSettings: InvalidSettings
+  readonly PlatformError: PlatformError
 }
 
 /** The action is not allowed for this account. Nothing changed, unless `mayHaveHappened`. Do not repeat it. */
@@ -774,7 +774,7 @@ export interface Options {
   readonly keepAlive?: DurationInput | undefined
   /** Node only: the timeout for opening a connection (default: 10 seconds). */
   readonly connectTimeout?: DurationInput | undefined
-  /** Receives the log of the client (default: `console.warn` for warnings and errors). */
+  /** Receives the log of the client (default: warnings and errors go to standard error). */
   readonly logger?: ((entry: LogEntry) => void) | undefined
 }
 

@@ -1,8 +1,9 @@
 /** The errors of the client as plain classes, with the same names and fields. Durations are in milliseconds, instants are `Date`. */
-import type * as ClientError from "@plaza/client/ClientError"
+import type { ClientError } from "@plaza/client"
 import type { Category } from "@plaza/domain/Errors"
 import type { Plain } from "@plaza/domain/Plain"
-import type * as Cause from "effect/Cause"
+import type { Cause } from "effect"
+import type * as Self from "./Errors.ts"
 
 type ClientFailure = ClientError.Failure | ClientError.Inconclusive | ClientError.InvalidSettings
 
@@ -166,42 +167,11 @@ export class OutcomeUnknown extends errorOf("OutcomeUnknown") {
   declare readonly cause: Failure
 }
 
-const classes = {
-  AttemptTimeout,
-  ChatBlocked,
-  ChatNotAllowed,
-  ClientClosed,
-  Conflict,
-  ConnectionFailed,
-  ConnectionLost,
-  CursorRejected,
-  CursorRepeated,
-  DeveloperAccessRevoked,
-  Forbidden,
-  Inconclusive,
-  InsufficientScope,
-  InternalError,
-  InvalidApiKey,
-  InvalidInput,
-  InvalidJson,
-  InvalidSettings,
-  NotFound,
-  OutcomeUnknown,
-  PayloadTooLarge,
-  PlatformError,
-  ProfileIncomplete,
-  RateLimitWaitExceeded,
-  RateLimited,
-  StoreBlocked,
-  UnreadableItem,
-  UnreadableSuccess,
-  UnrecognizedError,
-  UserUnavailable,
-  ValidationError
-} satisfies Readonly<Record<ClientFailure["_tag"] | "PlatformError", unknown>>
-
 /** Every error of this package. */
-export type Failure = InstanceType<(typeof classes)[keyof typeof classes]>
+export type Failure = { [Name in keyof Classes]: Classes[Name] extends abstract new(fields: never) => infer E ? E : never }[keyof Classes]
+
+/** Every export that is a class of errors; the compiler reports a failure of the client without one. */
+type Classes = Pick<typeof Self, ClientFailure["_tag"] | "PlatformError">
 
 /** The errors by their tags. */
 export type FailuresByTag = { readonly [F in Failure as F["_tag"]]: F }

@@ -1,8 +1,7 @@
 /** Converts the failures of the client to the errors of this package. */
-import * as ClientError from "@plaza/client/ClientError"
-import * as FailureScope from "@plaza/client/FailureScope"
+import { ClientError, FailureScope } from "@plaza/client"
 import { toPlain } from "@plaza/domain/Plain"
-import { PlatformError } from "effect/PlatformError"
+import { PlatformError } from "effect"
 import * as Errors from "./Errors.ts"
 
 const classes = { ...Errors }
@@ -21,7 +20,7 @@ const classify = (failure: ClientFailure) =>
       mayHaveHappened: failure._tag !== "Inconclusive" && FailureScope.mayHaveHappened(failure)
     }
 
-const fromPlatform = (failure: PlatformError) => {
+const fromPlatform = (failure: PlatformError.PlatformError) => {
   const { cause, message, reason } = failure
   const path = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
   return new Errors.PlatformError({
@@ -36,7 +35,7 @@ const fromPlatform = (failure: PlatformError) => {
 
 /** The error of a failure. Returns every other value unchanged. */
 export const toFailure = (failure: unknown): unknown => {
-  if (failure instanceof PlatformError) return fromPlatform(failure)
+  if (failure instanceof PlatformError.PlatformError) return fromPlatform(failure)
   if (!isClientFailure(failure)) return failure
   const { _tag, ...fields } = failure
   return new classes[failure._tag]({

@@ -1,8 +1,5 @@
 /** The clock of the platform, with a monotonic time that fake timers of a test runner control. */
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Clock, Context, Effect, Layer } from "effect"
 
 const base = Context.get(Context.empty(), Clock.Clock)
 

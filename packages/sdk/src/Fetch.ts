@@ -1,9 +1,7 @@
 /** The HTTP client on `fetch`. */
-import { InvalidSettings } from "@plaza/client/ClientError"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
+import { ClientError } from "@plaza/client"
+import { Effect, Layer } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import type { TransportOptions } from "./Options.ts"
 import type { Platform } from "./Plaza.ts"
 
@@ -11,7 +9,7 @@ import type { Platform } from "./Plaza.ts"
 const ofNode = ["proxy", "ca", "keepAlive", "connectTimeout"] as const
 
 const refuse = (setting: string, requirement: string) =>
-  Layer.effect(HttpClient.HttpClient, Effect.fail(new InvalidSettings({ setting, message: `${setting} ${requirement}` })))
+  Layer.effect(HttpClient.HttpClient, Effect.fail(new ClientError.InvalidSettings({ setting, message: `${setting} ${requirement}` })))
 
 /** Sends requests by the `fetch` of the options or of the runtime. */
 export const httpClient: Platform["httpClient"] = (options: TransportOptions) => {

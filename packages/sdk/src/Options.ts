@@ -1,16 +1,7 @@
 /** Options as plain values, and their conversion to those of the client. */
-import { InvalidInput } from "@plaza/client/ClientError"
-import * as Durations from "@plaza/client/Durations"
-import * as Client from "@plaza/client/Plaza"
+import { ClientError, Durations, Plaza as Client } from "@plaza/client"
 import { type Plain, toPlain } from "@plaza/domain/Plain"
-import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
+import { type Duration, Effect, type FileSystem, Option, Redacted, Result, Schedule, Stream } from "effect"
 import type { Failure } from "./Errors.ts"
 import { toFailure } from "./Failures.ts"
 
@@ -67,7 +58,7 @@ export type Options =
   & Pick<CallOptions, "onAttempt" | "retry">
   & TransportOptions
   & {
-    /** Receives the log of the client (default: `console.warn` for warnings and errors). */
+    /** Receives the log of the client (default: warnings and errors go to standard error). */
     readonly logger?: ((entry: LogEntry) => void) | undefined
   }
 
@@ -89,7 +80,7 @@ export interface TransportOptions {
 }
 
 /** An invalid argument or option. */
-export const invalid = (field: string, requirement: string) => new InvalidInput({ field, message: `${field} ${requirement}` })
+export const invalid = (field: string, requirement: string) => new ClientError.InvalidInput({ field, message: `${field} ${requirement}` })
 
 /** The client parses numbers and long texts such as "30 seconds", and rejects what is no duration. */
 export const toDuration = (input: DurationInput): Duration.Input =>

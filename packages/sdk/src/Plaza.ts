@@ -1,50 +1,29 @@
 /** The services of the client on Promises. Their types and `createPlaza` derive from those of the client. */
-import { Chat } from "@plaza/client/Chat"
-import { InvalidInput, InvalidSettings } from "@plaza/client/ClientError"
-import { Media } from "@plaza/client/Media"
-import * as Client from "@plaza/client/Plaza"
-import { Posts } from "@plaza/client/Posts"
-import { Profiles } from "@plaza/client/Profiles"
-import { RateLimit } from "@plaza/client/RateLimit"
-import * as Settings from "@plaza/client/Settings"
-import { Store } from "@plaza/client/Store"
-import { Stories } from "@plaza/client/Stories"
+import { Chat, ClientError, Media, Plaza as Client, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import { Cursor } from "@plaza/domain/Ids"
 import { type Plain, type PlainArguments, toPlain } from "@plaza/domain/Plain"
-import * as Cause from "effect/Cause"
-import * as Config from "effect/Config"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as References from "effect/References"
-import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
-import * as Transformation from "effect/SchemaTransformation"
-import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import {
+  Cause,
+  Config,
+  ConfigProvider,
+  Context,
+  Effect,
+  Exit,
+  FileSystem,
+  Layer,
+  Logger,
+  References,
+  Schema,
+  SchemaIssue,
+  SchemaTransformation,
+  Scope,
+  Stream
+} from "effect"
+import type { HttpClient } from "effect/http"
 import type { FailuresByTag } from "./Errors.ts"
 import { toFailure } from "./Failures.ts"
 import * as FakeableClock from "./FakeableClock.ts"
-import {
-  type Call,
-  type CallOptions,
-  type Calls,
-  type EnvironmentOptions,
-  invalid,
-  type List,
-  type LogEntry,
-  type Options,
-  type Provided,
-  toApiKey,
-  toClientOptions,
-  type TransportOptions,
-  withCallOptions
-} from "./Options.ts"
+import * as Options from "./Options.ts"
 import { toUploads, type UploadFailures, type Uploads } from "./Uploads.ts"
 
 /** The services of the client, by the names of their areas. Uploads are below, because their content differs. */
@@ -63,10 +42,11 @@ type Result<T> = T extends Effect.Effect<infer A, infer _E, infer _R> ? Promise<
 
 /** A call with its options as the last argument, among the options that it has itself. */
 type Method<T> = T extends (...args: infer Args) => infer Out
-  ? Args["length"] extends Required<Args>["length"] ? (...args: [...PlainArguments<Args>, options?: CallOptions]) => Result<Out>
-  : Args extends [...infer Init, (infer Last)?] ? (...args: [...PlainArguments<Init>, options?: Plain<Last> & CallOptions]) => Result<Out>
+  ? Args["length"] extends Required<Args>["length"] ? (...args: [...PlainArguments<Args>, options?: Options.CallOptions]) => Result<Out>
+  : Args extends [...infer Init, (infer Last)?] ?
+    (...args: [...PlainArguments<Init>, options?: Plain<Last> & Options.CallOptions]) => Result<Out>
   : never
-  : (options?: CallOptions) => Result<T>
+  : (options?: Options.CallOptions) => Result<T>
 
 type FailureOf<T> = T extends Effect.Effect<infer _A, infer E, infer _R> ? Plain<E, FailuresByTag>
   : T extends Stream.Stream<infer _A, infer E, infer _R> ? Plain<E, FailuresByTag>
@@ -94,10 +74,10 @@ interface Parsing<A> {
 }
 
 /** A request to an undocumented endpoint. */
-export type OpenRequest<A> = Plain<Omit<Client.OpenRequest<unknown>, "response">> & Parsing<A> & CallOptions
+export type OpenRequest<A> = Plain<Omit<Client.OpenRequest<unknown>, "response">> & Parsing<A> & Options.CallOptions
 
 /** A list at an undocumented endpoint. */
-export type OpenList<A> = Plain<Omit<Client.OpenList<unknown>, "item">> & Parsing<A> & CallOptions
+export type OpenList<A> = Plain<Omit<Client.OpenList<unknown>, "item">> & Parsing<A> & Options.CallOptions
 
 /** A client. Every call rejects with an error of this package, or with the reason of its `signal`. */
 export interface Plaza extends Areas {
@@ -107,7 +87,7 @@ export interface Plaza extends Areas {
   readonly paginate: <A = unknown>(list: OpenList<A>) => AsyncIterable<A>
   readonly rateLimit: {
     /** The free slots of the key's allowance, the requests in flight, the waiting calls, and the pauses. */
-    readonly status: () => Result<RateLimit["Service"]["status"]>
+    readonly status: () => Result<RateLimit.RateLimit["Service"]["status"]>
   }
   /**
    * Closes the connections. Calls that wait reject with `ClientClosed`, those in flight with `ConnectionLost` or `OutcomeUnknown`. A program
@@ -123,61 +103,58 @@ export interface CreatePlaza {
    * Creates a client of a base URL and a key. All calls with a key should use one client, because it keeps the key's rate limit. Throws
    * `InvalidSettings`, which names the option.
    */
-  (options: Options): Plaza
+  (options: Options.Options): Plaza
   /**
    * Creates a client from the variables `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,
    * `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP`. An option overrides its variable. Throws `InvalidSettings`, which names the variable.
    */
-  readonly fromEnv: (options?: EnvironmentOptions) => Plaza
+  readonly fromEnv: (options?: Options.EnvironmentOptions) => Plaza
 }
 
 /** What depends on the runtime. */
 export interface Platform {
-  readonly httpClient: (options: TransportOptions) => Layer.Layer<HttpClient.HttpClient, Config.ConfigError | InvalidSettings>
+  readonly httpClient: (
+    options: Options.TransportOptions
+  ) => Layer.Layer<HttpClient.HttpClient, Config.ConfigError | ClientError.InvalidSettings>
   /** Undefined in a runtime without files. */
   readonly files: Layer.Layer<FileSystem.FileSystem> | undefined
 }
 
 const firstIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const toThrown = (cause: Cause.Cause<unknown>): unknown => {
-  const error = Cause.squash(cause)
-  if (error instanceof InvalidInput) return toFailure(new InvalidSettings({ setting: error.field, message: error.message }))
+const invalidSetting = (setting: string, message: string) => toFailure(new ClientError.InvalidSettings({ setting, message }))
+
+const toThrown = (error: unknown): unknown => {
+  if (error instanceof ClientError.InvalidInput) return invalidSetting(error.field, error.message)
   if (!(error instanceof Config.ConfigError) || !Schema.isSchemaError(error.cause)) return toFailure(error)
   const [issue] = firstIssue(error.cause.issue).issues
   const [name] = issue?.path ?? []
-  return toFailure(new InvalidSettings({ setting: typeof name === "string" ? name : "options", message: issue?.message ?? error.message }))
+  return invalidSetting(typeof name === "string" ? name : "options", issue?.message ?? error.message)
 }
 
 /** Reads the environment anew, because the platform keeps what it finds first, and a program may load a file of variables later. */
 const runSync = <A, E>(effect: Effect.Effect<A, E>): A => {
   const exit = Effect.runSyncExit(Effect.provideService(effect, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
-  if (Exit.isFailure(exit)) throw toThrown(exit.cause)
+  if (Exit.isFailure(exit)) throw toThrown(Cause.squash(exit.cause))
   return exit.value
 }
 
-const warn = ({ event, fields, level }: LogEntry): void => {
-  // The only output of the package, and only for what a person should see.
-  // oxlint-disable-next-line no-console
-  if (level === "Warn" || level === "Error") console.warn(`plaza: ${event}`, fields)
-}
+/** Logs by a function, or warnings and errors to standard error by the logger of the platform. */
+const layerLogger = (log: Options.Options["logger"]) =>
+  log === undefined
+    ? Layer.merge(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]), Layer.succeed(References.MinimumLogLevel, "Warn"))
+    : Logger.layer([Logger.make(({ cause, fiber, logLevel, message }) => {
+      const [event, ...details]: ReadonlyArray<unknown> = [message].flat()
+      const failures = cause.reasons.length === 0 ? {} : { cause: Cause.squash(cause) }
+      const fields = { ...fiber.getRef(References.CurrentLogAnnotations), ...failures, ...details.length === 0 ? {} : { details } }
+      log({ level: logLevel, event: String(event), fields })
+    })])
 
-const layerLogger = (log: (entry: LogEntry) => void) =>
-  Logger.layer([Logger.make(({ cause, fiber, logLevel, message }) => {
-    const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
-    const [event, ...details] = parts
-    const failures = cause.reasons.length === 0 ? {} : { cause: Cause.squash(cause) }
-    const fields = { ...fiber.getRef(References.CurrentLogAnnotations), ...failures, ...details.length === 0 ? {} : { details } }
-    log({ level: logLevel, event: String(event), fields })
-  })])
+type Signal = AbortSignal | undefined
+type Convert = (value: unknown) => unknown
 
 /** A list, by its chunks, because a Promise for each item takes longer. */
-async function* iterate(
-  list: List,
-  signal: AbortSignal | undefined,
-  context: Context.Context<Provided>,
-  convert: (item: unknown) => unknown
-) {
+async function* iterate(context: Context.Context<Options.Provided>, list: Options.List, signal: Signal, convert: Convert) {
   signal?.throwIfAborted()
   const chunks = Stream.toAsyncIterableWith(Stream.chunks(list), context)[Symbol.asyncIterator]()
   const stop = () => void chunks.return?.()
@@ -200,12 +177,7 @@ async function* iterate(
   }
 }
 
-const execute = async (
-  call: Call,
-  signal: AbortSignal | undefined,
-  context: Context.Context<Provided>,
-  convert: (value: unknown) => unknown
-) => {
+const execute = async (context: Context.Context<Options.Provided>, call: Options.Call, signal: Signal, convert: Convert) => {
   signal?.throwIfAborted()
   const exit = await Effect.runPromiseExitWith(context)(call, { signal })
   if (Exit.isSuccess(exit)) return convert(exit.value)
@@ -216,10 +188,10 @@ const execute = async (
 
 const parser = (parse: ((json: unknown) => unknown) | undefined): Schema.Decoder<unknown> => {
   if (parse === undefined) return Schema.Unknown
-  if (typeof parse !== "function") throw invalid("parse", "must be a function")
+  if (typeof parse !== "function") throw Options.invalid("parse", "must be a function")
   return Schema.Unknown.pipe(Schema.decodeTo(
     Schema.Unknown,
-    Transformation.transformEffect({
+    SchemaTransformation.transformEffect({
       decode: (json: unknown) =>
         Effect.try({ try: () => parse(json), catch: (error) => new SchemaIssue.InvalidValue({ message: `parse: ${String(error)}` }) }),
       encode: Effect.succeed
@@ -229,40 +201,55 @@ const parser = (parse: ((json: unknown) => unknown) | undefined): Schema.Decoder
 
 /** Code without types can pass anything. */
 const checkObject = <A extends object>(what: string, value: A): A => {
-  if (typeof value !== "object" || value === null) throw invalid(what, "must be an object")
+  if (typeof value !== "object" || value === null) throw Options.invalid(what, "must be an object")
   return value
+}
+
+const openRequest = (given: OpenRequest<unknown>) => {
+  const { parse, ...request } = checkObject("the request", given)
+  return Client.request({ ...request, response: parser(parse) })
+}
+
+const openList = (given: OpenList<unknown>) => {
+  const { cursor, parse, ...list } = checkObject("the list", given)
+  return Client.paginate({ ...list, cursor: cursor === undefined ? undefined : Cursor.make(cursor), item: parser(parse) })
 }
 
 const identity = (value: unknown): unknown => value
 
-const withoutFiles = (_path: string) => Effect.fail(invalid("path", "needs a runtime with files; pass the content to upload instead"))
+const withoutFiles = (_path: string) =>
+  Effect.fail(Options.invalid("path", "needs a runtime with files; pass the content to upload instead"))
 
 /** Builds the layers of a client, and puts Promises in front of its services. */
-const open = (platform: Platform, client: Effect.Effect<Client.Options, Config.ConfigError>, options: EnvironmentOptions): Plaza => {
+const open = (
+  platform: Platform,
+  client: Effect.Effect<Client.Options, Config.ConfigError>,
+  options: Options.EnvironmentOptions
+): Plaza => {
   const scope = Scope.makeUnsafe()
   // Checked first and one after the other: layers that fail side by side interrupt each other, and that is asynchronous.
   const settings = runSync(Effect.tap(client, (settings) => Effect.fromResult(Settings.fromOptions(settings))))
   const http = runSync(Layer.buildWithScope(platform.httpClient(options), scope))
-  const context: Context.Context<Provided> = runSync(Layer.buildWithScope(
+  const context: Context.Context<Options.Provided> = runSync(Layer.buildWithScope(
     Client.layer(settings).pipe(
       Layer.provideMerge(Layer.succeedContext(http)),
       Layer.provideMerge(Layer.mergeAll(
         platform.files ?? FileSystem.layerNoop({}),
-        layerLogger(options?.logger ?? warn),
+        layerLogger(options?.logger),
         FakeableClock.layer
       ))
     ),
     scope
   ))
-  const run = (given: Calls, options: unknown, convert: (value: unknown) => unknown) => {
-    const { calls, signal } = withCallOptions(given, options)
+  const run = (given: Options.Calls, options: unknown, convert: Convert) => {
+    const { calls, signal } = Options.withCallOptions(given, options)
     return Stream.isStream(calls)
-      ? { [Symbol.asyncIterator]: () => iterate(calls, signal, context, convert) }
-      : execute(calls, signal, context, convert)
+      ? { [Symbol.asyncIterator]: () => iterate(context, calls, signal, convert) }
+      : execute(context, calls, signal, convert)
   }
-  const method = (operation: unknown, convert: (value: unknown) => unknown) => (...args: ReadonlyArray<unknown>): unknown => {
+  const method = (operation: unknown, convert: Convert) => (...args: ReadonlyArray<unknown>): unknown => {
     // True because a service of the client has only operations. It checks its arguments itself.
-    const start = (typeof operation === "function" ? operation : () => operation) as (...args: ReadonlyArray<unknown>) => Calls
+    const start = (typeof operation === "function" ? operation : () => operation) as (...args: ReadonlyArray<unknown>) => Options.Calls
     const calls = start(...args)
     // The options are the last argument of a list, and follow the required ones of a call.
     return run(calls, args[Stream.isStream(calls) ? start.length - 1 : start.length], convert)
@@ -283,25 +270,9 @@ const open = (platform: Platform, client: Effect.Effect<Client.Options, Config.C
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const operations = {
     ...areas,
-    request: (given: OpenRequest<unknown>) =>
-      run(
-        Effect.suspend(() => {
-          const { parse, ...request } = checkObject("the request", given)
-          return Client.request({ ...request, response: parser(parse) })
-        }),
-        given,
-        identity
-      ),
-    paginate: (given: OpenList<unknown>) =>
-      run(
-        Stream.suspend(() => {
-          const { cursor, parse, ...list } = checkObject("the list", given)
-          return Client.paginate({ ...list, cursor: cursor === undefined ? undefined : Cursor.make(cursor), item: parser(parse) })
-        }),
-        given,
-        identity
-      ),
-    rateLimit: area({ status: Context.get(context, RateLimit).status }),
+    request: (given: OpenRequest<unknown>) => run(Effect.suspend(() => openRequest(given)), given, identity),
+    paginate: (given: OpenList<unknown>) => run(Stream.suspend(() => openList(given)), given, identity),
+    rateLimit: area({ status: Context.get(context, RateLimit.RateLimit).status }),
     close,
     [Symbol.asyncDispose]: close
   }
@@ -311,20 +282,20 @@ const open = (platform: Platform, client: Effect.Effect<Client.Options, Config.C
 
 /** Creates `createPlaza` for a runtime. */
 export const make = (platform: Platform): CreatePlaza =>
-  Object.assign((options: Options): Plaza =>
+  Object.assign((options: Options.Options): Plaza =>
     open(
       platform,
       Effect.sync(() => {
         const { apiKey, baseUrl } = checkObject("options", options)
-        return { ...toClientOptions(options), baseUrl, apiKey: toApiKey(apiKey) }
+        return { ...Options.toClientOptions(options), baseUrl, apiKey: Options.toApiKey(apiKey) }
       }),
       options
     ), {
-    fromEnv: (options: EnvironmentOptions = {}): Plaza =>
+    fromEnv: (options: Options.EnvironmentOptions = {}): Plaza =>
       open(
         platform,
         Effect.gen(function*() {
-          const changes = toClientOptions(checkObject("options", options))
+          const changes = Options.toClientOptions(checkObject("options", options))
           const allowInsecureHttp = yield* Settings.allowInsecureHttp
           const { apiKey, baseUrl, rateLimit, rateWindow, timeout } = yield* Settings.configFor(options.application)
           return { allowInsecureHttp, rateLimit, rateWindow, timeout, ...changes, baseUrl, apiKey }

@@ -1,10 +1,9 @@
 /** Uploads without Effect. */
-import type { InvalidInput } from "@plaza/client/ClientError"
-import type * as Media from "@plaza/client/Media"
+import type { ClientError, Media } from "@plaza/client"
+import type { Upload as ClientUpload, UploadOptions as ClientUploadOptions } from "@plaza/client/Media"
 import type { Plain } from "@plaza/domain/Plain"
 import type { Media as MediaResource } from "@plaza/domain/Resources"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Effect, Stream } from "effect"
 import type { FailuresByTag } from "./Errors.ts"
 import { type CallOptions, invalid } from "./Options.ts"
 
@@ -12,13 +11,13 @@ import { type CallOptions, invalid } from "./Options.ts"
 export type Pieces = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /** Options of an upload. */
-export interface UploadOptions extends Pick<Media.UploadOptions, "contentType"> {
+export interface UploadOptions extends Pick<ClientUploadOptions, "contentType"> {
   /** Receives the number of content bytes sent so far. Each attempt starts at zero. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined
 }
 
 /** A file to upload. */
-export interface Upload extends UploadOptions, Pick<Media.Upload, "fileName" | "size"> {
+export interface Upload extends UploadOptions, Pick<ClientUpload, "fileName" | "size"> {
   /**
    * Bytes, a `Blob` or `File`, which is read into memory, or a stream. A function that returns a stream with the same bytes on each call
    * allows retries. A stream itself can be read only once, so it is not sent again after its first bytes were read.
@@ -45,8 +44,8 @@ export interface Uploads {
 
 /** The errors of the uploads. */
 export interface UploadFailures {
-  readonly upload: Plain<Media.Media.UploadFailure, FailuresByTag>
-  readonly uploadFile: Plain<Media.Media.UploadFileFailure, FailuresByTag>
+  readonly upload: Plain<Media.UploadFailure, FailuresByTag>
+  readonly uploadFile: Plain<Media.UploadFileFailure, FailuresByTag>
 }
 
 const toStream = (pieces: Pieces): Stream.Stream<Uint8Array, unknown> =>
@@ -62,7 +61,7 @@ const toOptions = <O extends UploadOptions>({ onProgress, ...options }: O) => ({
   onProgress: onProgress === undefined ? undefined : (bytesSent: number) => Effect.sync(() => onProgress(bytesSent))
 })
 
-const toUpload = (given: Upload): Effect.Effect<Media.Upload<unknown>, InvalidInput> => {
+const toUpload = (given: Upload): Effect.Effect<ClientUpload<unknown>, ClientError.InvalidInput> => {
   // Code without types can pass anything.
   const { content, ...file } = given ?? {}
   const options = toOptions(file)
@@ -82,7 +81,7 @@ const toUpload = (given: Upload): Effect.Effect<Media.Upload<unknown>, InvalidIn
 }
 
 /** The uploads of the client with content and options as above. */
-export const toUploads = ({ upload, uploadFile }: Media.Media["Service"]) => ({
+export const toUploads = ({ upload, uploadFile }: Media["Service"]) => ({
   upload: (file: Upload) => Effect.flatMap(Effect.suspend(() => toUpload(file)), upload),
   uploadFile: (path: string, options: UploadOptions = {}) =>
     typeof path === "string" ? uploadFile(path, toOptions(options)) : Effect.fail(invalid("path", "must be a text"))

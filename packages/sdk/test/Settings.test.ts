@@ -136,14 +136,16 @@ it("the options of the HTTP of Node are refused where requests go by fetch", () 
   }
 })
 
-it("warnings go to the console by default, and nothing to standard output", async () => {
-  const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+it("warnings go to standard error by default, and nothing to standard output", async () => {
+  const printed = vi.spyOn(console, "error").mockImplementation(() => {})
   const log = vi.spyOn(console, "log").mockImplementation(() => {})
   const error = { error: { code: "RATE_LIMITED", message: "enough" } }
   const fetch = () => Promise.resolve(Response.json(error, { status: 429, headers: { "retry-after": "7200" } }))
   const plaza = createPlaza({ baseUrl, apiKey: key, fetch })
   await expect(plaza.profiles.me()).rejects.toMatchObject({ _tag: "RateLimited", retryAfter: 7_200_000 })
-  expect(warn.mock.calls).toEqual([["plaza: rate_limit.operation_paused", { operation: "getMe", seconds: 7_200 }]])
+  expect(printed.mock.calls.map(String)).toEqual([
+    expect.stringMatching(/^timestamp=\S+ level=WARN fiber=\S+ message=rate_limit.operation_paused .*operation=getMe/)
+  ])
   expect(log).not.toHaveBeenCalled()
   vi.restoreAllMocks()
 })
