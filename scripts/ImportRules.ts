@@ -199,7 +199,7 @@ const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier
 
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
-  const home = /^(?:(?:packages|legacy|apps)\/[^/]+|examples|benchmarks|deploy)/.exec(file)?.[0]
+  const home = /^(?:(?:packages|legacy|apps)\/[^/]+|examples(?:\/effect-3)?|benchmarks|deploy)/.exec(file)?.[0]
   const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? dependenciesOf(root, home) : undefined
   return specifiersOf(file, text).flatMap((specifier) => {
     const broken = rules

@@ -37,5 +37,6 @@ for (const { key } of versions.items) {
 }
 writeFileSync(file, workspace.toString({ lineWidth: 0 }))
 run("npx", "-y", "pnpm@12.21.0", "install", "--no-frozen-lockfile")
-run("npx", "tsc", "-b", "packages/client", "packages/sandbox")
-run("npx", "vitest", "run", "packages/domain/", "packages/client/", "packages/sandbox/")
+run("npx", "tsc", "-b", "packages/sdk", "packages/sandbox")
+run(process.execPath, "scripts/bundle-sdk.ts")
+run("npx", "vitest", "run", "packages/domain/", "packages/client/", "packages/sandbox/", "packages/sdk/")

@@ -438,41 +438,6 @@ export interface Failures {
   }
 }
 
-/** The errors by their tags. */
-export interface FailuresByTag {
-  readonly AttemptTimeout: AttemptTimeout
-  readonly ChatBlocked: ChatBlocked
-  readonly ChatNotAllowed: ChatNotAllowed
-  readonly ClientClosed: ClientClosed
-  readonly Conflict: Conflict
-  readonly ConnectionFailed: ConnectionFailed
-  readonly ConnectionLost: ConnectionLost
-  readonly CursorRejected: CursorRejected
-  readonly CursorRepeated: CursorRepeated
-  readonly DeveloperAccessRevoked: DeveloperAccessRevoked
-  readonly ValidationError: ValidationError
-  readonly Forbidden: Forbidden
-  readonly NotFound: NotFound
-  readonly RateLimited: RateLimited
-  readonly InvalidJson: InvalidJson
-  readonly InvalidApiKey: InvalidApiKey
-  readonly InsufficientScope: InsufficientScope
-  readonly ProfileIncomplete: ProfileIncomplete
-  readonly StoreBlocked: StoreBlocked
-  readonly UserUnavailable: UserUnavailable
-  readonly PayloadTooLarge: PayloadTooLarge
-  readonly InternalError: InternalError
-  readonly UnrecognizedError: UnrecognizedError
-  readonly InvalidInput: InvalidInput
-  readonly UnreadableSuccess: UnreadableSuccess
-  readonly RateLimitWaitExceeded: RateLimitWaitExceeded
-  readonly OutcomeUnknown: OutcomeUnknown
-  readonly UnreadableItem: UnreadableItem
-  readonly Inconclusive: Inconclusive
-  readonly InvalidSettings: InvalidSettings
-  readonly PlatformError: PlatformError
-}
-
 /** The action is not allowed for this account. Nothing changed, unless `mayHaveHappened`. Do not repeat it. */
 export declare class Forbidden extends PlazaError {
   private constructor()

@@ -107,7 +107,10 @@ const membersOf = (sources: Sources, path: string, type: ts.Type, depth = 1): Re
   return [...new Set([...ownMembers(sources, type), ...(tag === undefined ? [] : [tag])])].flatMap((member) => {
     const optional = member.flags & ts.SymbolFlags.Optional ? "?" : ""
     const inner = sources.checker.getTypeOfSymbol(member)
-    if (depth > 1 && isOpen(sources, inner)) return membersOf(sources, `${path}.${member.name}`, inner, depth - 1)
+    // Without a name of its own, as the areas of a client.
+    const isUnnamed = inner.symbol?.name === "__type" &&
+      member.declarations?.some((node) => node.getSourceFile().isDeclarationFile) === true
+    if ((depth > 1 || isUnnamed) && isOpen(sources, inner)) return membersOf(sources, `${path}.${member.name}`, inner, depth - 1)
     return valueTexts(sources, member, texts.get(member.name)).flatMap((text) =>
       unionLines(sources, `${path}.${member.name}${optional}`, inner, text)
     )
@@ -179,13 +182,17 @@ const valueLines = (sources: Sources, path: string, symbol: ts.Symbol): Readonly
   return valueTexts(sources, symbol).map((text) => `${path}: ${short(text)}`)
 }
 
+/** Declarations that are in the repository, because the sources derive them. */
+const writtenTypes = ({ types }: Readonly<Record<string, string>>): string | undefined =>
+  types !== undefined && !types.startsWith("./dist/") ? types : undefined
+
 /** The entries of a package that are modules, with their files; and the others. A pattern stands for each file that it matches. */
 const entriesOf = (root: string, { folder, manifest }: Package): ReadonlyArray<readonly [entry: string, file: string]> => {
   const all = Object.entries(manifest.publishConfig?.exports ?? manifest.exports ?? {})
   const closed = all.flatMap(([entry, target]) => target === null ? [entry.replace(/\*$/, "")] : [])
   return all.flatMap(([entry, target]) => {
     if (target === null) return []
-    const file = typeof target === "string" ? target : target["@plaza/source"] ?? target["default"] ?? ""
+    const file = typeof target === "string" ? target : writtenTypes(target) ?? target["@plaza/source"] ?? target["default"] ?? ""
     const name = (name: string) => join(manifest.name, name).replaceAll("\\", "/")
     if (!entry.includes("*")) return [[name(entry), join(folder, file)] as const]
     const [before = "", after = ""] = join(folder, file).split("*")

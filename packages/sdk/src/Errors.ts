@@ -173,8 +173,5 @@ export type Failure = { [Name in keyof Classes]: Classes[Name] extends abstract 
 /** Every export that is a class of errors; the compiler reports a failure of the client without one. */
 type Classes = Pick<typeof Self, ClientFailure["_tag"] | "PlatformError">
 
-/** The errors by their tags. */
-export type FailuresByTag = { readonly [F in Failure as F["_tag"]]: F }
-
 /** Whether a caught value is an error of this package. Everything else is a fault of the program, or of a callback or source that it passed. */
 export const isPlazaError = (value: unknown): value is Failure => typeof value === "object" && value !== null && brand in value

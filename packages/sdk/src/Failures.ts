@@ -4,6 +4,9 @@ import { toPlain } from "@plaza/domain/Plain"
 import { PlatformError } from "effect"
 import * as Errors from "./Errors.ts"
 
+/** The errors by their tags. */
+export type FailuresByTag = { readonly [F in Errors.Failure as F["_tag"]]: F }
+
 const classes = { ...Errors }
 
 type ClientFailure = ClientError.Failure | ClientError.Inconclusive | ClientError.InvalidSettings

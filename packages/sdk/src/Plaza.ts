@@ -20,8 +20,7 @@ import {
   Stream
 } from "effect"
 import type { HttpClient } from "effect/http"
-import type { FailuresByTag } from "./Errors.ts"
-import { toFailure } from "./Failures.ts"
+import { type FailuresByTag, toFailure } from "./Failures.ts"
 import * as FakeableClock from "./FakeableClock.ts"
 import * as Options from "./Options.ts"
 import { toUploads, type UploadFailures, type Uploads } from "./Uploads.ts"

@@ -4,7 +4,7 @@ import type { Upload as ClientUpload, UploadOptions as ClientUploadOptions } fro
 import type { Plain } from "@plaza/domain/Plain"
 import type { Media as MediaResource } from "@plaza/domain/Resources"
 import { Effect, Stream } from "effect"
-import type { FailuresByTag } from "./Errors.ts"
+import type { FailuresByTag } from "./Failures.ts"
 import { type CallOptions, invalid } from "./Options.ts"
 
 /** Pieces of content, such as a web stream or a stream of Node. */
