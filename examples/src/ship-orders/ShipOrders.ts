@@ -39,7 +39,7 @@ const describe = ({ issue }: Schema.SchemaError) =>
 export const readRows = Effect.fn("ShipOrders.readRows")(function*(csv: string) {
   const records: unknown = yield* Effect.try({
     try: () => parse(csv, { bom: true, columns: true, trim: true }),
-    catch: (error) => new InvalidFile({ message: String(error) })
+    catch: (error) => new InvalidFile({ message: error instanceof Error ? error.message : String(error) })
   })
   const rows = yield* Effect.mapError(decodeRows(records), (error) => new InvalidFile({ message: describe(error) }))
   const twice = rows.filter(({ orderId }, index) => rows.findIndex((row) => row.orderId === orderId) !== index)
