@@ -92,7 +92,7 @@ export interface Areas {
       readonly timeout?: DurationInput | undefined
       /** The longest time that the call waits for the key's allowance, over all attempts; 0 means no wait. */
       readonly maxWait?: DurationInput | undefined
-      /** When to retry; false means no retries, except after a 429. */
+      /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
       readonly retry?: false | RetryOptions | undefined
       /** Observes each attempt, such as for logs. The call waits for its Promise. */
       readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -191,7 +191,7 @@ export interface CallOptions {
   readonly timeout?: DurationInput | undefined
   /** The longest time that the call waits for the key's allowance, over all attempts; 0 means no wait. */
   readonly maxWait?: DurationInput | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: false | RetryOptions | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -202,16 +202,21 @@ export declare class ChatBlocked extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "ChatBlocked"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "CHAT_BLOCKED"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "CHAT_BLOCKED"
 }
 
 /**
@@ -222,16 +227,21 @@ export declare class ChatNotAllowed extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "ChatNotAllowed"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "CHAT_NOT_ALLOWED"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "CHAT_NOT_ALLOWED"
 }
 
 /** The client was closed before it sent the request. Nothing changed, unless `mayHaveHappened`. Create a new client. */
@@ -254,16 +264,21 @@ export declare class Conflict extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "Conflict"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 409
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "CONFLICT"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 409
-  readonly code: "CONFLICT"
 }
 
 /**
@@ -336,16 +351,21 @@ export declare class DeveloperAccessRevoked extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "DeveloperAccessRevoked"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "DEVELOPER_ACCESS_REVOKED"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "DEVELOPER_ACCESS_REVOKED"
 }
 
 /** A duration: milliseconds, or a text such as `"30s"`, `"1h30m"` or `"2 minutes"`. */
@@ -382,7 +402,7 @@ export interface EnvironmentOptions {
   readonly maxResponseBytes?: number | undefined
   /** The name and version of the application for `User-Agent`, such as `stock-robot/1.2` (default: none). */
   readonly application?: string | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: false | RetryOptions | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -443,16 +463,21 @@ export declare class Forbidden extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "Forbidden"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "FORBIDDEN"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "FORBIDDEN"
 }
 
 /** The list of posts does not show whether a post was created. Only the `cause` of an `OutcomeUnknown`. */
@@ -467,16 +492,21 @@ export declare class InsufficientScope extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "InsufficientScope"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "INSUFFICIENT_SCOPE"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "INSUFFICIENT_SCOPE"
 }
 
 /** A fault of the service. Only reads and repeatable writes fail with it. Call again later. */
@@ -484,16 +514,21 @@ export declare class InternalError extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "InternalError"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 500
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "INTERNAL_ERROR"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 500
-  readonly code: "INTERNAL_ERROR"
 }
 
 /**
@@ -503,16 +538,21 @@ export declare class InvalidApiKey extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "InvalidApiKey"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 401
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "INVALID_API_KEY"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 401
-  readonly code: "INVALID_API_KEY"
 }
 
 /** An argument is invalid; `field` names it. Nothing was sent, unless `mayHaveHappened`. Correct the argument. */
@@ -531,16 +571,21 @@ export declare class InvalidJson extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "InvalidJson"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 400
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "INVALID_JSON"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 400
-  readonly code: "INVALID_JSON"
 }
 
 /** An option or a variable is invalid; `setting` names it. Nothing was sent. Correct it. */
@@ -572,7 +617,7 @@ export interface ListOptions {
   readonly timeout?: DurationInput | undefined
   /** The longest time that the call waits for the key's allowance, over all attempts; 0 means no wait. */
   readonly maxWait?: DurationInput | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: false | RetryOptions | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -613,16 +658,21 @@ export declare class NotFound extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "NotFound"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 404
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "NOT_FOUND"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 404
-  readonly code: "NOT_FOUND"
 }
 
 /** A list at an undocumented endpoint. */
@@ -653,7 +703,7 @@ export interface OpenList<A> {
   readonly timeout?: DurationInput | undefined
   /** The longest time that the call waits for the key's allowance, over all attempts; 0 means no wait. */
   readonly maxWait?: DurationInput | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: false | RetryOptions | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -682,7 +732,7 @@ export interface OpenRequest<A> {
   readonly timeout?: DurationInput | undefined
   /** The longest time that the call waits for the key's allowance, over all attempts; 0 means no wait. */
   readonly maxWait?: DurationInput | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: false | RetryOptions | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -723,7 +773,7 @@ export interface Options {
   readonly maxResponseBytes?: number | undefined
   /** The name and version of the application for `User-Agent`, such as `stock-robot/1.2` (default: none). */
   readonly application?: string | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: false | RetryOptions | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined
@@ -772,16 +822,21 @@ export declare class PayloadTooLarge extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "PayloadTooLarge"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 413
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "PAYLOAD_TOO_LARGE"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 413
-  readonly code: "PAYLOAD_TOO_LARGE"
 }
 
 /** Pieces of content, such as a web stream or a stream of Node. */
@@ -790,6 +845,7 @@ export type Pieces = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 /** A file can't be read; `code` is that of the system, such as `ENOENT`. Check the path. */
 export declare class PlatformError extends PlazaError {
   private constructor()
+  /** The code of the service's error, or of the system's for a file, if there is one. */
   readonly code: string | undefined
   readonly path: string | undefined
   /** The name of the class. */
@@ -845,6 +901,12 @@ export declare abstract class PlazaError extends Error {
    * client sent nothing, if the service refused every attempt, and for reads.
    */
   readonly mayHaveHappened: boolean
+  /** The status of the response that the call failed with, if it did. */
+  readonly status?: number | undefined
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code?: string | undefined
+  /** How long to wait before the next call, if that is known. In milliseconds. */
+  readonly retryAfter?: number | undefined
   /** The fields and the message, for logs. */
   readonly toJSON: () => object
 }
@@ -876,16 +938,21 @@ export declare class ProfileIncomplete extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "ProfileIncomplete"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "PROFILE_INCOMPLETE"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "PROFILE_INCOMPLETE"
 }
 
 /**
@@ -893,6 +960,8 @@ export declare class ProfileIncomplete extends PlazaError {
  */
 export declare class RateLimitWaitExceeded extends PlazaError {
   private constructor()
+  /** The time until `retryAt`. In milliseconds. */
+  readonly retryAfter: number
   /** The name of the class. */
   readonly _tag: "RateLimitWaitExceeded"
   /** The earliest time of a useful retry. */
@@ -907,16 +976,21 @@ export declare class RateLimited extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "RateLimited"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 429
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "RATE_LIMITED"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 429
-  readonly code: "RATE_LIMITED"
 }
 
 /** When to repeat an attempt, if the delivery rules allow it. They decide whether a repetition is safe; this decides when. */
@@ -934,16 +1008,21 @@ export declare class StoreBlocked extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "StoreBlocked"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "STORE_BLOCKED"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "STORE_BLOCKED"
 }
 
 /** How requests are sent. */
@@ -983,9 +1062,10 @@ export declare class UnreadableSuccess extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "UnreadableSuccess"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: number
   /** The number of attempts of the call. */
   readonly attempts: number
-  readonly status: number
   readonly operation: string
   /** The beginning of the body. */
   readonly body: string
@@ -998,16 +1078,21 @@ export declare class UnrecognizedError extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "UnrecognizedError"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: number
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code?: string | undefined
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: number
-  readonly code?: string | undefined
 }
 
 /** A file to upload. */
@@ -1036,16 +1121,21 @@ export declare class UserUnavailable extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "UserUnavailable"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 403
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "USER_UNAVAILABLE"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 403
-  readonly code: "USER_UNAVAILABLE"
 }
 
 /**
@@ -1055,16 +1145,21 @@ export declare class ValidationError extends PlazaError {
   private constructor()
   /** The name of the class. */
   readonly _tag: "ValidationError"
+  /** The status of the response that the call failed with, if it did. */
+  readonly status: 400
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  readonly code: "VALIDATION_ERROR"
+  /**
+   * How long to wait before the next call, if that is known.
+   * The wait of `Retry-After`, if the response had one. In milliseconds.
+   */
+  readonly retryAfter?: number | undefined
   /** Every other field of the envelope. */
   readonly details: Readonly<Record<string, unknown>>
   /** The `X-Request-Id` of the response, if it had one. */
   readonly requestId?: string | undefined
-  /** The wait of `Retry-After`, if the response had one. In milliseconds. */
-  readonly retryAfter?: number | undefined
   /** The number of attempts of the call, if the client counts them. */
   readonly attempts?: number | undefined
-  readonly status: 400
-  readonly code: "VALIDATION_ERROR"
 }
 
 /** Creates clients on the `fetch` of the runtime. */

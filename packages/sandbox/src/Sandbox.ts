@@ -219,8 +219,15 @@ const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] =
     })
   )
 
-/** Rejects invalid hosts, which would never match, and a time that has no ISO 8601 form of four digits for the year. */
-const checkSettings = (allowed: ReadonlyArray<string>, frozenAt: DateTime.Utc | undefined): Effect.Effect<void, SandboxError> => {
+/** Rejects a seed that is no whole number, invalid hosts, which would never match, and a time that has no ISO 8601 form of four digits for the year. */
+const checkSettings = (
+  seed: number | undefined,
+  allowed: ReadonlyArray<string>,
+  frozenAt: DateTime.Utc | undefined
+): Effect.Effect<void, SandboxError> => {
+  if (seed !== undefined && !Number.isSafeInteger(seed)) {
+    return Effect.fail(new SandboxError({ message: "the seed must be a whole number" }))
+  }
   if (frozenAt !== undefined && !VirtualClock.canFreezeAt(frozenAt)) {
     return Effect.fail(new SandboxError({ message: "the clock can't be frozen at this time: use one from 1970 to the year 9999" }))
   }
@@ -349,7 +356,7 @@ const services = Effect.fnUntraced(function*({
     ? AssumptionsFile.empty
     : yield* Effect.provide(AssumptionsFile.read(assumptionsFile), NodeFileSystem.layer)
   const assumed = merge(merge(defaults, file.assumptions), assumptions === false ? { undocumented: false } : assumptions)
-  yield* checkSettings(allowedHosts, frozenAt)
+  yield* checkSettings(wantedSeed, allowedHosts, frozenAt)
   const initial = yield* initialLatitude(file.latitude, latitude)
   const fixtures = typeof wantedFixtures === "string"
     ? yield* Effect.provide(readFixtures(wantedFixtures), NodeFileSystem.layer)

@@ -13,9 +13,11 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Sandbox from "./Sandbox.ts"
+import { SandboxError } from "./SandboxError.ts"
 
 /** @since 0.1.0 @category models */
 export type { Plain } from "@plaza/domain/Plain"
@@ -39,7 +41,10 @@ export type StartedSandbox = { readonly [Name in keyof Service]: Operation<Servi
    * global `fetch`.
    */
   readonly fetch: typeof globalThis.fetch
-  /** Releases the sandbox. `await using` does it at the end of the block. A process ends without it, unless the sandbox is on a socket. */
+  /**
+   * Releases the sandbox, whose members then reject. `await using` does it at the end of the block. A process ends without it, unless the
+   * sandbox is on a socket.
+   */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -65,9 +70,11 @@ const withBytes = async (web: Request, request: HttpClientRequest.HttpClientRequ
   return HttpClientRequest.bodyUint8Array(request, bytes, web.headers.get("content-type") ?? undefined)
 }
 
-const makeFetch = (client: HttpClient.HttpClient): typeof globalThis.fetch => async (input, init) => {
+const makeFetch = (client: HttpClient.HttpClient, isClosed: () => boolean): typeof globalThis.fetch => async (input, init) => {
   const web = new Request(input, { ...init, ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}) })
   web.signal.throwIfAborted()
+  // As `fetch` reports it after a server has ended.
+  if (isClosed()) throw new TypeError("fetch failed", { cause: Object.assign(new Error(closedError.message), { code: "ECONNREFUSED" }) })
   const request = HttpClientRequest.fromWeb(web)
   const sent = web.body === null || init?.body instanceof ReadableStream ? request : await withBytes(web, request)
   const exit = await Effect.runPromiseExit(client.execute(sent), { signal: web.signal })
@@ -80,16 +87,31 @@ const makeFetch = (client: HttpClient.HttpClient): typeof globalThis.fetch => as
 
 const causeOf = (reason: unknown): unknown => typeof reason === "object" && reason !== null && "cause" in reason ? reason.cause : reason
 
-const operation = (value: unknown): unknown => {
-  const run = async (effect: Effect.Effect<unknown, unknown>) => toPlain(await Effect.runPromise(effect))
-  return Redacted.isRedacted(value)
-    ? Redacted.value(value)
-    : Effect.isEffect(value)
+/** What a call rejects with: for an argument of a wrong form, one sentence. */
+const rejection = (cause: Cause.Cause<unknown>): unknown => {
+  const error = Cause.squash(cause)
+  return Schema.isSchemaError(error)
+    ? new SandboxError({ message: `an argument can't be used: ${error.message.replaceAll(/\s*\n\s*/g, " ")}` })
+    : error
+}
+
+const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
+  const exit = await Effect.runPromiseExit(effect)
+  if (Exit.isSuccess(exit)) return exit.value
+  throw rejection(exit.cause)
+}
+
+const closedError = new SandboxError({ message: "the sandbox is closed" })
+
+const operation = (value: unknown, isClosed: () => boolean): unknown => {
+  const call = async (effect: () => Effect.Effect<unknown, unknown>) => toPlain(await run(isClosed() ? Effect.fail(closedError) : effect()))
+  return Effect.isEffect(value)
     // True because the operations of the service need no other service.
-    ? () => run(value as Effect.Effect<unknown, unknown>)
+    ? () => call(() => value as Effect.Effect<unknown, unknown>)
     : typeof value === "function"
     // True because every function of the service returns such an Effect.
-    ? (...args: ReadonlyArray<unknown>) => run(Reflect.apply(value, undefined, args.map(fromPlain)) as Effect.Effect<unknown, unknown>)
+    ? (...args: ReadonlyArray<unknown>) =>
+      call(() => Reflect.apply(value, undefined, args.map(fromPlain)) as Effect.Effect<unknown, unknown>)
     : value
 }
 
@@ -112,19 +134,23 @@ export const startSandbox = async (options: Options = {}): Promise<StartedSandbo
   const scope = Scope.makeUnsafe()
   // True because `fromPlain` gives the types of its argument with instants for dates.
   const given = fromPlain(options) as Sandbox.ServerOptions
-  const build = <A, E>(layer: Layer.Layer<A, E>) => Effect.runPromise(Layer.buildWithScope(layer, scope))
+  const build = <A, E>(layer: Layer.Layer<A, E>) => run(Layer.buildWithScope(layer, scope))
+  let isClosed = false
   const { fetch, service } = given.port === undefined && given.host === undefined
     ? await build(Sandbox.layerHttpClient(given)).then((context) => ({
-      fetch: makeFetch(Context.get(context, HttpClient.HttpClient)),
+      fetch: makeFetch(Context.get(context, HttpClient.HttpClient), () => isClosed),
       service: Context.get(context, Sandbox.Sandbox)
     }))
     : await build(Sandbox.layerServer(given)).then((context) => ({
       fetch: globalThis.fetch,
       service: Context.get(context, Sandbox.Sandbox)
     }))
-  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const close = () => {
+    isClosed = true
+    return run(Scope.close(scope, Exit.void))
+  }
   const operations = Object.fromEntries(
-    Object.keys(service).filter((name) => name !== "apiKey").map((name) => [name, operation(Reflect.get(service, name))])
+    Object.keys(service).filter((name) => name !== "apiKey").map((name) => [name, operation(Reflect.get(service, name), () => isClosed)])
   )
   // True because `operation` converts each member of the service as the type `Operation` does.
   return Object.defineProperty({

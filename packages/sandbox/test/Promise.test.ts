@@ -82,6 +82,20 @@ describe("in process", () => {
       /must have \* in place of :id/
     )
     await expect(startSandbox({ fixtures: "/no/such/file.json" })).rejects.toThrow(/file/)
+    // Not of these types: code without types can pass anything.
+    for (
+      const [fault, message] of [[undefined, /^an argument can't be used: Expected Fault/], [
+        { kind: "explode" },
+        /^an argument can't be used: Expected Fault/
+      ], [{ kind: "drop", when: "later" }, /when/]] as const
+    ) {
+      const failure = await sandbox.addFault(fault as never).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ _tag: "SandboxError", message: expect.stringMatching(message) as unknown })
+    }
+    await expect(startSandbox({ seed: "seven" as never })).rejects.toMatchObject({
+      _tag: "SandboxError",
+      message: "the seed must be a whole number"
+    })
     await expect(startSandbox({ latitude: { maxSkewMillis: -1 } as never })).rejects.toThrow(/latitude/)
   })
 
@@ -102,6 +116,15 @@ describe("in process", () => {
     const createdAt = new Date("2026-02-01T00:00:00.000Z")
     await sandbox.createPost({ text: "Old", createdAt })
     expect((await sandbox.state()).posts.find(({ text }) => text === "Old")).toMatchObject({ createdAt })
+  })
+
+  it("a closed sandbox accepts no call", async () => {
+    const sandbox = await startSandbox()
+    await sandbox.close()
+    await expect(call(sandbox, "/me")).rejects.toMatchObject({ message: "fetch failed", cause: { code: "ECONNREFUSED" } })
+    await expect(sandbox.state()).rejects.toMatchObject({ _tag: "SandboxError", message: "the sandbox is closed" })
+    await expect(sandbox.addFault({ kind: "drop", when: "after" })).rejects.toThrow("the sandbox is closed")
+    await sandbox.close()
   })
 
   it("delays pass on fake timers", async () => {

@@ -195,11 +195,13 @@ const baseMembers = new Set(["name", "message", "stack", "cause", "toString"])
 const classText = (name: string, symbol: ts.Symbol): string => {
   const type = checker.getDeclaredTypeOfSymbol(symbol)
   const isBase = name === "PlazaError"
-  const own = propertiesOf(type).filter((property) =>
-    isBase ? !baseMembers.has(property.name) : !["category", "mayHaveHappened", "toJSON"].includes(property.name) &&
-      (!baseMembers.has(property.name) ||
-        (property.name === "cause" && (property.declarations ?? []).some((node) => !node.getSourceFile().isDeclarationFile)))
-  ).filter(({ name }) => !name.startsWith("__@captureStackTrace"))
+  const isOfBase = (node: ts.Declaration) => ts.isClassDeclaration(node.parent) && node.parent.name?.text === "PlazaError"
+  const own = propertiesOf(type).filter(({ declarations = [], name }) =>
+    isBase
+      ? declarations.some(isOfBase)
+      // Those of the base and of `Error` are inherited, except where a class narrows one.
+      : declarations.some((node) => !isOfBase(node) && !(baseMembers.has(name) && node.getSourceFile().isDeclarationFile))
+  )
   const lines = own.map((property) => {
     const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0
     const type = checker.getTypeOfSymbol(property)

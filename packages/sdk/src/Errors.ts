@@ -23,6 +23,12 @@ export abstract class PlazaError extends Error {
    * client sent nothing, if the service refused every attempt, and for reads.
    */
   readonly mayHaveHappened!: boolean
+  /** The status of the response that the call failed with, if it did. */
+  declare readonly status?: number | undefined
+  /** The code of the service's error, or of the system's for a file, if there is one. */
+  declare readonly code?: string | undefined
+  /** How long to wait before the next call, if that is known. */
+  declare readonly retryAfter?: number | undefined
 
   constructor({ cause, message, ...fields }: Record<string, unknown>) {
     super(String(message), cause === undefined ? undefined : { cause })
@@ -135,7 +141,10 @@ export class AttemptTimeout extends errorOf("AttemptTimeout") {}
 export class UnreadableSuccess extends errorOf("UnreadableSuccess") {}
 
 /** The wait for the key's allowance would exceed `maxWait`. Nothing changed, unless `mayHaveHappened`. Call again after `retryAt`. */
-export class RateLimitWaitExceeded extends errorOf("RateLimitWaitExceeded") {}
+export class RateLimitWaitExceeded extends errorOf("RateLimitWaitExceeded") {
+  /** The time until `retryAt`. */
+  declare readonly retryAfter: number
+}
 
 /** The client was closed before it sent the request. Nothing changed, unless `mayHaveHappened`. Create a new client. */
 export class ClientClosed extends errorOf("ClientClosed") {}

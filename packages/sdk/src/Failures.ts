@@ -36,13 +36,18 @@ const fromPlatform = (failure: PlatformError.PlatformError) => {
   })
 }
 
+/** The time until a date. */
+const until = (date: unknown): number => date instanceof Date ? Math.max(0, date.getTime() - Date.now()) : 0
+
 /** The error of a failure. Returns every other value unchanged. */
 export const toFailure = (failure: unknown): unknown => {
   if (failure instanceof PlatformError.PlatformError) return fromPlatform(failure)
   if (!isClientFailure(failure)) return failure
   const { _tag, ...fields } = failure
+  const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toPlain(value)]))
   return new classes[failure._tag]({
-    ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toPlain(value)])),
+    ...plain,
+    ...(_tag === "RateLimitWaitExceeded" ? { retryAfter: until(plain["retryAt"]) } : {}),
     ...classify(failure),
     cause: toFailure(failure.cause),
     message: failure.message

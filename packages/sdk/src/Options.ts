@@ -34,7 +34,7 @@ export interface CallOptions {
   readonly timeout?: DurationInput | undefined
   /** The longest time that the call waits for the key's allowance, over all attempts; 0 means no wait. */
   readonly maxWait?: DurationInput | undefined
-  /** When to retry; false means no retries, except after a 429. */
+  /** When to retry; false means no retries, except after a 429. It replaces the whole option of the client. */
   readonly retry?: RetryOptions | false | undefined
   /** Observes each attempt, such as for logs. The call waits for its Promise. */
   readonly onAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined

@@ -152,27 +152,48 @@ const layerLogger = (log: Options.Options["logger"]) =>
 type Signal = AbortSignal | undefined
 type Convert = (value: unknown) => unknown
 
-/** A list, by its chunks, because a Promise for each item takes longer. */
-async function* iterate(context: Context.Context<Options.Provided>, list: Options.List, signal: Signal, convert: Convert) {
-  signal?.throwIfAborted()
+/**
+ * Iterates over a list by its chunks, because a Promise of the platform for each item takes longer. Not an async generator: its `return`
+ * waits for a page that is on its way.
+ */
+const iterate = (context: Context.Context<Options.Provided>, list: Options.List, signal: Signal, convert: Convert) => {
   const chunks = Stream.toAsyncIterableWith(Stream.chunks(list), context)[Symbol.asyncIterator]()
-  const stop = () => void chunks.return?.()
-  signal?.addEventListener("abort", stop)
-  try {
-    for (;;) {
-      const next = await chunks.next()
-      signal?.throwIfAborted()
-      if (next.done === true) return
-      for (const item of next.value) {
-        yield convert(item)
-        signal?.throwIfAborted()
-      }
-    }
-  } catch (error) {
-    throw toFailure(error)
-  } finally {
+  let items: Iterator<unknown> = [].values()
+  let isOpen = true
+  const end = async () => {
+    isOpen = false
     signal?.removeEventListener("abort", stop)
     await chunks.return?.()
+    return { done: true, value: undefined } as const
+  }
+  const stop = () => void chunks.return?.()
+  const step = async (): Promise<IteratorResult<unknown, undefined>> => {
+    try {
+      while (isOpen) {
+        signal?.throwIfAborted()
+        const item = items.next()
+        if (item.done !== true) return { done: false, value: convert(item.value) }
+        const chunk = await chunks.next()
+        signal?.throwIfAborted()
+        if (chunk.done === true) break
+        items = chunk.value[Symbol.iterator]()
+      }
+      return await end()
+    } catch (error) {
+      await end()
+      throw toFailure(error)
+    }
+  }
+  signal?.addEventListener("abort", stop)
+  // One step after the other, as an async generator does it.
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    next: () => {
+      const next = last.then(step)
+      last = next.catch(() => {})
+      return next
+    },
+    return: end
   }
 }
 

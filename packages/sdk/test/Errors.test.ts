@@ -37,7 +37,7 @@ const failures: ReadonlyArray<readonly [ClientError.Failure | ClientError.Inconc
     new ClientError.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, body: "<html>", message }),
     { attempts: 1, operation: "createPost", status: 200, body: "<html>" }
   ],
-  [new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(5_000), message }), { retryAt: new Date(5_000) }],
+  [new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(5_000), message }), { retryAt: new Date(5_000), retryAfter: 0 }],
   [new ClientError.ClientClosed({ message }), {}],
   [new ClientError.CursorRepeated({ operation: "listPosts", message }), { operation: "listPosts" }],
   [new ClientError.CursorRejected({ operation: "listPosts", cause: conflict, message }), { operation: "listPosts" }],

@@ -175,6 +175,29 @@ describe("on a sandbox", () => {
     expect(seen).toHaveLength(2)
   })
 
+  it("an iterator serves calls of next in their order, and return ends a page that is on its way", async () => {
+    await using started = await start()
+    const { plaza, sandbox } = started
+    const whole = (await collect(plaza.posts.list({ limit: 5 }))).map(({ id }) => id)
+    const iterator = plaza.posts.list({ pageSize: 2, limit: 5 })[Symbol.asyncIterator]()
+    const results = await Promise.all(Array.from({ length: 7 }, () => iterator.next()))
+    expect(results.map((result) => result.done === true ? undefined : result.value.id)).toEqual([...whole, undefined, undefined])
+    expect(results.map(({ done }) => done)).toEqual([false, false, false, false, false, true, true])
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+
+    await sandbox.addFault({ kind: "delay", when: "before", millis: 86_400_000 })
+    const waiting = plaza.posts.list()[Symbol.asyncIterator]()
+    const next = waiting.next()
+    await expect.poll(() => sandbox.countRequests({ path: "/me/posts" })).toBe(5)
+    expect(await waiting.return?.()).toEqual({ done: true, value: undefined })
+    expect(await next).toEqual({ done: true, value: undefined })
+
+    await sandbox.addFault({ kind: "status", when: "before", status: 404 })
+    const failing = plaza.posts.list()[Symbol.asyncIterator]()
+    expect(await failureOf(failing.next())).toMatchObject({ _tag: "UnrecognizedError", status: 404 })
+    expect(await failing.next()).toEqual({ done: true, value: undefined })
+  })
+
   it("undocumented endpoints are read as JSON, or as a function parses it", async () => {
     await using started = await start()
     const { plaza } = started
