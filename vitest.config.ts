@@ -32,6 +32,8 @@ export const libraries: Tests = {
   include: [
     "packages/{domain,client,sandbox,sdk}/test/**/*.test.ts",
     "examples/{src,test}/**/*.test.ts",
+    // On Effect 3, without what the setup does.
+    "examples/effect-3/test/**/*.test.ts",
     "benchmarks/test/**/*.test.ts",
     "site/test/**/*.test.ts"
   ],

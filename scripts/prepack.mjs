@@ -29,6 +29,19 @@ const contents = /** @type {const} */ ({
     ],
     skill: "plaza-client"
   },
+  "@plaza/sdk": {
+    pages: [
+      "sdk.md",
+      "concepts/delivery.md",
+      "concepts/rate-limit.md",
+      "guides/chat-rules.md",
+      "guides/handle-errors.md",
+      "guides/post-with-media.md",
+      "guides/ship-orders.md",
+      "guides/test-your-application.md"
+    ],
+    skill: "plaza-client"
+  },
   "@plaza/sandbox": {
     pages: [
       "sandbox.md",

@@ -22,6 +22,7 @@ const results: Readonly<Record<string, string>> = {
   "ship-orders": "shipped: 1 of 1",
   "stock-from-postgres": "confirmed: 1 of 1",
   "http-server": "Listening on",
+  "ship-endpoint": "Listening on",
   "browser-page": "Listening on",
   "restock-alerts": "passed"
 }

@@ -1,15 +1,7 @@
-import { NodeRuntime } from "@effect/platform-node"
-import { Plaza, Posts } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
-import { Effect, Layer } from "effect"
-
-const program = Effect.gen(function*() {
-  const posts = yield* Posts
-  const { id } = yield* posts.create({ text: "Hello from Plaza." })
-  yield* Effect.log(`created the post ${id}`)
-})
+import { createPlaza } from "@plaza/sdk"
 
 // Reads PLAZA_BASE_URL and PLAZA_API_KEY.
-const live = Layer.provide(Plaza.layerConfig, NodeClient.layer)
+const plaza = createPlaza.fromEnv()
 
-program.pipe(Effect.provide(live), NodeRuntime.runMain)
+const { id } = await plaza.posts.create({ text: "Hello from Plaza." })
+process.stdout.write(`created the post ${id}\n`)

@@ -1,6 +1,6 @@
 /**
  * Writes the API reference: each export of a package with its docstring and its declaration. Declarations are those of the sources, and
- * those of the compiler where a source has code instead of types.
+ * those of the compiler where a source has code instead of types. A package may have a file of declarations instead.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -21,6 +21,7 @@ const packages: ReadonlyArray<readonly [page: string, name: string, entries: Rea
     ["@plaza/client/RateLimitSql", "packages/client/src/RateLimitSql.ts"],
     ["@plaza/client/sqlite", "packages/client/src/sqlite.ts"]
   ]],
+  ["api/sdk", "@plaza/sdk", [["@plaza/sdk", "packages/sdk/index.d.ts"]]],
   ["api/sandbox", "@plaza/sandbox", [["@plaza/sandbox", "packages/sandbox/src/index.ts"]]]
 ]
 
@@ -98,7 +99,7 @@ const textOf = (file: string, name: string, node: Declared): string => {
   const fromCompiler = () => declarationsOf(compiled(file), name).filter(({ kind }) => kind === node.kind)
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isModuleDeclaration(node)) return tidy(node.getText())
   if (ts.isClassDeclaration(node)) {
-    if (node.members.length === 0) return tidy(node.getText())
+    if (node.members.length === 0 || node.getSourceFile().isDeclarationFile) return tidy(node.getText())
     const members = fromCompiler().flatMap((found) =>
       ts.isClassDeclaration(found) ? found.members.map((member) => `  ${compiledText(member)}`) : []
     )

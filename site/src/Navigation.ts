@@ -11,6 +11,8 @@ const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>
     "guides/handle-errors",
     "guides/test-your-application",
     "sandbox-in-tests",
+    "guides/express-hono-next",
+    "guides/effect-3",
     "guides/share-a-key",
     "deploy",
     "guides/run-a-fleet"
@@ -18,6 +20,7 @@ const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>
   ["Concepts", ["concepts/delivery", "concepts/rate-limit", "concepts/latitude", "concepts/ledger", "concepts/drift"]],
   ["Reference", [
     "reference/index",
+    "sdk",
     "client",
     "domain",
     "cli",
@@ -31,7 +34,7 @@ const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>
     "reference/control-api",
     "sandbox-rules"
   ]],
-  ["API", ["api/domain", "api/client", "api/sandbox"]],
+  ["API", ["api/domain", "api/client", "api/sdk", "api/sandbox"]],
   ["Project", ["decisions/index", "figures", "benchmarks", "glossary", "development", "contributing"]]
 ]
 

@@ -2,6 +2,7 @@
 import * as Client from "@plaza/client"
 import * as Domain from "@plaza/domain"
 import * as Sandbox from "@plaza/sandbox"
+import * as Sdk from "@plaza/sdk"
 import { describe, expect, it } from "vitest"
 import * as ApiReference from "../src/ApiReference.ts"
 
@@ -18,12 +19,14 @@ const namesOf = (module: object): ReadonlyArray<string> =>
   )
 
 describe("the API reference", () => {
-  it.each([["api/domain", Domain], ["api/client", Client], ["api/sandbox", Sandbox]])("of %s has every value of the package",
+  it.each([["api/domain", Domain], ["api/client", Client], ["api/sdk", Sdk], ["api/sandbox", Sandbox]])(
+    "of %s has every value of the package",
     (page, module) => {
       const headings = headingsOf(page)
       expect(namesOf(module).length).toBeGreaterThan(10)
       expect(namesOf(module).filter((name) => !headings.includes(name))).toEqual([])
-    })
+    }
+  )
 
   it("has the members of a service with their docstrings and examples", () => {
     expect(textOf("api/client")).toContain(`### Chat.send
@@ -32,6 +35,11 @@ Sends a message. Once: the client doesn't send the request again after an ambigu
     expect(textOf("api/client")).toContain(
       "```ts\nreadonly send: (id: ConversationId, text: string) => Effect.Effect<Message, Chat.SendFailure>\n```"
     )
+  })
+
+  it("has the declarations of a package that has a file of them", () => {
+    expect(textOf("api/sdk")).toContain("## createPlaza\n\nCreates clients")
+    expect(textOf("api/sdk")).toContain("  readonly status: 404\n  readonly code: \"NOT_FOUND\"\n}\n```")
   })
 
   it("has types where the source has code", () => {

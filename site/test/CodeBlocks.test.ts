@@ -11,8 +11,15 @@ const filesIn = (folder: string) =>
     name: name.slice(0, -".ts".length),
     code: readFileSync(join(root, folder, name), "utf8")
   }))
-const programs = [...filesIn("examples/src"), ...filesIn("site/guides")]
-const tests = [...filesIn("examples/test"), ...filesIn("site/test")]
+const isTest = ({ name }: { readonly name: string }) => name.endsWith(".test")
+const endpoint = filesIn("examples/src/ship-endpoint")
+const programs = [
+  ...filesIn("examples/src"),
+  ...endpoint.filter((file) => !isTest(file)),
+  ...filesIn("examples/effect-3/src"),
+  ...filesIn("site/guides")
+]
+const tests = [...filesIn("examples/test"), ...endpoint.filter(isTest), ...filesIn("examples/effect-3/test"), ...filesIn("site/test")]
 
 /** The names that a program exports. */
 const exportsOf = (code: string) => [...code.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name = ""]) => name)
@@ -20,7 +27,7 @@ const exportsOf = (code: string) => [...code.matchAll(/^export (?:const|function
 /** The names that the tests import from a program. The compiler rejects unused imports. */
 const takenFrom = (program: string) =>
   tests.flatMap(({ code }) =>
-    [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/(?:src|guides)\/(\w+)\.ts"$/gm)]
+    [...code.matchAll(/^import \{([^}]*)\} from "(?:\.\.\/(?:src|guides)|\.)\/(\w+)\.ts"$/gm)]
       .filter(([, , from]) => from === program)
       .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
   )

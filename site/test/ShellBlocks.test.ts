@@ -73,6 +73,7 @@ const home = Effect.gen(function*() {
     }))
   yield* fs.symlink(`${root}node_modules`, `${folder}/node_modules`)
   yield* fs.symlink(`${root}${"site/guides/Hello.ts"}`, `${folder}/Hello.ts`)
+  yield* fs.symlink(`${root}${"site/guides/HelloEffect.ts"}`, `${folder}/HelloEffect.ts`)
   return folder
 })
 
