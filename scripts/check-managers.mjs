@@ -43,7 +43,7 @@ const peers = ["effect", "@effect/platform-node"]
 const nodes = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath]
 const work = mkdtempSync(join(tmpdir(), "plaza-managers-"))
 try {
-  const tarballs = publishedFolders().filter((folder) => readManifest(folder).bin === undefined).map((folder) => {
+  const tarballs = publishedFolders().filter((folder) => readManifest(folder).peerDependencies !== undefined).map((folder) => {
     const { name } = readManifest(folder)
     const file = join(work, `${name.replace("@plaza/", "")}.tgz`)
     pack(folder, ["--out", file])

@@ -1,6 +1,7 @@
 /**
  * Installs the tarballs of the libraries from the registry beside the oldest and the newest peers that they allow, and checks and runs a
- * program with TypeScript 5.9 and 7: `node scripts/check-peers.mjs`. Requires built packages and the registry, and takes some minutes.
+ * program with TypeScript 5.9 and 7: `node scripts/check-peers.mjs`. Requires built packages and the registry, and takes some minutes. The SDK
+ * has no peers: `scripts/check-sdk.mjs` installs it.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -14,7 +15,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" })
 
 const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)).filter((folder) =>
-  !readManifest(folder).private
+  !readManifest(folder).private && readManifest(folder).peerDependencies !== undefined
 )
 const own = new Set(folders.map((folder) => readManifest(folder).name))
 const peers = new Map(

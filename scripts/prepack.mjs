@@ -3,7 +3,7 @@
  * with `--clean`, removes them after it. The files are the licence, pages of `docs`, `AGENTS.md`, the bill of materials of a library, and the
  * files of a deployment.
  */
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { sbom } from "./inventory.mjs"
@@ -156,7 +156,9 @@ const manifest = readManifest(folder)
 const content = Object.entries(contents).find(([name]) => name === manifest.name)?.[1]
 if (content === undefined) throw new Error(`scripts/prepack.mjs has no pages for ${manifest.name}`)
 
-const written = ["LICENSE", "AGENTS.md", "docs", "deploy", ...(manifest.bin === undefined ? ["sbom.cdx.json"] : [])]
+// A bundle has its own, which its build writes.
+const hasBill = !existsSync(Path.join(folder, "dist/sbom.cdx.json"))
+const written = ["LICENSE", "AGENTS.md", "docs", "deploy", ...(hasBill ? ["sbom.cdx.json"] : [])]
 for (const name of written) rmSync(Path.join(folder, name), { recursive: true, force: true })
 if (!process.argv.includes("--clean")) {
   copyFileSync(Path.join(root, "LICENSE"), Path.join(folder, "LICENSE"))
@@ -172,5 +174,5 @@ if (!process.argv.includes("--clean")) {
     })
   }
   writeFileSync(Path.join(folder, "AGENTS.md"), agentsOf(folder, manifest, content))
-  if (manifest.bin === undefined) writeFileSync(Path.join(folder, "sbom.cdx.json"), sbom(folder))
+  if (hasBill) writeFileSync(Path.join(folder, "sbom.cdx.json"), sbom(folder))
 }

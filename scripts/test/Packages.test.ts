@@ -1,8 +1,8 @@
 /**
  * The published packages as a stranger gets them: from their tarballs, with nothing else but the dependencies and peers that they declare.
  * `scripts/check-peers.mjs` installs the libraries from the registry beside the oldest and the newest peers, `scripts/check-managers.mjs` by
- * each package manager, and `scripts/check-installs.mjs` the programs on several versions of Node. With `PLAZA_NIGHTLY`, the programs run on
- * two versions of Node, and two versions of TypeScript check the types.
+ * each package manager, `scripts/check-sdk.mjs` the SDK, and `scripts/check-installs.mjs` the programs on several versions of Node. With
+ * `PLAZA_NIGHTLY`, the programs run on two versions of Node, and two versions of TypeScript check the types.
  */
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library"
 import { oldestNode } from "@plaza-legacy/testing/Nodes"
@@ -41,9 +41,12 @@ const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "pac
 
 const publishedIn = (parent: string) =>
   readdirSync(join(root, parent)).map((name) => join(root, parent, name)).filter((folder) => manifestOf(folder).private !== true)
-const libraries = publishedIn("packages")
+const packages = publishedIn("packages")
+const sdk = join(root, "packages/sdk")
+// Those that a program on Effect uses. The SDK is a bundle.
+const libraries = packages.filter((folder) => folder !== sdk)
 const apps = publishedIn("apps")
-const published = [...libraries, ...apps].map((folder) => ({ folder, name: manifestOf(folder).name }))
+const published = [...packages, ...apps].map((folder) => ({ folder, name: manifestOf(folder).name }))
 
 const namesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -98,7 +101,7 @@ describe.each(published)("the tarball of $name", ({ folder, name }) => {
       name,
       license: "MIT",
       description: expect.any(String) as unknown,
-      keywords: expect.arrayContaining(["effect"]) as unknown,
+      keywords: expect.arrayContaining(["plaza"]) as unknown,
       homepage: expect.stringContaining(folder.slice(root.length)) as unknown,
       bugs: expect.any(String) as unknown,
       repository: { url: repository?.url, directory: folder.slice(root.length) },
@@ -131,7 +134,8 @@ describe.each(published)("the tarball of $name", ({ folder, name }) => {
 
   it("has a valid bill of materials with the package and all that it requires", async () => {
     const { bin, dependencies, optionalDependencies, peerDependencies, version } = manifestOf(folder)
-    const text = readFileSync(join(installed(name), bin === undefined ? "sbom.cdx.json" : "dist/sbom.cdx.json"), "utf8")
+    const isBundle = bin !== undefined || folder === sdk
+    const text = readFileSync(join(installed(name), isBundle ? "dist/sbom.cdx.json" : "sbom.cdx.json"), "utf8")
     expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull()
     const bom = JSON.parse(text) as {
       readonly metadata: { readonly component: { readonly purl: string } }
@@ -174,6 +178,52 @@ describe.each(libraries.map((folder) => ({ folder, name: manifestOf(folder).name
     expect([...importedBy(installed(name), /^dist\/.*\.(?:js|d\.ts)$/)].toSorted()).toEqual(
       Object.keys({ ...dependencies, ...peerDependencies }).toSorted()
     )
+  })
+})
+
+describe("the SDK", () => {
+  const folder = installed("@plaza/sdk")
+
+  it("has its bundles, types, licences and documentation and nothing else", () => {
+    const modules = ["index.js", "files.js", "node.js"].map((name) => `dist/${name}`)
+    const documents = ["README.md", "LICENSE", "AGENTS.md", "package.json", "dist/THIRD-PARTY-LICENSES", "dist/sbom.cdx.json"]
+    const names = namesIn(folder)
+    expect(names).toEqual(expect.arrayContaining([...modules, ...documents, "index.d.ts"]))
+    expect(names.filter((file) => !/^(?:docs\/.*\.md|dist\/\w+\.js|index\.d\.ts)$/.test(file) && !documents.includes(file))).toEqual([])
+  })
+
+  it("requires no other package, also for its types", () => {
+    const { dependencies, optionalDependencies, peerDependencies } = manifestOf(folder)
+    expect({ dependencies, optionalDependencies, peerDependencies }).toEqual({
+      dependencies: undefined,
+      optionalDependencies: undefined,
+      peerDependencies: undefined
+    })
+    expect([...importedBy(folder, /\.(?:js|d\.ts)$/)]).toEqual([])
+  })
+
+  it("does what its README says", async () => {
+    const [, code = ""] = /^```ts\n([^]*?)^```$/m.exec(readFileSync(join(folder, "README.md"), "utf8")) ?? []
+    writeFileSync(join(stranger, "sdk.ts"), code)
+    const sandbox = spawn(process.execPath, [
+      "--input-type=module",
+      "--eval",
+      `import { startSandbox } from "@plaza/sandbox/promise"
+const { apiKey, baseUrl } = await startSandbox({ port: 0 })
+console.log(JSON.stringify({ PLAZA_API_KEY: apiKey, PLAZA_BASE_URL: baseUrl }))`
+    ], { cwd: stranger, stdio: ["ignore", "pipe", "inherit"] })
+    try {
+      let line = ""
+      for await (line of createInterface(sandbox.stdout)) break
+      // True because the program above prints it.
+      const env = JSON.parse(line) as Readonly<Record<string, string>>
+      expect(await run(process.execPath, ["sdk.ts"], { cwd: stranger, env })).toEqual({
+        stdout: "12 The blue mugs are back.\n",
+        stderr: ""
+      })
+    } finally {
+      sandbox.kill()
+    }
   })
 })
 
@@ -282,7 +332,7 @@ describe("the programs, installed by npm without the registry", () => {
 })
 
 /** The TypeScript of each README as a module of the project. */
-const programs = libraries.flatMap((folder) =>
+const programs = packages.flatMap((folder) =>
   [...readFileSync(join(folder, "README.md"), "utf8").matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""], index) => ({
     file: `${folder.slice(folder.lastIndexOf("/") + 1)}-${index}.ts`,
     code
@@ -326,7 +376,7 @@ describe("a program with the packages", () => {
     "that is a block of the documentation passes %s with the settings of Getting started",
     async (_, compiler) => {
       for (const name of ["@effect/vitest", "vitest"]) link(join(root, "examples"), name)
-      const blocks = libraries.flatMap((folder) => {
+      const blocks = packages.flatMap((folder) => {
         const { name } = manifestOf(folder)
         return namesIn(installed(name)).filter((file) => file.startsWith("docs/")).flatMap((page) =>
           [...readFileSync(join(installed(name), page), "utf8").matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""], index) => ({
@@ -350,7 +400,8 @@ describe("a program with the packages", () => {
   it("does what the READMEs say", async () => {
     const out = join(stranger, "out")
     const tsc = join(dirname(compilers["TypeScript 7"]), "bin/tsc")
-    const files = programs.map(({ file }) => file)
+    // That of the SDK requires a service: see above.
+    const files = programs.map(({ file }) => file).filter((file) => !file.startsWith("sdk-"))
     await run(process.execPath, [
       tsc,
       "--module",
@@ -372,7 +423,8 @@ describe("a program with the packages", () => {
     expect(Object.fromEntries(files.map((file, index) => [file, printed[index]]))).toEqual({
       "client-0.ts": "",
       "domain-0.ts": "true true",
-      "sandbox-0.ts": "1"
+      "sandbox-0.ts": "1",
+      "sandbox-1.ts": "200 1"
     })
   })
 })

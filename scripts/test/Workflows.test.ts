@@ -58,7 +58,7 @@ it("all use the version of pnpm in package.json", () => {
     ".ci/run",
     "package.json",
     "scripts/manifest.mjs",
-    "scripts/check-managers.mjs",
+    "scripts/managers.mjs",
     ...workflows.map(({ name }) => join(".github/workflows", name))
   ]
   const used = files.flatMap((file) => readFileSync(join(root, file), "utf8").match(/pnpm@[\d.]+/g) ?? [])

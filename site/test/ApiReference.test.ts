@@ -39,7 +39,7 @@ Sends a message. Once: the client doesn't send the request again after an ambigu
 
   it("has the declarations of a package that has a file of them", () => {
     expect(textOf("api/sdk")).toContain("## createPlaza\n\nCreates clients")
-    expect(textOf("api/sdk")).toContain("  readonly status: 404\n  readonly code: \"NOT_FOUND\"\n}\n```")
+    expect(textOf("api/sdk")).toMatch(/```ts\nclass NotFound extends PlazaError \{\n[^}]* readonly _tag: "NotFound"\n/)
   })
 
   it("has types where the source has code", () => {
