@@ -34,13 +34,15 @@ const contents = /** @type {const} */ ({
       "sdk.md",
       "concepts/delivery.md",
       "concepts/rate-limit.md",
+      "guides/express-hono-next.md",
       "guides/chat-rules.md",
       "guides/handle-errors.md",
       "guides/post-with-media.md",
       "guides/ship-orders.md",
       "guides/test-your-application.md"
     ],
-    skill: "plaza-client"
+    // That of the client is on Effect.
+    skill: undefined
   },
   "@plaza/sandbox": {
     pages: [

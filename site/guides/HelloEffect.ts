@@ -1,11 +1,12 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Plaza, Posts } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 
 const program = Effect.gen(function*() {
   const posts = yield* Posts
-  const { id } = yield* posts.create({ text: "Hello from Plaza." })
+  const now = yield* DateTime.now
+  const { id } = yield* posts.create({ text: `Hello at ${DateTime.formatIso(now)}.` })
   yield* Effect.log(`created the post ${id}`)
 })
 

@@ -13,5 +13,10 @@ export const expressServer = (plaza: Plaza) => {
     const { body, headers, status } = await shipOrder(plaza, request.params.id, request.body, caller.signal)
     response.status(status).set(headers).json(body)
   })
+  // A body that is no JSON. The default is a page with the stack.
+  app.use((error: unknown, _request: express.Request, response: express.Response, next: express.NextFunction) => {
+    if (error instanceof SyntaxError) response.status(400).json({ error: "the body is no JSON" })
+    else next(error)
+  })
   return app
 }

@@ -39,8 +39,15 @@ const fromPlatform = (failure: PlatformError.PlatformError) => {
 /** The time until a date. */
 const until = (date: unknown): number => date instanceof Date ? Math.max(0, date.getTime() - Date.now()) : 0
 
-/** The error of a failure. Returns every other value unchanged. */
-export const toFailure = (failure: unknown): unknown => {
+/** The error of a failure, whose stack begins above a function. Returns every other value unchanged. */
+export const toFailure = (failure: unknown, above?: (...args: never) => unknown): unknown => {
+  const error = convert(failure)
+  // Engines other than V8 don't have it.
+  if (error !== failure && error instanceof Error) Error.captureStackTrace?.(error, above ?? toFailure)
+  return error
+}
+
+const convert = (failure: unknown): unknown => {
   if (failure instanceof PlatformError.PlatformError) return fromPlatform(failure)
   if (!isClientFailure(failure)) return failure
   const { _tag, ...fields } = failure
@@ -49,7 +56,7 @@ export const toFailure = (failure: unknown): unknown => {
     ...plain,
     ...(_tag === "RateLimitWaitExceeded" ? { retryAfter: until(plain["retryAt"]) } : {}),
     ...classify(failure),
-    cause: toFailure(failure.cause),
+    cause: convert(failure.cause),
     message: failure.message
   })
 }

@@ -82,6 +82,20 @@ export interface TransportOptions {
 /** An invalid argument or option. */
 export const invalid = (field: string, requirement: string) => new ClientError.InvalidInput({ field, message: `${field} ${requirement}` })
 
+// A typo in code without types would be an option that has no effect. A test compares the names with the types.
+const optionNames = new Set((
+  "allowInsecureHttp apiKey application baseUrl ca connectTimeout fetch keepAlive logger maxResponseBytes maxWait onAttempt propagateTrace " +
+  "proxy rateLimit rateWindow retry retryBudget settleTime timeout"
+).split(" "))
+const callOptionNames = new Set((
+  "contentType cursor delivery limit maxWait method onAttempt onProgress pageSize parse path payload query retry signal timeout"
+).split(" "))
+
+const checkNames = (options: object, names: ReadonlySet<string>): void => {
+  const unknown = Object.keys(options).find((name) => !names.has(name))
+  if (unknown !== undefined) throw invalid(unknown, `is no option; the options are ${[...names].join(", ")}`)
+}
+
 /** The client parses numbers and long texts such as "30 seconds", and rejects what is no duration. */
 export const toDuration = (input: DurationInput): Duration.Input =>
   // True of a text that the client parses; it rejects any other.
@@ -120,6 +134,7 @@ const defined = (fields: object): object => Object.fromEntries(Object.entries(fi
 
 /** The options of the client, without those that identify the service. The client checks most of them. Throws `InvalidInput`. */
 export const toClientOptions = (options: EnvironmentOptions): Omit<Client.Options, "apiKey" | "baseUrl"> => {
+  checkNames(options, optionNames)
   const { application, logger, maxWait, onAttempt, rateWindow, retry, settleTime, timeout } = options
   if (logger !== undefined && typeof logger !== "function") throw invalid("logger", "must be a function")
   if (application !== undefined && typeof application !== "string") throw invalid("application", "must be a text")
@@ -168,6 +183,7 @@ export const withCallOptions = (
   try {
     if (typeof options !== "object" && options !== undefined) throw invalid("options", "must be an object")
     const given: CallOptions = options ?? {}
+    checkNames(given, callOptionNames)
     return { calls: override(calls, given), signal: given.signal ?? undefined }
   } catch (error) {
     return { calls: Stream.isStream(calls) ? Stream.fail(error) : Effect.fail(error), signal: undefined }

@@ -138,16 +138,21 @@ const runSync = <A, E>(effect: Effect.Effect<A, E>): A => {
   return exit.value
 }
 
-/** Logs by a function, or warnings and errors to standard error by the logger of the platform. */
+const entries = Logger.make(({ cause, fiber, logLevel, message }): Options.LogEntry => {
+  const [event, ...details]: ReadonlyArray<unknown> = [message].flat()
+  const failures = cause.reasons.length === 0 ? {} : { cause: Cause.squash(cause) }
+  const fields = { ...fiber.getRef(References.CurrentLogAnnotations), ...failures, ...details.length === 0 ? {} : { details } }
+  return { level: logLevel, event: String(event), fields }
+})
+
+/** Logs by a function, or warnings and errors to standard error. */
 const layerLogger = (log: Options.Options["logger"]) =>
   log === undefined
-    ? Layer.merge(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]), Layer.succeed(References.MinimumLogLevel, "Warn"))
-    : Logger.layer([Logger.make(({ cause, fiber, logLevel, message }) => {
-      const [event, ...details]: ReadonlyArray<unknown> = [message].flat()
-      const failures = cause.reasons.length === 0 ? {} : { cause: Cause.squash(cause) }
-      const fields = { ...fiber.getRef(References.CurrentLogAnnotations), ...failures, ...details.length === 0 ? {} : { details } }
-      log({ level: logLevel, event: String(event), fields })
-    })])
+    ? Layer.merge(
+      Logger.layer([Logger.withConsoleError(Logger.map(entries, ({ event, fields }) => `plaza: ${event} ${JSON.stringify(fields)}`))]),
+      Layer.succeed(References.MinimumLogLevel, "Warn")
+    )
+    : Logger.layer([Logger.map(entries, log)])
 
 type Signal = AbortSignal | undefined
 type Convert = (value: unknown) => unknown
@@ -160,6 +165,7 @@ const iterate = (context: Context.Context<Options.Provided>, list: Options.List,
   const chunks = Stream.toAsyncIterableWith(Stream.chunks(list), context)[Symbol.asyncIterator]()
   let items: Iterator<unknown> = [].values()
   let isOpen = true
+  let pending = 0
   const end = async () => {
     isOpen = false
     signal?.removeEventListener("abort", stop)
@@ -181,16 +187,18 @@ const iterate = (context: Context.Context<Options.Provided>, list: Options.List,
       return await end()
     } catch (error) {
       await end()
-      throw toFailure(error)
+      throw toFailure(error, step)
+    } finally {
+      pending--
     }
   }
   signal?.addEventListener("abort", stop)
-  // One step after the other, as an async generator does it.
+  // One step after the other, as an async generator does it. Without another one before it, the stack of an error has the caller.
   let last: Promise<unknown> = Promise.resolve()
   return {
     next: () => {
-      const next = last.then(step)
-      last = next.catch(() => {})
+      const next = pending++ === 0 ? step() : last.then(step, step)
+      last = next
       return next
     },
     return: end
@@ -203,7 +211,7 @@ const execute = async (context: Context.Context<Options.Provided>, call: Options
   if (Exit.isSuccess(exit)) return convert(exit.value)
   signal?.throwIfAborted()
   // Created after an `await`, so that its stack has the caller.
-  throw toFailure(Cause.squash(exit.cause))
+  throw toFailure(Cause.squash(exit.cause), execute)
 }
 
 const parser = (parse: ((json: unknown) => unknown) | undefined): Schema.Decoder<unknown> => {

@@ -1,7 +1,9 @@
 /** The options of a client: values, variables, and what is refused. */
 import { createPlaza, InvalidSettings, type Options } from "@plaza/sdk"
+import { readFileSync } from "node:fs"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { createPlaza as createOnFetch } from "../src/index.ts"
+import { failureOf } from "./support/Outcome.ts"
 
 const key = "k".repeat(50)
 const baseUrl = "http://127.0.0.1/open/v1"
@@ -127,6 +129,37 @@ describe("an error names", () => {
   })
 })
 
+describe("a name that is no option", () => {
+  const declarations = readFileSync(new URL("../index.d.ts", import.meta.url), "utf8")
+  const namesIn = (type: string) =>
+    [...(new RegExp(`^export interface ${type}(?:<A>)? \\{\\n([^]*?)^\\}`, "m").exec(declarations)?.[1] ?? "").matchAll(
+      /^  readonly (\w+)/gm
+    )]
+      .map(([, name = ""]) => name)
+  // Not of the types: code without types can pass anything.
+  const typo: object = { timout: "5s" }
+  const listed = (message: string) => message.replace(/^.* the options are /, "").split(", ").toSorted()
+
+  it("is refused by createPlaza, which lists those of the type", () => {
+    const error = thrown(() => createPlaza({ baseUrl, apiKey: key, ...typo }))
+    expect(error).toMatchObject({
+      _tag: "InvalidSettings",
+      setting: "timout",
+      message: expect.stringMatching(/^timout is no option;/) as unknown
+    })
+    expect(listed(String(error))).toEqual(namesIn("Options").toSorted())
+    expect(namesIn("Options")).toContain("timeout")
+  })
+
+  it("is refused by calls, which list those of all kinds of calls", async () => {
+    const plaza = createPlaza({ baseUrl, apiKey: key, fetch: () => Promise.reject(new Error("no request is expected")) })
+    const error = await failureOf(plaza.profiles.me(typo))
+    expect(error).toMatchObject({ _tag: "InvalidInput", field: "timout" })
+    const kinds = ["CallOptions", "ListOptions", "UploadOptions", "OpenRequest", "OpenList"]
+    expect(listed(error.message)).toEqual([...new Set(kinds.flatMap(namesIn))].toSorted())
+  })
+})
+
 it("the options of the HTTP of Node are refused where requests go by fetch", () => {
   for (const option of [{ proxy: false }, { ca: "x" }, { keepAlive: "1s" }, { connectTimeout: 5 }] as const) {
     const [setting] = Object.keys(option)
@@ -143,9 +176,7 @@ it("warnings go to standard error by default, and nothing to standard output", a
   const fetch = () => Promise.resolve(Response.json(error, { status: 429, headers: { "retry-after": "7200" } }))
   const plaza = createPlaza({ baseUrl, apiKey: key, fetch })
   await expect(plaza.profiles.me()).rejects.toMatchObject({ _tag: "RateLimited", retryAfter: 7_200_000 })
-  expect(printed.mock.calls.map(String)).toEqual([
-    expect.stringMatching(/^timestamp=\S+ level=WARN fiber=\S+ message=rate_limit.operation_paused .*operation=getMe/)
-  ])
+  expect(printed.mock.calls).toEqual([[`plaza: rate_limit.operation_paused {"seconds":7200,"operation":"getMe"}`]])
   expect(log).not.toHaveBeenCalled()
   vi.restoreAllMocks()
 })

@@ -62,7 +62,8 @@ const summary = ({ issue }: Schema.SchemaError): { readonly field: string; reado
   const [first] = format(issue).issues
   const field = (first?.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
   const message = first?.message ?? "can't be used"
-  return { field, message: field === "" ? message : `${field}: ${message}` }
+  // The words of the platform for a field that is absent.
+  return { field, message: field === "" ? message : message === "Missing key" ? `${field} is missing` : `${field}: ${message}` }
 }
 
 /** Encodes with a schema. The failure is one sentence that names the field. */

@@ -47,8 +47,7 @@ export class Shutdown {
 /** The failure of a call that was not sent because its layer had been released. @since 0.1.0 @category constructors */
 export const clientClosed = (): ClientClosed =>
   new ClientClosed({
-    message:
-      "the client is closed and sends no further request; make calls before you close it, in Effect while the scope of its layer is open"
+    message: "the client is closed and sends no further request; make calls before you close it"
   })
 
 /** Shuts down with the scope. @since 0.1.0 @category constructors */
