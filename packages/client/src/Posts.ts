@@ -94,6 +94,14 @@ export declare namespace Posts {
   export type LikeFailure = FailureOf<"likePost"> | CallFailure
 }
 
+/** A copy, because a caller can change its object while the call waits, and the search would then look for another post. */
+const snapshot = (post: NewPost): NewPost => {
+  // Code without types can pass anything.
+  if (typeof post !== "object" || post === null) return post
+  const { mediaIds, text } = post
+  return { text, mediaIds: Array.isArray(mediaIds) ? mediaIds.slice() : mediaIds }
+}
+
 /** Creates the service of {@link Posts} for `Plaza.layer`. @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Posts["Service"], never, Operations> = Effect.gen(function*() {
   const { send, sendPage, settleTime } = yield* Operations
@@ -108,8 +116,9 @@ export const make: Effect.Effect<Posts["Service"], never, Operations> = Effect.g
   const pages = (options?: ListOptions) => Pagination.pages("listPosts", readPage, options)
 
   return {
-    create: (post) =>
-      validatePayload("createPost", post).pipe(
+    create: (given) => {
+      const post = snapshot(given)
+      return validatePayload("createPost", post).pipe(
         Effect.andThen(Effect.suspend(() =>
           (post.mediaIds ?? []).length === 0
             ? validateText(post.text ?? "")
@@ -118,7 +127,8 @@ export const make: Effect.Effect<Posts["Service"], never, Operations> = Effect.g
         Effect.andThen(
           Effect.suspend(() => withLock(canonical(post.text ?? ""))(checked(post, (hooks) => send("createPost", { payload: post }, hooks))))
         )
-      ),
+      )
+    },
     list: (options) => Pagination.items(pages(options)),
     pages,
     comment: (id, text) =>

@@ -675,3 +675,40 @@ describe("texts of one post", () => {
     expect(compare({ mediaIds: ids("1") }, { text: "a", mediaIds: ids("1") })).toBe("different")
   })
 })
+
+describe("an object that its caller changes during the call", () => {
+  it.effect("is sent and searched as it was given", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      yield* sandbox.addFault({ kind: "drop", when: "after", method: "POST", path: "/posts" })
+      const mediaIds = [MediaId.make("media-000001")]
+      const draft = { text: "The blue mugs are back.", mediaIds }
+      const creating = yield* Effect.forkChild(create(draft))
+      yield* Effect.sleep("1 millis")
+      draft.text = "The red mugs are back."
+      mediaIds.push(MediaId.make("media-000002"))
+      const { id } = yield* Fiber.join(creating)
+      const { posts } = yield* sandbox.state
+      expect(posts.filter(({ text }) => text?.includes("mugs are back"))).toMatchObject([
+        { id, text: "The blue mugs are back.", mediaIds: ["media-000001"] }
+      ])
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("passes no check that it would not have passed", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      yield* sandbox.addFault({ kind: "delay", when: "before", millis: 5_000, method: "POST", path: "/posts" })
+      const first = yield* Effect.forkChild(create({ text: "T" }))
+      const draft = { text: "T" }
+      const second = yield* Effect.forkChild(create(draft))
+      yield* Effect.sleep("1 second")
+      draft.text = ""
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
+      const { posts } = yield* sandbox.state
+      expect(posts.filter(({ text }) => text === "T")).toHaveLength(2)
+      expect(posts.filter(({ text }) => text === "")).toEqual([])
+    }).pipe(TestTime.advancing, Effect.provide(OnSandbox.inProcess())))
+})

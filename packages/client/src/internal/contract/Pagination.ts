@@ -103,6 +103,8 @@ const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: n
     ? refuse("limit", "must be a whole number of at least 1")
     : !Number.isInteger(pageSize) || pageSize < Limits.minPageSize || pageSize > Limits.maxPageSize
     ? refuse("pageSize", `must be a whole number from ${Limits.minPageSize} to ${Limits.maxPageSize}`)
+    : cursor !== undefined && typeof cursor !== "string"
+    ? refuse("cursor", "must be a text")
     : cursor === ""
     ? refuse("cursor", "must not be empty; leave it out to start at the first page")
     : Effect.succeed({ limit, pageSize })
