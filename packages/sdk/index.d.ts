@@ -418,7 +418,7 @@ export interface EnvironmentOptions {
   readonly keepAlive?: DurationInput | undefined
   /** Node only: the timeout for opening a connection (default: 10 seconds). */
   readonly connectTimeout?: DurationInput | undefined
-  /** Receives the log of the client (default: warnings and errors go to standard error). */
+  /** Receives the log of the client from level `Info` on (default: warnings and errors go to standard error). */
   readonly logger?: ((entry: LogEntry) => void) | undefined
 }
 
@@ -789,7 +789,7 @@ export interface Options {
   readonly keepAlive?: DurationInput | undefined
   /** Node only: the timeout for opening a connection (default: 10 seconds). */
   readonly connectTimeout?: DurationInput | undefined
-  /** Receives the log of the client (default: warnings and errors go to standard error). */
+  /** Receives the log of the client from level `Info` on (default: warnings and errors go to standard error). */
   readonly logger?: ((entry: LogEntry) => void) | undefined
 }
 

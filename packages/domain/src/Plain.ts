@@ -8,7 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 
 /**
  * A type without Effect. `Errors` has the classes that replace errors, by their tags (default: errors stay as they are). A function that
@@ -49,6 +49,8 @@ export const toPlain = (value: unknown): unknown =>
     ? DateTime.toDateUtc(value)
     : Duration.isDuration(value)
     ? Duration.toMillis(value)
+    : Redacted.isRedacted(value)
+    ? Redacted.value(value)
     : Array.isArray(value)
     ? value.map(toPlain)
     : Predicate.isObject(value) && isLiteral(value)

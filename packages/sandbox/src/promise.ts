@@ -13,7 +13,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Sandbox from "./Sandbox.ts"
@@ -57,28 +56,46 @@ export type StartedSandbox = { readonly [Name in keyof Service]: Operation<Servi
  */
 export type Options = { readonly [Name in keyof Sandbox.ServerOptions]: Plain<Sandbox.ServerOptions[Name]> }
 
-const toResponse = (response: HttpClientResponse.HttpClientResponse): Response => {
-  const { headers, status } = response
-  // These statuses have no body, and `Response` refuses one.
-  const isEmpty = status === 204 || status === 205 || status === 304
-  return new Response(isEmpty ? null : Stream.toReadableStream(response.stream), { status, headers })
+/** Fails with the reason of a signal. */
+const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
+  Effect.callback((resume) => {
+    const stop = () => resume(Effect.fail(signal.reason))
+    if (signal.aborted) stop()
+    else signal.addEventListener("abort", stop)
+    return Effect.sync(() => signal.removeEventListener("abort", stop))
+  })
+
+const toResponse = ({ method, signal, url }: Request, { headers, status, stream }: HttpClientResponse.HttpClientResponse): Response => {
+  // These have no body, and `Response` refuses one.
+  const isEmpty = method === "HEAD" || status === 204 || status === 205 || status === 304
+  const body = isEmpty ? null : Stream.toReadableStream(Stream.interruptWhen(stream, aborted(signal)))
+  // `Response` has no other way to set it.
+  return Object.defineProperty(new Response(body, { status, headers }), "url", { value: url })
 }
 
-/** The content of a request whose length is known. `fetch` sends it with that length. */
-const withBytes = async (web: Request, request: HttpClientRequest.HttpClientRequest): Promise<HttpClientRequest.HttpClientRequest> => {
-  const bytes = new Uint8Array(await web.arrayBuffer())
-  return HttpClientRequest.bodyUint8Array(request, bytes, web.headers.get("content-type") ?? undefined)
-}
-
-const makeFetch = (client: HttpClient.HttpClient, isClosed: () => boolean): typeof globalThis.fetch => async (input, init) => {
-  const web = new Request(input, { ...init, ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}) })
-  web.signal.throwIfAborted()
-  // As `fetch` reports it after a server has ended.
-  if (isClosed()) throw new TypeError("fetch failed", { cause: Object.assign(new Error(closedError.message), { code: "ECONNREFUSED" }) })
+/** The request as a client of the platform sends it. A body whose length is known is sent with that length, as `fetch` does. */
+const toRequest = (web: Request, isStream: boolean): Effect.Effect<HttpClientRequest.HttpClientRequest> => {
   const request = HttpClientRequest.fromWeb(web)
-  const sent = web.body === null || init?.body instanceof ReadableStream ? request : await withBytes(web, request)
-  const exit = await Effect.runPromiseExit(client.execute(sent), { signal: web.signal })
-  if (Exit.isSuccess(exit)) return toResponse(exit.value)
+  return web.body === null || isStream
+    ? Effect.succeed(request)
+    : Effect.map(
+      Effect.promise(() => web.arrayBuffer()),
+      (bytes) => HttpClientRequest.bodyUint8Array(request, new Uint8Array(bytes), web.headers.get("content-type") ?? undefined)
+    )
+}
+
+/** A `fetch` that ends with the sandbox. */
+const makeFetch = (client: HttpClient.HttpClient, closed: AbortSignal): typeof globalThis.fetch => async (input, init) => {
+  const isStream = init?.body instanceof ReadableStream
+  const given = new Request(input, { ...init, ...(isStream ? { duplex: "half" } : {}) })
+  const web = new Request(given, { signal: AbortSignal.any([given.signal, closed]) })
+  given.signal.throwIfAborted()
+  // As `fetch` reports a server that has ended.
+  closed.throwIfAborted()
+  const exit = await Effect.runPromiseExit(Effect.flatMap(toRequest(web, isStream), (request) => client.execute(request)), {
+    signal: web.signal
+  })
+  if (Exit.isSuccess(exit)) return toResponse(web, exit.value)
   web.signal.throwIfAborted()
   const error = Cause.squash(exit.cause)
   // As `fetch` reports a failed connection: the code is in the cause.
@@ -87,12 +104,13 @@ const makeFetch = (client: HttpClient.HttpClient, isClosed: () => boolean): type
 
 const causeOf = (reason: unknown): unknown => typeof reason === "object" && reason !== null && "cause" in reason ? reason.cause : reason
 
-/** What a call rejects with: for an argument of a wrong form, one sentence. */
+/** What a call rejects with: the errors of the service and of the sandbox, and for an argument of a wrong form one sentence. */
 const rejection = (cause: Cause.Cause<unknown>): unknown => {
   const error = Cause.squash(cause)
-  return Schema.isSchemaError(error)
-    ? new SandboxError({ message: `an argument can't be used: ${error.message.replaceAll(/\s*\n\s*/g, " ")}` })
-    : error
+  return error instanceof SandboxError || (error instanceof Error && "category" in error) ? error : new SandboxError({
+    message: `an argument can't be used: ${(error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, " ")}`,
+    cause: error
+  })
 }
 
 const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
@@ -103,8 +121,20 @@ const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
 
 const closedError = new SandboxError({ message: "the sandbox is closed" })
 
+// A typo in code without types would be an option that has no effect. A test compares the names with the type.
+const optionNames = new Set(
+  "allowedHosts assumptions assumptionsFile control data fixtures freezeClock host latitude port seed timeouts".split(" ")
+)
+
+const checkOptions = (options: unknown): void => {
+  if (typeof options !== "object" || options === null) throw new SandboxError({ message: "the options must be an object" })
+  const unknown = Object.keys(options).find((name) => !optionNames.has(name))
+  if (unknown !== undefined) throw new SandboxError({ message: `${unknown} is no option; the options are ${[...optionNames].join(", ")}` })
+}
+
 const operation = (value: unknown, isClosed: () => boolean): unknown => {
-  const call = async (effect: () => Effect.Effect<unknown, unknown>) => toPlain(await run(isClosed() ? Effect.fail(closedError) : effect()))
+  const call = async (effect: () => Effect.Effect<unknown, unknown>) =>
+    toPlain(await run(isClosed() ? Effect.fail(closedError) : Effect.suspend(effect)))
   return Effect.isEffect(value)
     // True because the operations of the service need no other service.
     ? () => call(() => value as Effect.Effect<unknown, unknown>)
@@ -131,14 +161,15 @@ const operation = (value: unknown, isClosed: () => boolean): unknown => {
  * @category constructors
  */
 export const startSandbox = async (options: Options = {}): Promise<StartedSandbox> => {
+  checkOptions(options)
   const scope = Scope.makeUnsafe()
   // True because `fromPlain` gives the types of its argument with instants for dates.
-  const given = fromPlain(options) as Sandbox.ServerOptions
+  const given = await run(Effect.sync(() => fromPlain(options) as Sandbox.ServerOptions))
   const build = <A, E>(layer: Layer.Layer<A, E>) => run(Layer.buildWithScope(layer, scope))
-  let isClosed = false
+  const closing = new AbortController()
   const { fetch, service } = given.port === undefined && given.host === undefined
     ? await build(Sandbox.layerHttpClient(given)).then((context) => ({
-      fetch: makeFetch(Context.get(context, HttpClient.HttpClient), () => isClosed),
+      fetch: makeFetch(Context.get(context, HttpClient.HttpClient), closing.signal),
       service: Context.get(context, Sandbox.Sandbox)
     }))
     : await build(Sandbox.layerServer(given)).then((context) => ({
@@ -146,11 +177,13 @@ export const startSandbox = async (options: Options = {}): Promise<StartedSandbo
       service: Context.get(context, Sandbox.Sandbox)
     }))
   const close = () => {
-    isClosed = true
+    closing.abort(new TypeError("fetch failed", { cause: Object.assign(new Error(closedError.message), { code: "ECONNREFUSED" }) }))
     return run(Scope.close(scope, Exit.void))
   }
   const operations = Object.fromEntries(
-    Object.keys(service).filter((name) => name !== "apiKey").map((name) => [name, operation(Reflect.get(service, name), () => isClosed)])
+    Object.keys(service).filter((name) => name !== "apiKey").map((
+      name
+    ) => [name, operation(Reflect.get(service, name), () => closing.signal.aborted)])
   )
   // True because `operation` converts each member of the service as the type `Operation` does.
   return Object.defineProperty({

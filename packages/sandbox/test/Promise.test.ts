@@ -118,6 +118,51 @@ describe("in process", () => {
     expect((await sandbox.state()).posts.find(({ text }) => text === "Old")).toMatchObject({ createdAt })
   })
 
+  it("a new key is a text that a call can use", async () => {
+    await using sandbox = await startSandbox()
+    const { apiKey } = await sandbox.createKey("1001", { name: "second" })
+    expect(apiKey).toEqual(expect.any(String))
+    const response = await sandbox.fetch(`${sandbox.baseUrl}/me`, { headers: { authorization: `Bearer ${apiKey}` } })
+    expect(response.status).toBe(200)
+  })
+
+  it("calls and bodies in progress end with the sandbox, and with their signal", async () => {
+    const ends: ReadonlyArray<(controller: AbortController, sandbox: Started) => unknown> = [
+      (_, sandbox) => sandbox.close(),
+      (controller) => {
+        controller.abort(new Error("enough"))
+      }
+    ]
+    for (const kind of ["delay", "slow"] as const) {
+      for (const [index, end] of ends.entries()) {
+        const sandbox = await startSandbox()
+        await sandbox.addFault({ kind, when: "after", millis: 3_600_000 })
+        const controller = new AbortController()
+        const waiting = call(sandbox, "/me", { signal: controller.signal }).then((response) => response.text())
+        waiting.catch(() => {})
+        await expect.poll(() => sandbox.countRequests()).toBe(1)
+        await end(controller, sandbox)
+        await expect(waiting).rejects.toThrow(index === 0 ? /fetch failed/ : /enough/)
+        await sandbox.close()
+      }
+    }
+  })
+
+  it("options of wrong forms and names are refused as such", async () => {
+    const wrong: ReadonlyArray<readonly [object, RegExp]> = [
+      [{ sed: 7 }, /^sed is no option; the options are allowedHosts, .*timeouts$/],
+      [{ port: -1 }, /port/],
+      [{ freezeClock: new Date(Number.NaN) }, /./],
+      [{ port: 0, host: 5 }, /./]
+    ]
+    for (const [options, message] of wrong) {
+      const failure = await startSandbox(options).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ _tag: "SandboxError", message: expect.stringMatching(message) as unknown })
+    }
+    await using sandbox = await startSandbox()
+    expect(await sandbox.advanceClock("bogus" as never).catch((error: unknown) => error)).toMatchObject({ _tag: "SandboxError" })
+  })
+
   it("a closed sandbox accepts no call", async () => {
     const sandbox = await startSandbox()
     await sandbox.close()

@@ -1,5 +1,6 @@
 /** Converts the failures of the client to the errors of this package. */
 import { ClientError, FailureScope } from "@plaza/client"
+import * as DomainErrors from "@plaza/domain/Errors"
 import { toPlain } from "@plaza/domain/Plain"
 import { PlatformError } from "effect"
 import * as Errors from "./Errors.ts"
@@ -11,8 +12,14 @@ const classes = { ...Errors }
 
 type ClientFailure = ClientError.Failure | ClientError.Inconclusive | ClientError.InvalidSettings
 
-const isClientFailure = (value: unknown): value is ClientFailure =>
-  value instanceof Error && "_tag" in value && typeof value._tag === "string" && value._tag in classes && !Errors.isPlazaError(value)
+// By the classes of the client: errors of other programs can have the same tags.
+const sources: Readonly<Record<string, unknown>> = { ...ClientError, ...DomainErrors }
+
+const isClientFailure = (value: unknown): value is ClientFailure => {
+  if (!(value instanceof Error) || !("_tag" in value) || typeof value._tag !== "string" || !Object.hasOwn(classes, value._tag)) return false
+  const source = sources[value._tag]
+  return typeof source === "function" && value instanceof source
+}
 
 /** What the client knows of a failure beside its fields. Its functions take no failures that no call can end with. */
 const classify = (failure: ClientFailure) =>

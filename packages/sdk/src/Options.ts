@@ -58,7 +58,7 @@ export type Options =
   & Pick<CallOptions, "onAttempt" | "retry">
   & TransportOptions
   & {
-    /** Receives the log of the client (default: warnings and errors go to standard error). */
+    /** Receives the log of the client from level `Info` on (default: warnings and errors go to standard error). */
     readonly logger?: ((entry: LogEntry) => void) | undefined
   }
 
@@ -91,9 +91,13 @@ const callOptionNames = new Set((
   "contentType cursor delivery limit maxWait method onAttempt onProgress pageSize parse path payload query retry signal timeout"
 ).split(" "))
 
-const checkNames = (options: object, names: ReadonlySet<string>): void => {
+/** The options of `createPlaza.fromEnv`: the variables alone identify the service. */
+const environmentNames = new Set([...optionNames].filter((name) => name !== "apiKey" && name !== "baseUrl"))
+const retryNames = new Set(["times", "delay", "within"])
+
+const checkNames = (options: object, names: ReadonlySet<string>, path = ""): void => {
   const unknown = Object.keys(options).find((name) => !names.has(name))
-  if (unknown !== undefined) throw invalid(unknown, `is no option; the options are ${[...names].join(", ")}`)
+  if (unknown !== undefined) throw invalid(path + unknown, `is no option; the options are ${[...names].join(", ")}`)
 }
 
 /** The client parses numbers and long texts such as "30 seconds", and rejects what is no duration. */
@@ -104,6 +108,7 @@ export const toDuration = (input: DurationInput): Duration.Input =>
 const toSchedule = (retry: RetryOptions | false): Schedule.Schedule<unknown> => {
   if (retry === false) return Schedule.recurs(0)
   if (typeof retry !== "object" || retry === null) throw invalid("retry", "must be false or an object with times, delay and within")
+  checkNames(retry, retryNames, "retry.")
   const { delay = 250, times = 4, within = "2m" } = retry
   if (!Number.isSafeInteger(times) || times < 0) throw invalid("retry.times", "must be a whole number of 0 or more")
   const duration = (field: string, parsed: Result.Result<Duration.Duration, string>) =>
@@ -133,8 +138,8 @@ export const toApiKey = (apiKey: string): Redacted.Redacted => {
 const defined = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 /** The options of the client, without those that identify the service. The client checks most of them. Throws `InvalidInput`. */
-export const toClientOptions = (options: EnvironmentOptions): Omit<Client.Options, "apiKey" | "baseUrl"> => {
-  checkNames(options, optionNames)
+export const toClientOptions = (options: EnvironmentOptions, hasService: boolean): Omit<Client.Options, "apiKey" | "baseUrl"> => {
+  checkNames(options, hasService ? optionNames : environmentNames)
   const { application, logger, maxWait, onAttempt, rateWindow, retry, settleTime, timeout } = options
   if (logger !== undefined && typeof logger !== "function") throw invalid("logger", "must be a function")
   if (application !== undefined && typeof application !== "string") throw invalid("application", "must be a text")

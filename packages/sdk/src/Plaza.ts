@@ -1,6 +1,6 @@
 /** The services of the client on Promises. Their types and `createPlaza` derive from those of the client. */
 import { Chat, ClientError, Media, Plaza as Client, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
-import { Cursor } from "@plaza/domain/Ids"
+import type { Cursor } from "@plaza/domain/Ids"
 import { type Plain, type PlainArguments, toPlain } from "@plaza/domain/Plain"
 import {
   Cause,
@@ -152,7 +152,13 @@ const layerLogger = (log: Options.Options["logger"]) =>
       Logger.layer([Logger.withConsoleError(Logger.map(entries, ({ event, fields }) => `plaza: ${event} ${JSON.stringify(fields)}`))]),
       Layer.succeed(References.MinimumLogLevel, "Warn")
     )
-    : Logger.layer([Logger.map(entries, log)])
+    : Logger.layer([Logger.map(entries, (entry) => {
+      try {
+        log(entry)
+      } catch {
+        // A log must not change the result of a call.
+      }
+    })])
 
 type Signal = AbortSignal | undefined
 type Convert = (value: unknown) => unknown
@@ -175,6 +181,8 @@ const iterate = (context: Context.Context<Options.Provided>, list: Options.List,
   const stop = () => void chunks.return?.()
   const step = async (): Promise<IteratorResult<unknown, undefined>> => {
     try {
+      // Here, so that a list that is never read leaves no listener. It is added once.
+      if (isOpen) signal?.addEventListener("abort", stop)
       while (isOpen) {
         signal?.throwIfAborted()
         const item = items.next()
@@ -192,7 +200,6 @@ const iterate = (context: Context.Context<Options.Provided>, list: Options.List,
       pending--
     }
   }
-  signal?.addEventListener("abort", stop)
   // One step after the other, as an async generator does it. Without another one before it, the stack of an error has the caller.
   let last: Promise<unknown> = Promise.resolve()
   return {
@@ -217,11 +224,18 @@ const execute = async (context: Context.Context<Options.Provided>, call: Options
 const parser = (parse: ((json: unknown) => unknown) | undefined): Schema.Decoder<unknown> => {
   if (parse === undefined) return Schema.Unknown
   if (typeof parse !== "function") throw Options.invalid("parse", "must be a function")
+  const run = (json: unknown): unknown => {
+    const value = parse(json)
+    if (!(value instanceof Promise)) return value
+    value.catch(() => {})
+    throw new Error("it returned a Promise")
+  }
+  const issue = (error: unknown) =>
+    new SchemaIssue.InvalidValue({ message: `parse: ${error instanceof Error ? error.message : "it threw"}` })
   return Schema.Unknown.pipe(Schema.decodeTo(
     Schema.Unknown,
     SchemaTransformation.transformEffect({
-      decode: (json: unknown) =>
-        Effect.try({ try: () => parse(json), catch: (error) => new SchemaIssue.InvalidValue({ message: `parse: ${String(error)}` }) }),
+      decode: (json: unknown) => Effect.try({ try: () => run(json), catch: issue }),
       encode: Effect.succeed
     })
   ))
@@ -240,7 +254,17 @@ const openRequest = (given: OpenRequest<unknown>) => {
 
 const openList = (given: OpenList<unknown>) => {
   const { cursor, parse, ...list } = checkObject("the list", given)
-  return Client.paginate({ ...list, cursor: cursor === undefined ? undefined : Cursor.make(cursor), item: parser(parse) })
+  // True of a text, and the client refuses everything else.
+  return Client.paginate({ ...list, cursor: cursor as Cursor | undefined, item: parser(parse) })
+}
+
+/** Calls that fail if they can't even be created. */
+const attempt = (create: () => Options.Calls): Options.Calls => {
+  try {
+    return create()
+  } catch (error) {
+    return Effect.fail(error)
+  }
 }
 
 const identity = (value: unknown): unknown => value
@@ -278,7 +302,7 @@ const open = (
   const method = (operation: unknown, convert: Convert) => (...args: ReadonlyArray<unknown>): unknown => {
     // True because a service of the client has only operations. It checks its arguments itself.
     const start = (typeof operation === "function" ? operation : () => operation) as (...args: ReadonlyArray<unknown>) => Options.Calls
-    const calls = start(...args)
+    const calls = attempt(() => start(...args))
     // The options are the last argument of a list, and follow the required ones of a call.
     return run(calls, args[Stream.isStream(calls) ? start.length - 1 : start.length], convert)
   }
@@ -315,7 +339,7 @@ export const make = (platform: Platform): CreatePlaza =>
       platform,
       Effect.sync(() => {
         const { apiKey, baseUrl } = checkObject("options", options)
-        return { ...Options.toClientOptions(options), baseUrl, apiKey: Options.toApiKey(apiKey) }
+        return { ...Options.toClientOptions(options, true), baseUrl, apiKey: Options.toApiKey(apiKey) }
       }),
       options
     ), {
@@ -323,7 +347,7 @@ export const make = (platform: Platform): CreatePlaza =>
       open(
         platform,
         Effect.gen(function*() {
-          const changes = Options.toClientOptions(checkObject("options", options))
+          const changes = Options.toClientOptions(checkObject("options", options), false)
           const allowInsecureHttp = yield* Settings.allowInsecureHttp
           const { apiKey, baseUrl, rateLimit, rateWindow, timeout } = yield* Settings.configFor(options.application)
           return { allowInsecureHttp, rateLimit, rateWindow, timeout, ...changes, baseUrl, apiKey }

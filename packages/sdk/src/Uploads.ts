@@ -48,18 +48,38 @@ export interface UploadFailures {
   readonly uploadFile: Plain<Media.UploadFileFailure, FailuresByTag>
 }
 
-const toStream = (pieces: Pieces): Stream.Stream<Uint8Array, unknown> =>
-  "getReader" in pieces
-    ? Stream.fromReadableStream({ evaluate: () => pieces, onError: (error) => error })
-    : Stream.fromAsyncIterable(pieces, (error) => error)
-
 const isPieces = (content: unknown): content is Pieces =>
   typeof content === "object" && content !== null && ("getReader" in content || Symbol.asyncIterator in content)
 
-const toOptions = <O extends UploadOptions>({ onProgress, ...options }: O) => ({
-  ...options,
-  onProgress: onProgress === undefined ? undefined : (bytesSent: number) => Effect.sync(() => onProgress(bytesSent))
-})
+const toBytes = (piece: unknown): Effect.Effect<Uint8Array, ClientError.InvalidInput> =>
+  piece instanceof Uint8Array
+    ? Effect.succeed(piece)
+    : ArrayBuffer.isView(piece)
+    ? Effect.succeed(new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength))
+    : Effect.fail(invalid("content", "must be a stream of bytes, but emitted something else"))
+
+const toStream = (pieces: Pieces): Stream.Stream<Uint8Array, unknown> => {
+  // A stream of Node that fails before it is read, such as while the call waits, would end the process. Its reader gets the error later.
+  if ("on" in pieces && typeof pieces.on === "function") Reflect.apply(pieces.on, pieces, ["error", () => {}])
+  return Stream.mapEffect(
+    "getReader" in pieces
+      ? Stream.fromReadableStream({ evaluate: () => pieces, onError: (error) => error })
+      : Stream.fromAsyncIterable(pieces, (error) => error),
+    toBytes
+  )
+}
+
+/** The stream that a function returns. */
+const fromFunction = (content: () => unknown): Stream.Stream<Uint8Array, unknown> => {
+  const pieces = content()
+  if (pieces instanceof Promise) pieces.catch(() => {})
+  return isPieces(pieces) ? toStream(pieces) : Stream.fail(invalid("content", "must return a stream of bytes"))
+}
+
+const toOptions = <O extends UploadOptions>({ onProgress, ...options }: O) => {
+  if (onProgress !== undefined && typeof onProgress !== "function") throw invalid("onProgress", "must be a function")
+  return { ...options, onProgress: onProgress === undefined ? undefined : (bytesSent: number) => Effect.sync(() => onProgress(bytesSent)) }
+}
 
 const toUpload = (given: Upload): Effect.Effect<ClientUpload<unknown>, ClientError.InvalidInput> => {
   // Code without types can pass anything.
@@ -74,7 +94,7 @@ const toUpload = (given: Upload): Effect.Effect<ClientUpload<unknown>, ClientErr
       content: new Uint8Array(bytes)
     }))
     : typeof content === "function"
-    ? Effect.succeed({ ...options, content: Stream.suspend(() => toStream(content())) })
+    ? Effect.succeed({ ...options, content: Stream.suspend(() => fromFunction(content)) })
     : isPieces(content)
     ? Effect.succeed({ ...options, content: toStream(content), rerunnable: false })
     : Effect.fail(invalid("content", "must be bytes, a Blob, a stream of bytes, or a function that returns one"))
@@ -83,6 +103,8 @@ const toUpload = (given: Upload): Effect.Effect<ClientUpload<unknown>, ClientErr
 /** The uploads of the client with content and options as above. */
 export const toUploads = ({ upload, uploadFile }: Media["Service"]) => ({
   upload: (file: Upload) => Effect.flatMap(Effect.suspend(() => toUpload(file)), upload),
-  uploadFile: (path: string, options: UploadOptions = {}) =>
-    typeof path === "string" ? uploadFile(path, toOptions(options)) : Effect.fail(invalid("path", "must be a text"))
+  uploadFile: (path: string, options: UploadOptions | null = {}) =>
+    Effect.suspend(() =>
+      typeof path === "string" ? uploadFile(path, toOptions(options ?? {})) : Effect.fail(invalid("path", "must be a text"))
+    )
 })

@@ -107,7 +107,16 @@ it("other values are no errors of this package, and stay as they are", () => {
   class NotFound extends Error {
     readonly _tag = "NotFoundElsewhere"
   }
-  for (const value of [undefined, null, 5, "NotFound", { _tag: "NotFound" }, new Error("of a callback"), new NotFound()]) {
+  /** As applications on Effect have them. */
+  class Tagged extends Error {
+    readonly _tag: string
+    constructor(tag: string) {
+      super("of an application")
+      this._tag = tag
+    }
+  }
+  const tags = ["NotFound", "OutcomeUnknown", "isPlazaError", "toString", "constructor", "__proto__"].map((tag) => new Tagged(tag))
+  for (const value of [...tags, undefined, null, 5, "NotFound", { _tag: "NotFound" }, new Error("of a callback"), new NotFound()]) {
     expect(Sdk.isPlazaError(value)).toBe(false)
     expect(toFailure(value)).toBe(value)
   }

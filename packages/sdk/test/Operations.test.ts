@@ -3,6 +3,7 @@ import * as Client from "@plaza/client"
 import { createPlaza, type Plaza } from "@plaza/sdk"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { getEventListeners } from "node:events"
 import { describe, expect, it } from "vitest"
 import { collect, failureOf } from "./support/Outcome.ts"
 import { start } from "./support/Start.ts"
@@ -175,6 +176,13 @@ describe("on a sandbox", () => {
     expect(seen).toHaveLength(2)
   })
 
+  it("a list that is never read leaves no listener on its signal", () => {
+    const plaza = createPlaza({ baseUrl: "http://127.0.0.1/open/v1", apiKey: "k".repeat(50) })
+    const { signal } = new AbortController()
+    for (let index = 0; index < 20; index++) plaza.posts.list({ signal })[Symbol.asyncIterator]()
+    expect(getEventListeners(signal, "abort")).toEqual([])
+  })
+
   it("an iterator serves calls of next in their order, and return ends a page that is on its way", async () => {
     await using started = await start()
     const { plaza, sandbox } = started
@@ -213,6 +221,14 @@ describe("on a sandbox", () => {
     })
     expect(await collect(plaza.paginate({ path: "/me/posts", limit: 3, pageSize: 2 }))).toHaveLength(3)
     expect(await failureOf(collect(plaza.paginate({ path: "/me/posts", parse })))).toMatchObject({ _tag: "UnreadableItem", position: 1 })
+    const late = () => Promise.reject(new Error("late"))
+    expect(await failureOf(plaza.request({ method: "GET", path: "/me", parse: late, retry: false }))).toMatchObject({
+      category: "ServiceFault",
+      message: expect.stringContaining("it returned a Promise") as unknown
+    })
+    expect(await failureOf(collect(plaza.paginate({ path: "/me/posts", parse: late })))).toMatchObject({ _tag: "UnreadableItem" })
+    const cursor = 5 as never
+    expect(await failureOf(collect(plaza.paginate({ path: "/me/posts", cursor })))).toMatchObject({ _tag: "InvalidInput" })
     expect(await failureOf(plaza.request({ method: "GET", path: "me" }))).toMatchObject({ _tag: "InvalidInput", field: "path" })
   })
 })

@@ -160,6 +160,33 @@ describe("a name that is no option", () => {
   })
 })
 
+it("the key and the address of fromEnv are those of the environment, and options for them are refused", () => {
+  vi.stubEnv("PLAZA_BASE_URL", baseUrl)
+  vi.stubEnv("PLAZA_API_KEY", key)
+  for (const other of [{ apiKey: key }, { baseUrl }]) {
+    const [setting] = Object.keys(other)
+    expect(thrown(() => createPlaza.fromEnv(other as object))).toMatchObject({ _tag: "InvalidSettings", setting })
+  }
+})
+
+it("a name that is no option of retry is refused", () => {
+  const retry: object = { time: 3 }
+  expect(thrown(() => createPlaza({ baseUrl, apiKey: key, retry }))).toMatchObject({ setting: "retry.time" })
+})
+
+it("a logger that throws changes no call", async () => {
+  const error = { error: { code: "RATE_LIMITED", message: "enough" } }
+  const plaza = createPlaza({
+    baseUrl,
+    apiKey: key,
+    fetch: () => Promise.resolve(Response.json(error, { status: 429, headers: { "retry-after": "7200" } })),
+    logger: () => {
+      throw new Error("the log is full")
+    }
+  })
+  expect(await failureOf(plaza.profiles.me())).toMatchObject({ _tag: "RateLimited" })
+})
+
 it("the options of the HTTP of Node are refused where requests go by fetch", () => {
   for (const option of [{ proxy: false }, { ca: "x" }, { keepAlive: "1s" }, { connectTimeout: 5 }] as const) {
     const [setting] = Object.keys(option)

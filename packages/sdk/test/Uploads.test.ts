@@ -1,7 +1,7 @@
 /** Uploads from every kind of content, on a sandbox in process and over the HTTP of Node. */
 import { startSandbox } from "@plaza/sandbox/promise"
 import { createPlaza, type Upload } from "@plaza/sdk"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
@@ -87,6 +87,45 @@ it("an error of a source, or of its function, is that of the call", async () => 
     }
   })).rejects.toBe(broken)
   expect((await sandbox.state()).media.filter(({ name }) => name === "a.png")).toEqual([])
+})
+
+it("a stream of Node that fails before it is read ends the call, not the process", async () => {
+  await using started = await start({ rateLimit: 1, logger: () => {} })
+  const { plaza } = started
+  const missing = () => createReadStream("/no/such/file")
+  await expect(plaza.media.upload({ fileName: "a.png", content: missing() })).rejects.toMatchObject({ code: "ENOENT" })
+  await plaza.profiles.me({ maxWait: 0 }).catch(() => {})
+  const content = missing()
+  const closed = new Promise<void>((resolve) => void content.on("close", resolve))
+  // It is not read at all.
+  expect(await failureOf(plaza.media.upload({ fileName: "a.png", content }, { maxWait: 0 }))).toMatchObject({
+    _tag: "RateLimitWaitExceeded"
+  })
+  await closed
+})
+
+it("a stream of other things than bytes, and a function that returns no stream, are refused", async () => {
+  await using started = await start()
+  const { plaza, sandbox } = started
+  // Not of these types: code without types can pass anything.
+  const wrong: ReadonlyArray<unknown> = [
+    () => Readable.from(["text"]),
+    Readable.from(["text"]),
+    () => Promise.reject(new Error("async")),
+    () => Promise.resolve(pieces()),
+    () => bytes
+  ]
+  for (const content of wrong) {
+    const failure = await failureOf(plaza.media.upload({ fileName: "wrong.png", content: content as Uint8Array }))
+    expect(failure).toMatchObject({ _tag: "InvalidInput", field: "content", message: expect.stringMatching(/^content must/) as unknown })
+  }
+  const onProgress = 5 as never
+  expect(await failureOf(plaza.media.upload({ fileName: "wrong.png", content: bytes, onProgress }))).toMatchObject({ field: "onProgress" })
+  expect(await failureOf(plaza.media.uploadFile("a.png", { onProgress }))).toMatchObject({ field: "onProgress" })
+  const { mediaId } = await plaza.media.upload({ fileName: "other.png", content: () => Readable.from([new Uint16Array(3)]), size: 6 })
+  const { media } = await sandbox.state()
+  expect(media.find(({ id }) => id === mediaId)).toMatchObject({ size: 6 })
+  expect(media.filter(({ name }) => name === "wrong.png")).toEqual([])
 })
 
 it("what is no content is refused without a request", async () => {
