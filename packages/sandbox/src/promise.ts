@@ -56,32 +56,29 @@ export type StartedSandbox = { readonly [Name in keyof Service]: Operation<Servi
  */
 export type Options = { readonly [Name in keyof Sandbox.ServerOptions]: Plain<Sandbox.ServerOptions[Name]> }
 
-/** Fails with the reason of a signal. */
-const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
-  Effect.callback((resume) => {
-    const stop = () => resume(Effect.fail(signal.reason))
-    if (signal.aborted) stop()
-    else signal.addEventListener("abort", stop)
-    return Effect.sync(() => signal.removeEventListener("abort", stop))
-  })
-
 const toResponse = ({ method, signal, url }: Request, { headers, status, stream }: HttpClientResponse.HttpClientResponse): Response => {
   // These have no body, and `Response` refuses one.
   const isEmpty = method === "HEAD" || status === 204 || status === 205 || status === 304
-  const body = isEmpty ? null : Stream.toReadableStream(Stream.interruptWhen(stream, aborted(signal)))
+  // By the web's streams, because a fiber would resume by a timer, and a test can have fake ones.
+  const body = isEmpty ? null : Stream.toReadableStream(stream).pipeThrough(new TransformStream(), { signal })
   // `Response` has no other way to set it.
   return Object.defineProperty(new Response(body, { status, headers }), "url", { value: url })
 }
 
+/** The bytes of a body, or the reason of a signal. Not an Effect, which would resume by a timer: a test can have fake ones. */
+const bytesOf = (web: Request): Promise<ArrayBuffer> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(web.signal.reason)
+    web.signal.addEventListener("abort", stop)
+    web.arrayBuffer().then(resolve, reject).finally(() => web.signal.removeEventListener("abort", stop))
+  })
+
 /** The request as a client of the platform sends it. A body whose length is known is sent with that length, as `fetch` does. */
-const toRequest = (web: Request, isStream: boolean): Effect.Effect<HttpClientRequest.HttpClientRequest> => {
+const toRequest = async (web: Request, isStream: boolean): Promise<HttpClientRequest.HttpClientRequest> => {
   const request = HttpClientRequest.fromWeb(web)
   return web.body === null || isStream
-    ? Effect.succeed(request)
-    : Effect.map(
-      Effect.promise(() => web.arrayBuffer()),
-      (bytes) => HttpClientRequest.bodyUint8Array(request, new Uint8Array(bytes), web.headers.get("content-type") ?? undefined)
-    )
+    ? request
+    : HttpClientRequest.bodyUint8Array(request, new Uint8Array(await bytesOf(web)), web.headers.get("content-type") ?? undefined)
 }
 
 /** A `fetch` that ends with the sandbox. */
@@ -92,9 +89,7 @@ const makeFetch = (client: HttpClient.HttpClient, closed: AbortSignal): typeof g
   given.signal.throwIfAborted()
   // As `fetch` reports a server that has ended.
   closed.throwIfAborted()
-  const exit = await Effect.runPromiseExit(Effect.flatMap(toRequest(web, isStream), (request) => client.execute(request)), {
-    signal: web.signal
-  })
+  const exit = await Effect.runPromiseExit(client.execute(await toRequest(web, isStream)), { signal: web.signal })
   if (Exit.isSuccess(exit)) return toResponse(web, exit.value)
   web.signal.throwIfAborted()
   const error = Cause.squash(exit.cause)

@@ -172,6 +172,25 @@ describe("in process", () => {
     await sandbox.close()
   })
 
+  it("a call without a delay needs no timers", async () => {
+    vi.useFakeTimers()
+    const sandbox = await startSandbox()
+    expect(await (await post(sandbox, "At once")).json()).toMatchObject({ text: "At once" })
+    await sandbox.close()
+  })
+
+  it("a request whose body never ends, ends with its signal", async () => {
+    await using sandbox = await startSandbox()
+    const controller = new AbortController()
+    const body = new ReadableStream({})
+    // A body within a Request is read before it is sent.
+    const request = new Request(`${sandbox.baseUrl}/posts`,
+      { method: "POST", body, duplex: "half", signal: controller.signal } as RequestInit)
+    const waiting = sandbox.fetch(request)
+    controller.abort(new Error("enough"))
+    await expect(waiting).rejects.toThrow("enough")
+  })
+
   it("delays pass on fake timers", async () => {
     vi.useFakeTimers()
     const sandbox = await startSandbox()
