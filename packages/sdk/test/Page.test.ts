@@ -114,6 +114,22 @@ it.skipIf(Browser.missing !== undefined)("a page imports one module, and calls t
     expect(media.filter(({ id }) => id === created.mediaId)).toMatchObject([{ size: 10, contentType: "image/png" }])
     expect(posts.filter(({ id }) => id === created.id)).toMatchObject([{ text: "From a page.", mediaIds: [created.mediaId] }])
 
+    const streamed = await page.evaluate(async (options) => {
+      const { media } = window.sdk.createPlaza({ ...options, retry: false })
+      const bytes = new Uint8Array(10)
+      const stream = () => new Blob([bytes]).stream()
+      const sent: Array<number> = []
+      const ids = [
+        await media.upload({ fileName: "a.png", content: bytes, onProgress: (count) => sent.push(count) }),
+        await media.upload({ fileName: "b.png", content: stream() }),
+        await media.upload({ fileName: "c.png", content: stream })
+      ].map(({ mediaId }) => mediaId)
+      return { ids, last: sent.at(-1) }
+    }, options)
+    expect(streamed.last).toBe(10)
+    const stored = (await sandbox.state()).media.filter(({ id }) => streamed.ids.includes(id))
+    expect(stored.map(({ name, size }) => [name, size])).toEqual([["a.png", 10], ["b.png", 10], ["c.png", 10]])
+
     const failed = await page.evaluate(async (options) => {
       const { Conflict, NotFound, createPlaza, isPlazaError } = window.sdk
       const shipment = { carrier: "Post", trackingNumber: "1" }
