@@ -1,5 +1,5 @@
 /** The exit codes of the worker's own errors. `ExitCode` of cli-kit has the others. */
-import type { ExitCode } from "@plaza/cli-kit/ExitCode"
+import type { ExitCode } from "@plaza-legacy/cli-kit/ExitCode"
 import * as Predicate from "effect/Predicate"
 
 const byTag: Readonly<Record<string, ExitCode>> = {

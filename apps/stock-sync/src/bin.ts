@@ -1,6 +1,6 @@
 /** The entry of the `plaza-stock-sync` executable. */
-import * as CommandLine from "@plaza/cli-kit/CommandLine"
-import * as Program from "@plaza/cli-kit/Program"
+import * as CommandLine from "@plaza-legacy/cli-kit/CommandLine"
+import * as Program from "@plaza-legacy/cli-kit/Program"
 import * as Effect from "effect/Effect"
 import * as Cli from "./Cli.ts"
 

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Help } from "@plaza/cli-kit"
+import { Help } from "@plaza-legacy/cli-kit"
 import { Config, ConfigProvider, Duration, Effect, Either } from "effect"
 import * as Cli from "../src/Cli.ts"
 import { config, configured, variables } from "../src/config/Configuration.ts"

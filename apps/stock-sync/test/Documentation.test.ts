@@ -1,7 +1,7 @@
 /** The tables of the operator's documentation, the dashboard and the alerts name what the program has: options, variables, defaults, metrics, events. */
 import { describe, expect, it } from "@effect/vitest"
+import { Help } from "@plaza-legacy/cli-kit"
 import { Metrics as ClientMetrics } from "@plaza-legacy/client"
-import { Help } from "@plaza/cli-kit"
 import { Duration, Effect, Metric, Option, Predicate } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { parse } from "yaml"

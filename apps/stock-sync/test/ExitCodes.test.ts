@@ -1,5 +1,5 @@
-import { CliError, ExitCode } from "@plaza/cli-kit"
-import { SourceError } from "@plaza/tabular/SourceError"
+import { CliError, ExitCode } from "@plaza-legacy/cli-kit"
+import { SourceError } from "@plaza-legacy/tabular/SourceError"
 import { describe, expect, it } from "vitest"
 import { Incomplete, ServiceUnavailable } from "../src/commands/OnceReport.ts"
 import { NotQuarantined } from "../src/commands/Retry.ts"

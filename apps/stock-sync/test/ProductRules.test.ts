@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza-legacy/domain"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } from "effect"
 import * as Open from "../src/source/Open.ts"
 import * as ProductRules from "../src/source/ProductRules.ts"

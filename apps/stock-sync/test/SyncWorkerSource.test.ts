@@ -1,7 +1,7 @@
 /** What the engine does with a source that fails, is implausible, or leaves products out. */
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza-legacy/domain"
-import { SourceError } from "@plaza/tabular/SourceError"
+import { SourceError } from "@plaza-legacy/tabular/SourceError"
 import { Effect, Either } from "effect"
 import { SourceUnreachable } from "../src/source/Source.ts"
 import { held } from "./support/sandbox.ts"

@@ -1,6 +1,6 @@
 /** `adopt`: binds the ledger to the new address or the new key of its account. */
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import { Settings as ClientSettings } from "@plaza-legacy/client"
-import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** `confirm`: lets the next read accept a held snapshot. Works beside a running worker. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
 import { Ledger } from "../ledger/Ledger.ts"

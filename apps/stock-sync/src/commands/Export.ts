@@ -1,5 +1,5 @@
 /** `export`: writes each product of the ledger as one JSON object a line. Works beside a running worker. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Ledger } from "../ledger/Ledger.ts"

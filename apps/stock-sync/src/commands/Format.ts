@@ -1,6 +1,7 @@
 /** Ledger entries, rows and snapshots as text and as JSON. */
-import { Output } from "@plaza/cli-kit/Output"
-import type * as Table from "@plaza/cli-kit/Table"
+import { Output } from "@plaza-legacy/cli-kit/Output"
+import { Streams } from "@plaza-legacy/cli-kit/Streams"
+import type * as Table from "@plaza-legacy/cli-kit/Table"
 import * as Chunk from "effect/Chunk"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -23,12 +24,14 @@ const maxRows = 200
 export const collect = <A, E>(stream: Stream.Stream<A, E>, json: boolean): Effect.Effect<ReadonlyArray<A>, E> =>
   Effect.map(Stream.runCollect(json ? stream : Stream.take(stream, maxRows + 1)), Chunk.toReadonlyArray)
 
-/** Writes a table below a title, if it has rows. A note follows a table that is cut off. */
+/** Writes a table below a title, if it has rows. Several columns have a header in a pipe too. A note follows a table that is cut off. */
 export const titled = (title: string, columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) =>
   Effect.gen(function*() {
     if (rows.length === 0) return
     const output = yield* Output
     yield* output.text(`\n${title}`)
+    const { stdout } = yield* Streams
+    if (!stdout.isTerminal && columns.length > 1) yield* output.text(columns.map(({ head }) => head).join("\t"))
     yield* output.table(columns, rows.slice(0, maxRows))
     if (rows.length > maxRows) yield* output.text("… and more: --json lists all of them")
   })

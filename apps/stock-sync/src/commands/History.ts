@@ -1,5 +1,5 @@
 /** `history`: prints past requests with time, reason and response. Works beside a running worker. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Stream from "effect/Stream"

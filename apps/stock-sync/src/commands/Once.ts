@@ -1,6 +1,6 @@
 /** `once`: runs the worker until nothing is due. */
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import { Settings as ClientSettings } from "@plaza-legacy/client"
-import { Output } from "@plaza/cli-kit/Output"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

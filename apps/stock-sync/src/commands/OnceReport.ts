@@ -1,6 +1,6 @@
 /** The figures that `once` prints, and its failure if the service did not confirm every row of the source. */
-import { Explained } from "@plaza/cli-kit/CliError"
-import { Output } from "@plaza/cli-kit/Output"
+import { Explained } from "@plaza-legacy/cli-kit/CliError"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

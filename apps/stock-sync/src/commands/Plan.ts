@@ -1,5 +1,5 @@
 /** `plan`: prints what would be sent, in which order, and what would be held. Works on a copy of the ledger and sends nothing. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"

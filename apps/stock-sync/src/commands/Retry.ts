@@ -1,6 +1,6 @@
 /** `retry`: makes quarantined products, or named uncertain ones, due at once. Sends nothing itself, and works beside a running worker. */
-import { Output } from "@plaza/cli-kit/Output"
-import { quoted } from "@plaza/tabular/Quoted"
+import { Output } from "@plaza-legacy/cli-kit/Output"
+import { quoted } from "@plaza-legacy/tabular/Quoted"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

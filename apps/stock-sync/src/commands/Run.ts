@@ -1,6 +1,6 @@
 /** `run`: keeps the store equal to the source until it is stopped. */
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import { Settings as ClientSettings } from "@plaza-legacy/client"
-import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LedgerSettings from "../config/LedgerSettings.ts"

@@ -1,5 +1,5 @@
 /** A progress bar for the products that are due once the source was read. */
-import { Progress } from "@plaza/cli-kit/Progress"
+import { Progress } from "@plaza-legacy/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { Ledger } from "../ledger/Ledger.ts"

@@ -1,5 +1,5 @@
 /** `status`: prints the state of the products in the ledger. Sends nothing, and works beside a running worker. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { EntryState } from "../ledger/Entry.ts"

@@ -1,5 +1,5 @@
 /** The source of the commands that read it once. A wait for it is a note, because it can take a minute. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Open from "../source/Open.ts"

@@ -1,7 +1,7 @@
 /** Reads the settings of a TOML or JSON file. */
 import * as FileSystem from "@effect/platform/FileSystem"
-import { nearest } from "@plaza/cli-kit/ArgvLexer"
-import { UsageError } from "@plaza/cli-kit/CliError"
+import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

@@ -1,8 +1,8 @@
 /** Puts the config file below the environment, and rejects variables and names that are not settings. */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { nearest } from "@plaza/cli-kit/ArgvLexer"
-import { UsageError } from "@plaza/cli-kit/CliError"
-import * as SecretFile from "@plaza/cli-kit/SecretFile"
+import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import * as SecretFile from "@plaza-legacy/cli-kit/SecretFile"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"

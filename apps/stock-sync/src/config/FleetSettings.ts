@@ -1,5 +1,5 @@
 /** The settings of a runner of a fleet. Those of its accounts are in the fleet's database. */
-import type { UsageError } from "@plaza/cli-kit/CliError"
+import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import type { ConfigError } from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

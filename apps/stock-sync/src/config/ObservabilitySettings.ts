@@ -1,8 +1,8 @@
 /** The settings of the log, the status page, the webhook and OTLP. */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import * as SecretFile from "@plaza-legacy/cli-kit/SecretFile"
 import { Settings } from "@plaza-legacy/client"
-import type { UsageError } from "@plaza/cli-kit/CliError"
-import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"

@@ -3,9 +3,9 @@
  * variable, the default in the help and the place in an error message derive from the option.
  */
 import * as Options from "@effect/cli/Options"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import { excerpt } from "@plaza-legacy/cli-kit/Text"
 import { Durations } from "@plaza-legacy/client"
-import { UsageError } from "@plaza/cli-kit/CliError"
-import { excerpt } from "@plaza/cli-kit/Text"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 /** The settings that name a source and say how it is read. */
-import * as Format from "@plaza/tabular/Format"
+import * as Format from "@plaza-legacy/tabular/Format"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"

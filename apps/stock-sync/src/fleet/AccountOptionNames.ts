@@ -1,5 +1,5 @@
 /** The names of the options of an account: those of the single-store worker, without those of its process. */
-import { nearest } from "@plaza/cli-kit/ArgvLexer"
+import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
 import * as Option from "effect/Option"
 import * as FleetSettings from "../config/FleetSettings.ts"
 import * as LedgerSettings from "../config/LedgerSettings.ts"

@@ -3,9 +3,9 @@
  * variable and no config file of the process applies to an account.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import { Settings as ClientSettings } from "@plaza-legacy/client"
 import * as ApiKey from "@plaza-legacy/domain/ApiKey"
-import type { UsageError } from "@plaza/cli-kit/CliError"
 import * as Array from "effect/Array"
 import * as Cache from "effect/Cache"
 import * as ConfigError from "effect/ConfigError"

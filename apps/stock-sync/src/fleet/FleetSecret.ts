@@ -3,8 +3,8 @@
  * variable, after a comma, opens what an earlier secret sealed, until `fleet migrate` has sealed it anew.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { UsageError } from "@plaza/cli-kit/CliError"
-import * as SecretFile from "@plaza/cli-kit/SecretFile"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import * as SecretFile from "@plaza-legacy/cli-kit/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

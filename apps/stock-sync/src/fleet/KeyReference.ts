@@ -3,7 +3,7 @@
  * never holds a key in the clear, so it may be printed, except for the content of a sealed one.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import { nearest } from "@plaza/cli-kit/ArgvLexer"
+import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,5 +1,5 @@
 /** The sealed secrets of all accounts: whether the secret of this process opens them, and sealing them anew under another one. */
-import { UsageError } from "@plaza/cli-kit/CliError"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

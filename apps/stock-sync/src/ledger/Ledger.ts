@@ -4,7 +4,7 @@
  */
 import type { StockPriority } from "@plaza-legacy/client"
 import type { ProductId } from "@plaza-legacy/domain/Ids"
-import type { SourceError } from "@plaza/tabular/SourceError"
+import type { SourceError } from "@plaza-legacy/tabular/SourceError"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

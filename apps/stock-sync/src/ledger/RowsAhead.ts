@@ -1,5 +1,5 @@
 /** Reads the first rows of a source before the ledger is used for them, so that a snapshot of usual size is known as a whole. */
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

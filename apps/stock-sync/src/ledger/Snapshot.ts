@@ -1,5 +1,5 @@
 /** Snapshots of the source as the ledger receives, applies and holds them. */
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"

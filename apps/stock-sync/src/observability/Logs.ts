@@ -1,6 +1,6 @@
 /** The logger: one line for each event on standard error, as text or as JSON. */
-import { Streams } from "@plaza/cli-kit/Streams"
-import * as Text from "@plaza/cli-kit/Text"
+import { Streams } from "@plaza-legacy/cli-kit/Streams"
+import * as Text from "@plaza-legacy/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"

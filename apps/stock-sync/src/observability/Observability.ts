@@ -2,8 +2,8 @@
  * Combines the log, the status page with health, readiness and metrics, the webhook and OTLP. They read the worker's state and its ledger,
  * and change neither. Each part is loaded only if a setting asks for it.
  */
-import type { UsageError } from "@plaza/cli-kit/CliError"
-import type { Streams } from "@plaza/cli-kit/Streams"
+import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import type { Streams } from "@plaza-legacy/cli-kit/Streams"
 import type { ConfigError } from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

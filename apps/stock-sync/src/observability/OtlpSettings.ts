@@ -1,5 +1,5 @@
 /** The standard OpenTelemetry variables (default: no export). Does not load the exporter. */
-import { UsageError } from "@plaza/cli-kit/CliError"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"

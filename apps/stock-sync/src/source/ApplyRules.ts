@@ -1,6 +1,6 @@
 /** Applies product rules to the snapshots of a source. An edit of the rules file applies to the next snapshot. */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"

@@ -1,7 +1,7 @@
 /** A file as a source. It is read whole or not at all, and opened again when it changes. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Format from "@plaza/tabular/Format"
+import * as Format from "@plaza-legacy/tabular/Format"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** A source whose rows end. One without an end, such as the mistake of a query, would fill the disk of the ledger. */
-import * as SourceError from "@plaza/tabular/SourceError"
+import * as SourceError from "@plaza-legacy/tabular/SourceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -3,7 +3,7 @@
  * a product's rows. Pure.
  */
 import type { ProductId } from "@plaza-legacy/domain/Ids"
-import type { RejectedRow, Row, ValidRow } from "@plaza/tabular/Stock"
+import type { RejectedRow, Row, ValidRow } from "@plaza-legacy/tabular/Stock"
 
 /** How a stock value is reduced. */
 export interface Adjustment {

@@ -1,9 +1,9 @@
 /** Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`. */
 import { ProductId } from "@plaza-legacy/domain/Ids"
-import * as Csv from "@plaza/tabular/Csv"
-import * as Identity from "@plaza/tabular/Identity"
-import type { RowSchema } from "@plaza/tabular/RowSchema"
-import * as SourceError from "@plaza/tabular/SourceError"
+import * as Csv from "@plaza-legacy/tabular/Csv"
+import * as Identity from "@plaza-legacy/tabular/Identity"
+import type { RowSchema } from "@plaza-legacy/tabular/RowSchema"
+import * as SourceError from "@plaza-legacy/tabular/SourceError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -1,8 +1,8 @@
 /**
  * The `Source` service provides stock values. A source opens snapshots of rows and emits when to open the next one.
  */
-import type { SourceError } from "@plaza/tabular/SourceError"
-import type { Row } from "@plaza/tabular/Stock"
+import type { SourceError } from "@plaza-legacy/tabular/SourceError"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"

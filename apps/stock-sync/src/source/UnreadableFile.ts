@@ -1,6 +1,6 @@
 /** File system errors as failures of a source. */
 import type { PlatformError } from "@effect/platform/Error"
-import { SourceError } from "@plaza/tabular/SourceError"
+import { SourceError } from "@plaza-legacy/tabular/SourceError"
 
 export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 

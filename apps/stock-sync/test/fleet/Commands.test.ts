@@ -1,7 +1,7 @@
 /** The commands that messages name, as a shell and the program read them. */
 import { describe, expect, it } from "@effect/vitest"
-import { Help } from "@plaza/cli-kit"
-import * as ArgvLexer from "@plaza/cli-kit/ArgvLexer"
+import { Help } from "@plaza-legacy/cli-kit"
+import * as ArgvLexer from "@plaza-legacy/cli-kit/ArgvLexer"
 import { FastCheck } from "effect"
 import { execFileSync } from "node:child_process"
 import * as Cli from "../../src/Cli.ts"

@@ -4,8 +4,8 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
+import { Output, Streams } from "@plaza-legacy/cli-kit"
 import * as Postgres from "@plaza-legacy/testing/Postgres"
-import { Output, Streams } from "@plaza/cli-kit"
 import { ConfigProvider, Duration, Effect, Exit, Layer, Logger, LogLevel, Redacted } from "effect"
 import * as Migrate from "../../src/commands/fleet/Migrate.ts"
 import * as Run from "../../src/commands/fleet/Run.ts"

@@ -1,8 +1,8 @@
 /** The connections of a runner: how many its ledgers use, and in which state they leave them. */
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
+import { SourceError } from "@plaza-legacy/tabular/SourceError"
 import * as Postgres from "@plaza-legacy/testing/Postgres"
-import { SourceError } from "@plaza/tabular/SourceError"
 import { Deferred, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { ledgerConnections } from "../../src/fleet/FleetDatabase.ts"

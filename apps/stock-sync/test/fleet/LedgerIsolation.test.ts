@@ -1,6 +1,6 @@
 /** Accounts in shared tables do not disturb each other: each ends as it would alone in a database. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { Duration, Effect, FastCheck, Option, Redacted, Stream, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Ledger, Send } from "../../src/ledger/Ledger.ts"

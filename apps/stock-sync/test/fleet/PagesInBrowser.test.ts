@@ -1,7 +1,7 @@
 /** The pages of a fleet in a real Chromium, served on a port: accessibility, layout, search without scripts, and hostile texts. */
 import { assert, describe, layer as suite } from "@effect/vitest"
+import { Streams } from "@plaza-legacy/cli-kit"
 import * as Browser from "@plaza-legacy/testing/Browser"
-import { Streams } from "@plaza/cli-kit"
 import { Effect, Layer, LogLevel, Option, Ref, type Scope } from "effect"
 import type { FleetDatabase } from "../../src/fleet/FleetDatabase.ts"
 import type { AccountActivity, RunnerState } from "../../src/fleet/FleetRunner.ts"

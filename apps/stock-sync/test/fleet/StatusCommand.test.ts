@@ -1,6 +1,6 @@
 /** What `fleet status` prints. */
 import { describe, expect, it } from "@effect/vitest"
-import { Output, Streams } from "@plaza/cli-kit"
+import { Output, Streams } from "@plaza-legacy/cli-kit"
 import { Effect, Layer, Option, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import * as Status from "../../src/commands/fleet/Status.ts"
@@ -17,7 +17,7 @@ const printed = (id: Option.Option<string>, json: boolean) =>
     const stdout: Array<string> = []
     return Status.run(id).pipe(
       Effect.provide(Layer.merge(
-        Layer.provide(Output.layer({ json, quiet: false }), Streams.layerTest({ stdout, stderr: [] })),
+        Layer.provideMerge(Output.layer({ json, quiet: false }), Streams.layerTest({ stdout, stderr: [] })),
         FleetLedgerLive.layer
       )),
       Effect.map(() => stdout.join(""))

@@ -2,7 +2,7 @@
  * Commands as the program runs them, in this process: arguments, variables, output and exit code, without the start of a process. Standard
  * input is that of the tests, so a command that reads it requires `program.ts`.
  */
-import { CommandLine, Program, Streams } from "@plaza/cli-kit"
+import { CommandLine, Program, Streams } from "@plaza-legacy/cli-kit"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { chdir, cwd as currentFolder } from "node:process"
 import * as Cli from "../../src/Cli.ts"

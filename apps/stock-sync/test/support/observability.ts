@@ -1,5 +1,5 @@
 /** Log, status page and collector as the program puts them together, in real time; log lines go into an array. */
-import { Streams } from "@plaza/cli-kit"
+import { Streams } from "@plaza-legacy/cli-kit"
 import { Duration, Effect, Layer, LogLevel, Option } from "effect"
 import * as CurrentLedger from "../../src/ledger/CurrentLedger.ts"
 import * as Observability from "../../src/observability/Observability.ts"

@@ -1,7 +1,7 @@
 /** `fleet accounts`: lists, adds, changes and removes the accounts of a fleet. */
-import { UsageError } from "@plaza/cli-kit/CliError"
-import { Output } from "@plaza/cli-kit/Output"
-import * as Prompt from "@plaza/cli-kit/Prompt"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import { Output } from "@plaza-legacy/cli-kit/Output"
+import * as Prompt from "@plaza-legacy/cli-kit/Prompt"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** `fleet migrate`: creates or updates the tables of a fleet, and seals anew what an earlier secret sealed. Safe beside runners. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

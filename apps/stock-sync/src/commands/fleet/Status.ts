@@ -1,5 +1,5 @@
 /** `fleet status`: prints the state of a fleet, or of one of its accounts, from its database. Works beside running runners. */
-import { Output } from "@plaza/cli-kit/Output"
+import { Output } from "@plaza-legacy/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

@@ -2,7 +2,7 @@
  * What an operator sees of a running runner: its row in the database, metrics, and the pages on a port. It reads the runner's state and the
  * database, and changes neither accounts nor ledgers.
  */
-import type { UsageError } from "@plaza/cli-kit/CliError"
+import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

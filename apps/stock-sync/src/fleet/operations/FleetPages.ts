@@ -1,5 +1,5 @@
 /** The pages of a fleet: its accounts and runners, one account, and failures. Rendered on the server; they work without scripts. */
-import * as Text from "@plaza/cli-kit/Text"
+import * as Text from "@plaza-legacy/cli-kit/Text"
 import * as DateTime from "effect/DateTime"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

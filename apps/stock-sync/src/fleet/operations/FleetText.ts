@@ -1,5 +1,5 @@
 /** Ids and messages of accounts for people. An id is arbitrary text: it may contain markup and characters that reverse the writing direction. */
-import * as Text from "@plaza/cli-kit/Text"
+import * as Text from "@plaza-legacy/cli-kit/Text"
 import { type Html, html } from "../../observability/Html.ts"
 
 /** A text of somebody else within a sentence of ours. */

@@ -1,5 +1,5 @@
 /** The address of the next page: by a `Link` header (RFC 8288) or by a cursor. */
-import * as Link from "@plaza/tabular/Link"
+import * as Link from "@plaza-legacy/tabular/Link"
 
 /** The target of the first link with the relation `next`, which may be relative. */
 export const ofLink = (value: string): string | undefined => Link.parse(value).find(({ relations }) => relations.includes("next"))?.target

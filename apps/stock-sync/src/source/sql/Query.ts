@@ -1,8 +1,8 @@
 /** The result of a query as a source, for all databases. The query must be one SELECT and can't change the database. */
 import type { SqlError } from "@effect/sql/SqlError"
-import { decodeFields } from "@plaza/tabular/Fields"
-import { quoted } from "@plaza/tabular/Quoted"
-import * as SourceError from "@plaza/tabular/SourceError"
+import { decodeFields } from "@plaza-legacy/tabular/Fields"
+import { quoted } from "@plaza-legacy/tabular/Quoted"
+import * as SourceError from "@plaza-legacy/tabular/SourceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
  * The stock of a shop in an inventory system (sold, sold out, refilled, recounted), as a source that reports its changes.
  */
 import { ProductId } from "@plaza-legacy/domain/Ids"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { Effect, Option, Queue, Random, Stream } from "effect"
 import type { Source } from "../../../src/source/Source.ts"
 

@@ -1,6 +1,6 @@
 /** Which snapshots a ledger holds, and what becomes of products that are missing, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { Duration, Effect, Option, Stream, TestClock } from "effect"
 import type { Ledger } from "../../../src/ledger/Ledger.ts"
 import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.ts"

@@ -4,7 +4,7 @@
  * showed another stock.
  */
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { mismatchTag } from "../../../src/ledger/Entry.ts"
 import { Ledger, type Send } from "../../../src/ledger/Ledger.ts"

@@ -1,6 +1,6 @@
 /** Rules apply to the sum of a product's rows, in every ledger: the wanted stock is compared with a plain model. */
 import { expect, it } from "@effect/vitest"
-import type { Row } from "@plaza/tabular/Stock"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { Duration, Effect, FastCheck, Option, Stream } from "effect"
 import * as ApplyRules from "../../../src/source/ApplyRules.ts"
 import type { Adjustment, ProductRule } from "../../../src/source/ProductRules.ts"

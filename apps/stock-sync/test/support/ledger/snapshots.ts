@@ -1,6 +1,6 @@
 /** What a ledger takes of a snapshot and what it keeps, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { SourceError } from "@plaza/tabular/SourceError"
+import { SourceError } from "@plaza-legacy/tabular/SourceError"
 import { Effect, FastCheck, Stream, TestClock } from "effect"
 import { utc } from "../utc.ts"
 import {

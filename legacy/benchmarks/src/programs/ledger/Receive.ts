@@ -6,12 +6,12 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as SqliteClient from "@plaza-legacy/client/sqlite"
 import { ProductId } from "@plaza-legacy/domain/Ids"
+import type { Row } from "@plaza-legacy/tabular/Stock"
 import { onRequest } from "@plaza/benchmarks/programs/ChildProtocol"
 import type { Task } from "@plaza/benchmarks/programs/ledger/Task"
 import { Ledger, type LedgerOptions } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
 import type { SnapshotPolicy } from "@plaza/stock-sync/ledger/Snapshot"
-import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 
 const chunk = 1_000

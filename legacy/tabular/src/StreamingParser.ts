@@ -1,0 +1,34 @@
+/** Runs a stateful parser over a stream of bytes. Gzip, text decoding and each format are such parsers. */
+import type * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { SourceError } from "./SourceError.ts"
+
+/** A parser of one stream. It keeps state between chunks. */
+export interface Parser<Row> {
+  /** The rows that are complete with this chunk. */
+  readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<Row>, SourceError>
+  /** The rows that remain when the stream has ended. */
+  readonly end: Effect.Effect<ReadonlyArray<Row>, SourceError>
+}
+
+/** Decodes the bytes of a format into rows. */
+export type Decoder<Row> = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Row, E | SourceError, R>
+
+/** A decoder that makes a new parser for each run of the stream. */
+export const decode = <Row>(make: () => Parser<Row>): Decoder<Row> => (bytes) =>
+  Stream.suspend(() => {
+    const parser = make()
+    return bytes.pipe(
+      Stream.mapEffect((chunk) => parser.push(chunk)),
+      Stream.concat(Stream.suspend(() => Stream.fromEffect(parser.end))),
+      Stream.mapConcat((rows) => rows)
+    )
+  })
+
+/** The same bytes in chunks of at most `size` bytes. */
+export const rechunk = (size: number) =>
+  Stream.mapConcat((chunk: Uint8Array): ReadonlyArray<Uint8Array> =>
+    chunk.length <= size
+      ? [chunk]
+      : Array.from({ length: Math.ceil(chunk.length / size) }, (_, index) => chunk.subarray(index * size, (index + 1) * size))
+  )

@@ -1,0 +1,55 @@
+/**
+ * The exports of shops, spreadsheets and inventory systems, in chunks of any size.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Format from "@plaza-legacy/tabular/Format"
+import * as SourceError from "@plaza-legacy/tabular/SourceError"
+import * as Stock from "@plaza-legacy/tabular/Stock"
+import { Effect, Either } from "effect"
+import { type Feed, sections } from "./support/feeds.ts"
+import { all, inChunks } from "./support/reading.ts"
+
+const optionNames = { id: "--id-column", stock: "--stock-column" }
+
+const read = (feed: Feed, chunks: number) =>
+  Effect.gen(function*() {
+    const cursors: Array<string> = []
+    const { content, delimiter, file, format, idColumn = "productId", items, negative = "reject", pages, stockColumn = "stock" } = feed
+    const rows = yield* Effect.either(all(
+      Format.rows(format ?? Format.ofName(file), Stock.schema({ idColumn, stockColumn }, optionNames, { negative }), {
+        source: file,
+        delimiter,
+        items,
+        acceptPartial: { names: [], option: (name) => `--accept-partial ${name}` },
+        itemsOption: "--items",
+        formatOption: "--format",
+        onNextCursor: pages && ((cursor) => cursors.push(cursor))
+      })(inChunks(content, chunks))
+    ))
+    if (Either.isLeft(rows)) {
+      const { line, message } = rows.left
+      const end = "; no row of it was used"
+      expect(rows.left).toBeInstanceOf(SourceError.SourceError)
+      expect(message).toMatch(new RegExp(`^${file}${line === undefined ? "" : `, line ${line}`}: .*${end}$`))
+      return { taken: [], rejected: [], refused: message.slice(message.indexOf(": ") + 2, -end.length), nextCursor: cursors[0] }
+    }
+    return {
+      taken: rows.right.flatMap((row) =>
+        row._tag === "Valid" ? [row.negative === undefined ? [row.productId, row.stock] : [row.productId, row.stock, row.negative]] : []
+      ),
+      rejected: rows.right.flatMap((row) => row._tag === "Rejected" ? [[row.line, row.reason]] : []),
+      refused: undefined,
+      nextCursor: cursors[0]
+    }
+  })
+
+for (const [title, feeds] of sections) {
+  describe(`exports: ${title}`, () => {
+    for (const feed of feeds) {
+      const { nextCursor, refused, rejected = [], taken = [] } = feed
+      it.effect(`decodes ${feed.name}`, () =>
+        Effect.forEach([1, 7, 100_000], (chunks) =>
+          Effect.map(read(feed, chunks), (found) => expect(found).toEqual({ taken, rejected, refused, nextCursor }))))
+    }
+  })
+}
