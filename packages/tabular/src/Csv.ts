@@ -95,7 +95,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   }
 
   get end(): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
-    return Effect.gen(this, function*() {
+    return Effect.gen({ self: this }, function*() {
       const first = this.parser === undefined ? yield* this.start(this.header() ?? Buffer.from(this.head).toString("utf8")) : []
       const last = this.parser === undefined ? [] : yield* this.finish(this.parser)
       if (this.layout === undefined) return yield* this.fail("it is empty")
@@ -103,7 +103,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
         return yield* this.fail(`it has a header and no rows, which is ${this.schema.empty}`)
       }
       const cut = this.cut()
-      if (cut !== undefined) return yield* Effect.fail(cut)
+      if (cut !== undefined) return yield* cut
       return [...first, ...last]
     })
   }
@@ -144,7 +144,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   }
 
   private step(act: (resume: (error?: Error | null) => void) => void): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
-    return Effect.async<ReadonlyArray<Row>, SourceError.SourceError>((resume) =>
+    return Effect.callback<ReadonlyArray<Row>, SourceError.SourceError>((resume) =>
       act((error) => {
         const rows = this.rows
         this.rows = []

@@ -307,7 +307,7 @@ const relations: ReadonlySet<string> = new Set(["next", "prev", "previous", "fir
 /** The links of a list by their relations, such as `[{ "rel": "next", "href": "..." }]`. */
 const linksOf = (list: ReadonlyArray<unknown>): Fields =>
   Object.fromEntries(list.flatMap((link) =>
-    Predicate.isRecord(link)
+    Predicate.isObject(link)
       ? Object.entries(link).flatMap(([name, relation]) =>
         ["rel", "relation", "type"].includes(normalized(name))
           ? [relation].flat().flatMap((each) => typeof each === "string" ? each.toLowerCase().split(/\s+/) : [])
@@ -344,7 +344,7 @@ const positionOf = (address: string): Position => {
 }
 
 const addressOf = (link: unknown): string | undefined => {
-  const address = Predicate.isRecord(link) ? Object.entries(link).find(([name]) => /^(?:href|ur[li]|link)$/i.test(name))?.[1] : link
+  const address = Predicate.isObject(link) ? Object.entries(link).find(([name]) => /^(?:href|ur[li]|link)$/i.test(name))?.[1] : link
   return typeof address === "string" && /[/?]/.test(address) ? address : undefined
 }
 
@@ -394,7 +394,7 @@ const inspect = (
   for (const [name, value] of Object.entries(fields)) {
     if (name === skipped) continue
     const field = join(path, name)
-    if (Predicate.isRecord(value)) {
+    if (Predicate.isObject(value)) {
       const failures = failuresIn(value)
       if (failures !== undefined) {
         const [failed, number] = failures
@@ -413,7 +413,7 @@ const inspect = (
       if (!isTotal(kind) || count !== undefined) add({ field, kind, number, shown: shownOf(value), items: count ?? 0 })
     } else if (Array.isArray(value)) {
       if (/link/i.test(name)) inspect(linksOf(value), field, count, undefined, add, maxDepth, true)
-    } else if (Predicate.isRecord(value) && depth < maxDepth && (isHeld || holder.test(normalized(name)))) {
+    } else if (Predicate.isObject(value) && depth < maxDepth && (isHeld || holder.test(normalized(name)))) {
       inspect(value, field, count, undefined, add, depth + 1, true)
     }
   }
@@ -428,7 +428,7 @@ const own = (fields: Fields, name: string): unknown => Object.hasOwn(fields, nam
 const countBelow = (value: unknown, rest: ReadonlyArray<string>): number | undefined => {
   if (Array.isArray(value)) return value.length
   const [name, ...further] = rest
-  return name === undefined || !Predicate.isRecord(value) ? undefined : countBelow(own(value, name), further)
+  return name === undefined || !Predicate.isObject(value) ? undefined : countBelow(own(value, name), further)
 }
 
 // Elements of an array repeat the same fields.
@@ -464,7 +464,7 @@ class Collector {
         Object.entries(value).filter(([key, each]) => {
           const name = normalized(key)
           return name.length <= maxNameLength &&
-            (Predicate.isRecord(each) ? pageHolder.test(name) : isAboutPages(name) || counts?.test(name) === true)
+            (Predicate.isObject(each) ? pageHolder.test(name) : isAboutPages(name) || counts?.test(name) === true)
         })
       )
       : value
@@ -476,7 +476,7 @@ class Collector {
     const [name, ...further] = rest
     if (name === undefined) return
     if (Array.isArray(value)) { for (const element of value) this.walk(element, rest, path, true, true) }
-    else if (Predicate.isRecord(value)) {
+    else if (Predicate.isObject(value)) {
       this.object(value, rest, path, inArray, isElement)
       this.walk(own(value, name), further, join(path, name), inArray)
     }
@@ -657,7 +657,7 @@ const isKnown = (written: string): boolean => {
 const parseObject = (text: string): Fields | undefined => {
   try {
     const value: unknown = JSON.parse(text)
-    return Predicate.isRecord(value) ? value : undefined
+    return Predicate.isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import type { RowSchema } from "./RowSchema.ts"
 
 // Own properties only: every object has `constructor` and the like, which the source did not write.
-const own = (value: unknown, name: string): unknown => Predicate.isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+const own = (value: unknown, name: string): unknown => Predicate.isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
 /** The value of the literal name. If there is none and the name has dots, the value at that path. */
 const valueAt = (object: { readonly [name: string]: unknown }, name: string): unknown =>
@@ -11,10 +11,10 @@ const valueAt = (object: { readonly [name: string]: unknown }, name: string): un
 
 /** Whether a value has a field for at least one of the columns. */
 export const hasColumn = <Row>({ columns }: RowSchema<Row>, value: unknown): boolean =>
-  Predicate.isRecord(value) && columns.some(({ name }) => valueAt(value, name) !== undefined)
+  Predicate.isObject(value) && columns.some(({ name }) => valueAt(value, name) !== undefined)
 
 /** Decodes one object. A column may be a path of names with dots between them, such as `inventory.available`. */
 export const decodeFields = <Row>(schema: RowSchema<Row>, line: number, value: unknown): Row =>
-  Predicate.isRecord(value)
+  Predicate.isObject(value)
     ? schema.decode(line, schema.columns.map(({ name }) => valueAt(value, name)))
     : schema.reject(line, undefined, "it is not an object with names and values")

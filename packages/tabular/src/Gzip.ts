@@ -83,7 +83,7 @@ class Parser implements StreamingParser.Parser<Uint8Array> {
   }
 
   private step(act: (done: () => void) => void): Effect.Effect<ReadonlyArray<Uint8Array>, SourceError.SourceError> {
-    return Effect.async((resume) => {
+    return Effect.callback((resume) => {
       this.settle = () => {
         const { decompressed } = this
         this.decompressed = []

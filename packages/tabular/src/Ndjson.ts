@@ -1,7 +1,7 @@
 /** Decodes NDJSON, one JSON object per line, in constant memory. A line that is not JSON is a rejected row. */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as AcceptPartial from "./AcceptPartial.ts"
 import * as Envelope from "./Envelope.ts"
 import { isErrorText } from "./ErrorText.ts"
@@ -70,7 +70,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   get end(): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
     return Effect.suspend(() => {
       const last = `${this.rest()}${this.decoder.decode()}`
-      if (this.hasRows && last.trimStart().startsWith("{") && Either.isLeft(parse(last))) {
+      if (this.hasRows && last.trimStart().startsWith("{") && Result.isFailure(parse(last))) {
         return this.fail("the last line is an incomplete JSON object: the source is truncated", this.line + 1)
       }
       return Effect.filterOrElse(this.decodeLines([last]), () => this.hasRows || this.schema.empty === undefined,
@@ -102,9 +102,9 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       this.last = undefined
       return false
     }
-    if (Predicate.isRecord(value) && this.evidence.length < maxEvidence) this.evidence.push(...Envelope.ofObject(value))
+    if (Predicate.isObject(value) && this.evidence.length < maxEvidence) this.evidence.push(...Envelope.ofObject(value))
     const isAccepted = AcceptPartial.accepts(acceptPartial, "error-text")
-    const isMessage = !Predicate.isRecord(value) && isErrorText(text)
+    const isMessage = !Predicate.isObject(value) && isErrorText(text)
     this.last = this.rows === 0 || (isMessage && isAccepted) ? undefined : { line: this.line, text }
     return isMessage && !isAccepted
   }
@@ -127,7 +127,7 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
       }
       this.hasRows = true
       const value = parse(text)
-      if (this.observe(text, Either.getOrUndefined(value))) {
+      if (this.observe(text, Result.getOrUndefined(value))) {
         return this.fail(
           AcceptPartial.cutRefusal(this.options.acceptPartial, "error-text",
             `${quoted(text.trim())} is an error message, so rows may be missing`),
@@ -135,7 +135,9 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
         )
       }
       rows.push(
-        Either.isLeft(value) ? this.schema.reject(this.line, undefined, value.left) : decodeFields(this.schema, this.line, value.right)
+        Result.isFailure(value)
+          ? this.schema.reject(this.line, undefined, value.failure)
+          : decodeFields(this.schema, this.line, value.success)
       )
     }
     return Effect.succeed(rows)
@@ -146,8 +148,8 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
   }
 }
 
-const parse = (text: string): Either.Either<unknown, string> =>
-  Either.try({
+const parse = (text: string): Result.Result<unknown, string> =>
+  Result.try({
     try: (): unknown => JSON.parse(text),
     catch: () => `${quoted(text.trim())} is not JSON`
   })

@@ -1,6 +1,6 @@
 /** The schema of rows with an order, its carrier and its tracking number. */
-import { OrderId } from "@plaza-legacy/domain/Ids"
-import * as Either from "effect/Either"
+import { OrderId } from "@plaza/domain/Ids"
+import * as Result from "effect/Result"
 import * as CellText from "./CellText.ts"
 import * as Identity from "./Identity.ts"
 import { quoted } from "./Quoted.ts"
@@ -33,16 +33,16 @@ const rounded = /^\d([.,]\d+)?[eE]\+?\d+$/
 // A name may start with an apostrophe ('t Hart). Before a number it is the text mark of a spreadsheet.
 const isMarked = (text: string): boolean => /^\S*\d\S*$/.test(text)
 
-const decodeText = (column: string, value: unknown): Either.Either<string, string> => {
-  if (value === undefined || value === null) return Either.left(value === null ? `${column} is null` : `${column} is missing`)
+const decodeText = (column: string, value: unknown): Result.Result<string, string> => {
+  if (value === undefined || value === null) return Result.fail(value === null ? `${column} is null` : `${column} is missing`)
   const written = Identity.textOf(value)
-  if (written === undefined) return Either.left(`${column} is neither a text nor an exact whole number: write it as a text`)
+  if (written === undefined) return Result.fail(`${column} is neither a text nor an exact whole number: write it as a text`)
   const text = CellText.normalize(written, isMarked)
-  if (text === "") return Either.left(`${column} is empty`)
-  if (text.includes("\uFFFD")) return Either.left(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
+  if (text === "") return Result.fail(`${column} is empty`)
+  if (text.includes("\uFFFD")) return Result.fail(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
   return rounded.test(text)
-    ? Either.left(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`)
-    : Either.right(text)
+    ? Result.fail(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`)
+    : Result.succeed(text)
 }
 
 const decodeId = Identity.decoder(OrderId)
@@ -55,15 +55,15 @@ export const schema: RowSchema<Row> = {
   empty: undefined,
   reject,
   decode: (line, [id, carrier, trackingNumber]) =>
-    Either.match(
-      Either.all({
+    Result.match(
+      Result.all({
         orderId: decodeId(idColumn, id),
         carrier: decodeText(carrierColumn, carrier),
         trackingNumber: decodeText(trackingColumn, trackingNumber)
       }),
       {
-        onLeft: (reason) => reject(line, Identity.ofRejected(id), reason),
-        onRight: (row): Row => ({ _tag: "Valid", line, ...row })
+        onFailure: (reason) => reject(line, Identity.ofRejected(id), reason),
+        onSuccess: (row): Row => ({ _tag: "Valid", line, ...row })
       }
     )
 }

@@ -1,14 +1,14 @@
 /** The failure of a source as a whole. */
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
 
 /** The source as a whole can't be read or trusted. None of its rows is used. */
-export class SourceError extends Data.TaggedError("SourceError")<{
+export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
   /** A path, an address without secrets, or "stdin". */
-  readonly source: string
+  source: Schema.String,
   /** The line where reading stopped, if the source has lines. */
-  readonly line: number | undefined
-  readonly message: string
-}> {}
+  line: Schema.UndefinedOr(Schema.Number),
+  message: Schema.String
+}) {}
 
 /** The content of the source is invalid. */
 export const content = (source: string, reason: string, line?: number): SourceError =>

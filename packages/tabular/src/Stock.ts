@@ -1,6 +1,6 @@
 /** The schema of rows with a product and its stock. */
-import { ProductId } from "@plaza-legacy/domain/Ids"
-import * as Either from "effect/Either"
+import { ProductId } from "@plaza/domain/Ids"
+import * as Result from "effect/Result"
 import * as Identity from "./Identity.ts"
 import type { RowSchema } from "./RowSchema.ts"
 import * as StockValue from "./StockValue.ts"
@@ -58,12 +58,12 @@ export const schema = (
     reject,
     decode: (line, [id, value]) => {
       const productId = decodeId(idColumn, id)
-      if (Either.isLeft(productId)) return reject(line, Identity.ofRejected(id), productId.left)
+      if (Result.isFailure(productId)) return reject(line, Identity.ofRejected(id), productId.failure)
       const stock = StockValue.decode(stockColumn, value)
-      if (Either.isRight(stock)) return { _tag: "Valid", line, productId: productId.right, stock: stock.right }
-      return stock.left.negative && negative === "zero"
-        ? { _tag: "Valid", line, productId: productId.right, stock: 0, negative: true }
-        : reject(line, productId.right, stock.left.reason)
+      if (Result.isSuccess(stock)) return { _tag: "Valid", line, productId: productId.success, stock: stock.success }
+      return stock.failure.negative && negative === "zero"
+        ? { _tag: "Valid", line, productId: productId.success, stock: 0, negative: true }
+        : reject(line, productId.success, stock.failure.reason)
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Decodes a stock from a cell or a JSON value. Ambiguous text is rejected, because a wrong stock sells products that are not there.
  */
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import * as CellText from "./CellText.ts"
 import { quoted } from "./Quoted.ts"
 
@@ -22,16 +22,16 @@ const negative = new RegExp(String.raw`^(?:[-\u2212]\s*${number}|${number}\s*[-\
 
 const tooLarge = `over ${Number.MAX_SAFE_INTEGER}, the largest number that can be sent exactly`
 
-const reject = (reason: string, isNegative = false) => Either.left({ reason, negative: isNegative })
+const reject = (reason: string, isNegative = false) => Result.fail({ reason, negative: isNegative })
 
 /** Decodes a stock from text. "12", "012", "12.0" and "12,00" are twelve. Empty text is rejected. */
-export const parse = (column: string, text: string): Either.Either<number, Rejection> => {
+export const parse = (column: string, text: string): Result.Result<number, Rejection> => {
   const value = CellText.normalize(text, (marked) => marked !== "")
   if (value === "") return reject(`${column} is empty, which does not count as zero`)
   const digits = whole.exec(value)?.[1]
   if (digits !== undefined) {
     const stock = Number(digits)
-    return Number.isSafeInteger(stock) ? Either.right(stock) : reject(`${column} ${quoted(value)} is ${tooLarge}`)
+    return Number.isSafeInteger(stock) ? Result.succeed(stock) : reject(`${column} ${quoted(value)} is ${tooLarge}`)
   }
   return negative.test(value)
     ? reject(`${column} ${quoted(value)} is negative`, true)
@@ -58,7 +58,7 @@ const reasonOf = (value: string): string => reasons.find(([pattern]) => pattern.
  * Decodes a stock from a value of JSON or of a database: a number, or text as {@link parse} reads it. `null`, `false` and a missing field
  * are rejected.
  */
-export const decode = (column: string, value: unknown): Either.Either<number, Rejection> => {
+export const decode = (column: string, value: unknown): Result.Result<number, Rejection> => {
   if (typeof value === "string" || typeof value === "bigint") return parse(column, String(value))
   if (typeof value === "number") return decodeNumber(column, value)
   if (value === undefined) return reject(`${column} is missing, which does not count as zero`)
@@ -69,10 +69,10 @@ export const decode = (column: string, value: unknown): Either.Either<number, Re
   )
 }
 
-const decodeNumber = (column: string, value: number): Either.Either<number, Rejection> => {
+const decodeNumber = (column: string, value: number): Result.Result<number, Rejection> => {
   if (Object.is(value, -0)) return reject(`${column} -0 is negative`, true)
   if (value < 0) return reject(`${column} ${value} is negative`, true)
   // Above the largest exact number, JavaScript changes the digits.
   if (value > Number.MAX_SAFE_INTEGER) return reject(`${column} is ${tooLarge}`)
-  return Number.isSafeInteger(value) ? Either.right(value) : reject(`${column} ${value} is not a whole number`)
+  return Number.isSafeInteger(value) ? Result.succeed(value) : reject(`${column} ${value} is not a whole number`)
 }

@@ -20,15 +20,14 @@ export const decode = <Row>(make: () => Parser<Row>): Decoder<Row> => (bytes) =>
     const parser = make()
     return bytes.pipe(
       Stream.mapEffect((chunk) => parser.push(chunk)),
-      Stream.concat(Stream.suspend(() => Stream.fromEffect(parser.end))),
-      Stream.mapConcat((rows) => rows)
+      Stream.concat(Stream.fromEffect(parser.end)),
+      Stream.flattenIterable
     )
   })
 
 /** The same bytes in chunks of at most `size` bytes. */
-export const rechunk = (size: number) =>
-  Stream.mapConcat((chunk: Uint8Array): ReadonlyArray<Uint8Array> =>
+export const rechunk = (size: number) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+  Stream.flattenIterable(Stream.map(bytes, (chunk): ReadonlyArray<Uint8Array> =>
     chunk.length <= size
       ? [chunk]
-      : Array.from({ length: Math.ceil(chunk.length / size) }, (_, index) => chunk.subarray(index * size, (index + 1) * size))
-  )
+      : Array.from({ length: Math.ceil(chunk.length / size) }, (_, index) => chunk.subarray(index * size, (index + 1) * size))))

@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Stock from "@plaza/tabular/Stock"
-import { Effect, Either } from "effect"
+import { Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 import { path, render } from "../scripts/feeds.ts"
 import { type Feed, sections } from "./support/feeds.ts"
@@ -17,7 +17,7 @@ const read = (feed: Feed, chunks: number) =>
   Effect.gen(function*() {
     const cursors: Array<string> = []
     const { content, delimiter, file, format, idColumn = "productId", items, negative = "reject", pages, stockColumn = "stock" } = feed
-    const rows = yield* Effect.either(all(
+    const rows = yield* Effect.result(all(
       Format.rows(format ?? Format.ofName(file), Stock.schema({ idColumn, stockColumn }, optionNames, { negative }), {
         source: file,
         delimiter,
@@ -28,18 +28,18 @@ const read = (feed: Feed, chunks: number) =>
         onNextCursor: pages && ((cursor) => cursors.push(cursor))
       })(inChunks(content, chunks))
     ))
-    if (Either.isLeft(rows)) {
-      const { line, message } = rows.left
+    if (Result.isFailure(rows)) {
+      const { line, message } = rows.failure
       const end = "; no row of it was used"
-      expect(rows.left).toBeInstanceOf(SourceError.SourceError)
+      expect(rows.failure).toBeInstanceOf(SourceError.SourceError)
       expect(message).toMatch(new RegExp(`^${file}${line === undefined ? "" : `, line ${line}`}: .*${end}$`))
       return { taken: [], rejected: [], refused: message.slice(message.indexOf(": ") + 2, -end.length), nextCursor: cursors[0] }
     }
     return {
-      taken: rows.right.flatMap((row) =>
+      taken: rows.success.flatMap((row) =>
         row._tag === "Valid" ? [row.negative === undefined ? [row.productId, row.stock] : [row.productId, row.stock, row.negative]] : []
       ),
-      rejected: rows.right.flatMap((row) => row._tag === "Rejected" ? [[row.line, row.reason]] : []),
+      rejected: rows.success.flatMap((row) => row._tag === "Rejected" ? [[row.line, row.reason]] : []),
       refused: undefined,
       nextCursor: cursors[0]
     }

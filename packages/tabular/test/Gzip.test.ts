@@ -17,7 +17,7 @@ const unpacked = (bytes: Uint8Array, chunkSize = 65_536) =>
       StreamingParser.rechunk(Gzip.chunkSize),
       StreamingParser.decode(() => Gzip.parser("stock.csv.gz")),
       Stream.runForEach((chunk) => Effect.sync(() => sizes.push(chunk.length))),
-      Effect.either
+      Effect.result
     )
     return { end, size: sizes.reduce((sum, size) => sum + size, 0) }
   })
@@ -27,8 +27,8 @@ describe("gzip", () => {
     Effect.gen(function*() {
       const { end, size } = yield* unpacked(gzipSync(Buffer.alloc(200 * mebibyte)))
       expect(end).toMatchObject({
-        _tag: "Left",
-        left: { _tag: "SourceError", message: containing("decompresses to more than 300 times its size") }
+        _tag: "Failure",
+        failure: { _tag: "SourceError", message: containing("decompresses to more than 300 times its size") }
       })
       expect(size).toBeLessThanOrEqual(64 * mebibyte)
     }))
@@ -40,34 +40,34 @@ describe("gzip", () => {
       const text = Buffer.from(Array.from({ length: 350_000 }, (_, id) => row(id)).join(""))
       expect(text.length).toBeGreaterThan(64 * mebibyte)
       const { end, size } = yield* unpacked(gzipSync(text))
-      expect(end._tag).toBe("Right")
+      expect(end._tag).toBe("Success")
       expect(size).toBe(text.length)
     }))
 
   const member = gzipSync("row\n")
   it.effect.each([
-    ["accepts two members", Buffer.concat([member, member]), { _tag: "Right" }, 8],
-    ["accepts padding with zeros", Buffer.concat([member, Buffer.alloc(20)]), { _tag: "Right" }, 4],
+    ["accepts two members", Buffer.concat([member, member]), { _tag: "Success" }, 8],
+    ["accepts padding with zeros", Buffer.concat([member, Buffer.alloc(20)]), { _tag: "Success" }, 4],
     ["refuses data behind padding", Buffer.concat([member, Buffer.alloc(3), member]), {
-      _tag: "Left",
-      left: { message: containing("gzip data") }
+      _tag: "Failure",
+      failure: { message: containing("gzip data") }
     }, 4],
     ["refuses data that is not gzip", Buffer.concat([member, Buffer.from("row\n")]), {
-      _tag: "Left",
-      left: { message: containing("gzip data") }
+      _tag: "Failure",
+      failure: { message: containing("gzip data") }
     }, 4]
   ] as const)("%s, however it is cut", ([, bytes, end, size]) =>
     Effect.gen(function*() {
       for (let chunkSize = 1; chunkSize <= bytes.length; chunkSize++) {
         const result = yield* unpacked(bytes, chunkSize)
         expect([chunkSize, result.end]).toMatchObject([chunkSize, end])
-        if (result.end._tag === "Right") expect(result.size).toBe(size)
+        if (result.end._tag === "Success") expect(result.size).toBe(size)
       }
     }))
 
   it.effect("passes uncompressed bytes through without reading ahead", () =>
     Effect.gen(function*() {
-      expect(yield* unpacked(Buffer.from("productId,stock\n"))).toMatchObject({ end: { _tag: "Right" }, size: 16 })
-      expect(yield* unpacked(Buffer.of(0x1f))).toMatchObject({ end: { _tag: "Right" }, size: 1 })
+      expect(yield* unpacked(Buffer.from("productId,stock\n"))).toMatchObject({ end: { _tag: "Success" }, size: 16 })
+      expect(yield* unpacked(Buffer.of(0x1f))).toMatchObject({ end: { _tag: "Success" }, size: 1 })
     }))
 })

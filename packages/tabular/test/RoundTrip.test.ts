@@ -6,7 +6,8 @@ import * as CellText from "@plaza/tabular/CellText"
 import * as Format from "@plaza/tabular/Format"
 import * as Identity from "@plaza/tabular/Identity"
 import * as Stock from "@plaza/tabular/Stock"
-import { Effect, FastCheck, Stream } from "effect"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { all } from "./support/reading.ts"
 
@@ -20,13 +21,16 @@ const encodings: Readonly<Record<string, (text: string) => Uint8Array>> = {
 }
 
 // Characters with a meaning in one of the formats occur often.
-const character = FastCheck.oneof(FastCheck.constantFrom(..."=\"',;|\t\r\n \\{}[]#-+0A".split("")), FastCheck.fullUnicode())
-const id = FastCheck.stringOf(character, { minLength: 1, maxLength: 12 }).filter((text) =>
-  Identity.ofRejected(text) === text && text !== "." && text !== ".." && !/\p{Surrogate}|\uFFFD|^\d(?:[.,]\d+)?[eE]\+\d+$/u.test(text)
-)
-const items = FastCheck.array(FastCheck.tuple(id, FastCheck.nat({ max: Number.MAX_SAFE_INTEGER })), { minLength: 1, maxLength: 8 })
-const cuts = FastCheck.array(FastCheck.nat({ max: 40 }), { minLength: 1, maxLength: 10 })
-const encoding = FastCheck.constantFrom(...Object.keys(encodings))
+const character = Generate.oneOf(Generate.elementOf("=\"',;|\t\r\n \\{}[]#-+0A".split("")),
+  Generate.unicode({ minLength: 1, maxLength: 1 }))
+const textUpTo = (maxLength: number, minLength = 0) =>
+  Arbitrary.map(Generate.arrayOf(character, { minLength, maxLength }), (all) => all.join(""))
+const id = Arbitrary.filter(textUpTo(12, 1),
+  (text) =>
+    Identity.ofRejected(text) === text && text !== "." && text !== ".." && !/\p{Surrogate}|\uFFFD|^\d(?:[.,]\d+)?[eE]\+\d+$/u.test(text))
+const items = Generate.arrayOf(Arbitrary.all([id, Generate.between(0, Number.MAX_SAFE_INTEGER)]), { minLength: 1, maxLength: 8 })
+const cuts = Generate.arrayOf(Generate.between(0, 40), { minLength: 1, maxLength: 10 })
+const encoding = Generate.elementOf(Object.keys(encodings))
 
 /** The bytes in chunks of these sizes, repeated. Some chunks are empty. */
 const chunks = (bytes: Uint8Array, sizes: ReadonlyArray<number>): Stream.Stream<Uint8Array> => {
@@ -65,10 +69,10 @@ const readBack = (
 
 /** The rows, or the message of the failure. */
 const outcome = (format: Format.Format, bytes: Stream.Stream<Uint8Array>) =>
-  Effect.merge(
-    Effect.mapError(all(Format.rows(format, Stock.schema({ idColumn: "productId", stockColumn: "stock" }), { source: "stock" })(bytes)),
-      ({ message }) => message)
-  )
+  Effect.match(all(Format.rows(format, Stock.schema({ idColumn: "productId", stockColumn: "stock" }), { source: "stock" })(bytes)), {
+    onFailure: ({ message }): unknown => message,
+    onSuccess: (rows): unknown => rows
+  })
 
 const beginnings: Readonly<Record<Format.Format, string>> = {
   csv: "productId,stock\n",
@@ -81,12 +85,10 @@ describe("any bytes", () => {
     it.effect.prop(
       `decode as ${format} to rows or one error, independent of the chunks`,
       [
-        FastCheck.oneof(FastCheck.uint8Array({ maxLength: 60 }), FastCheck.stringOf(character, { maxLength: 60 }).map((text) =>
-          Buffer.from(text)
-        )),
-        FastCheck.boolean(),
+        Generate.oneOf<Uint8Array>(Generate.bytes({ maxLength: 60 }), Arbitrary.map(textUpTo(60), (text) => Buffer.from(text))),
+        Generate.boolean,
         encoding,
-        FastCheck.boolean(),
+        Generate.boolean,
         cuts
       ],
       ([rest, isBegun, encode, isPacked, sizes]) =>
@@ -95,28 +97,26 @@ describe("any bytes", () => {
           const bytes = isPacked ? gzipSync(plain) : plain
           expect(yield* outcome(format, chunks(bytes, sizes))).toEqual(yield* outcome(format, Stream.make(bytes)))
         }),
-      { fastCheck: { numRuns: 200 } }
+      { arbitrary: { runs: 200 } }
     )
   }
 })
 
 describe("a round trip", () => {
-  it.prop("normalises cell text idempotently", [
-    FastCheck.stringOf(character, { maxLength: 8 })
-  ], ([text]) => {
+  it.prop("normalises cell text idempotently", [textUpTo(8)], ([text]) => {
     const once = CellText.normalize(text, (marked) => marked !== "")
     expect(CellText.normalize(once, (marked) => marked !== "")).toBe(once)
-  }, { fastCheck: { numRuns: 1000 } })
+  }, { arbitrary: { runs: 1000 } })
 
   it.effect.prop(
     "returns the same rows from CSV",
     [
       items,
-      FastCheck.constantFrom(",", ";", "\t", "|", "^", "¦"),
-      FastCheck.constantFrom("\n", "\r\n", "\r"),
-      FastCheck.boolean(),
+      Generate.elementOf([",", ";", "\t", "|", "^", "¦"]),
+      Generate.elementOf(["\n", "\r\n", "\r"]),
+      Generate.boolean,
       encoding,
-      FastCheck.boolean(),
+      Generate.boolean,
       cuts
     ],
     ([written, delimiter, lineEnd, quoteAll, encode, isPacked, sizes]) =>
@@ -124,10 +124,10 @@ describe("a round trip", () => {
         const named = ["^", "¦"].includes(delimiter) ? delimiter : undefined
         expect(yield* readBack("csv", csv(written, delimiter, lineEnd, quoteAll), encode, isPacked, sizes, named)).toEqual(written)
       }),
-    { fastCheck: { numRuns: 200 } }
+    { arbitrary: { runs: 200 } }
   )
 
-  it.effect.prop("returns the same rows from JSON", [items, FastCheck.boolean(), FastCheck.boolean(), encoding, FastCheck.boolean(), cuts],
+  it.effect.prop("returns the same rows from JSON", [items, Generate.boolean, Generate.boolean, encoding, Generate.boolean, cuts],
     ([written, isBare, isPretty, encode, isPacked, sizes]) =>
       Effect.gen(function*() {
         const document = JSON.stringify(isBare ? objects(written) : { next_cursor: null, data: objects(written) }, null,
@@ -135,7 +135,7 @@ describe("a round trip", () => {
         expect(yield* readBack("json", document, encode, isPacked, sizes)).toEqual(written)
       }))
 
-  it.effect.prop("returns the same rows from NDJSON", [items, FastCheck.constantFrom("\n", "\r\n"), encoding, FastCheck.boolean(), cuts],
+  it.effect.prop("returns the same rows from NDJSON", [items, Generate.elementOf(["\n", "\r\n"]), encoding, Generate.boolean, cuts],
     ([written, lineEnd, encode, isPacked, sizes]) =>
       Effect.gen(function*() {
         const text = objects(written).map((object) => `${JSON.stringify(object)}${lineEnd}`).join("")

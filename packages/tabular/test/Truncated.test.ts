@@ -4,7 +4,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
 import * as Stock from "@plaza/tabular/Stock"
-import { Effect, FastCheck } from "effect"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Effect } from "effect"
 import { all, bad, good, inChunks } from "./support/reading.ts"
 
 const read = (
@@ -140,11 +141,11 @@ describe("a CSV file", () => {
     }))
 
   it.effect.prop("sends no number that was cut before a message, wherever it was", [
-    FastCheck.array(FastCheck.integer({ min: 100, max: 99_999 }), { minLength: 2, maxLength: 6 }),
-    FastCheck.double({ min: 0, max: 1, noNaN: true }),
-    FastCheck.constantFrom(...messages),
-    FastCheck.constantFrom("\n", "\n\n", ""),
-    FastCheck.boolean()
+    Generate.arrayOf(Generate.between(100, 99_999), { minLength: 2, maxLength: 6 }),
+    Arbitrary.map(Generate.between(0, 1_000_000), (millionths) => millionths / 1_000_000),
+    Generate.elementOf(messages),
+    Generate.elementOf(["\n", "\n\n", ""]),
+    Generate.boolean
   ], ([stocks, where, message, before, goesOn]) =>
     Effect.gen(function*() {
       const header = "productId,stock\n"
@@ -153,10 +154,10 @@ describe("a CSV file", () => {
       const at = first + Math.floor(where * (header.length + body.length - first))
       const whole = `${header}${body}`
       const text = `${whole.slice(0, at)}${before}${message}\n${goesOn ? whole.slice(at) : ""}`
-      const result = yield* Effect.either(read("csv", text))
-      if (result._tag === "Left") return
+      const result = yield* Effect.result(read("csv", text))
+      if (result._tag === "Failure") return
       // Without a line end before it, a message may be taken for a part of an id. No number of another row is cut then.
-      for (const row of result.right) if (row._tag === "Valid") expect(stocks).toContain(row.stock)
+      for (const row of result.success) if (row._tag === "Valid") expect(stocks).toContain(row.stock)
     }))
 })
 
@@ -177,8 +178,8 @@ describe("NDJSON", () => {
   ) {
     it.effect(`is refused if its last line is ${line}`, () =>
       Effect.gen(function*() {
-        expect((yield* Effect.either(read("ndjson", `${rows}${line}\n`)))._tag).toBe("Left")
-        expect((yield* Effect.either(read("ndjson", `${rows}${line}`)))._tag).toBe("Left")
+        expect((yield* Effect.result(read("ndjson", `${rows}${line}\n`)))._tag).toBe("Failure")
+        expect((yield* Effect.result(read("ndjson", `${rows}${line}`)))._tag).toBe("Failure")
       }))
   }
 

@@ -1,10 +1,10 @@
 /**
  * Feeds in every format: a defect, a hang or a result that depends on the boundaries of chunks is a mistake.
  */
-import * as Fuzz from "@plaza-legacy/testing/Fuzz"
 import * as Format from "@plaza/tabular/Format"
 import * as Orders from "@plaza/tabular/Orders"
 import * as Stock from "@plaza/tabular/Stock"
+import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect, Exit, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"

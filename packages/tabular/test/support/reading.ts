@@ -1,7 +1,7 @@
 /**
  * Expected rows, and content in chunks.
  */
-import { Chunk, Effect, Stream } from "effect"
+import { Stream } from "effect"
 import { expect } from "vitest"
 
 export const good = (line: number, productId: string, stock: number) => ({ _tag: "Valid", line, productId, stock })
@@ -22,4 +22,4 @@ export const inChunks = (content: string | Uint8Array, size: number): Stream.Str
   )
 }
 
-export const all = <Row, E, R>(rows: Stream.Stream<Row, E, R>) => Effect.map(Stream.runCollect(rows), Chunk.toReadonlyArray)
+export const all = <Row, E, R>(rows: Stream.Stream<Row, E, R>) => Stream.runCollect(rows)
