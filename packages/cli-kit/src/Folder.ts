@@ -1,7 +1,7 @@
 /** Creates folders. */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { type PlatformError, systemError } from "effect/PlatformError"
 import * as Path from "node:path"
 
 /**
@@ -14,15 +14,24 @@ export const make = (
 ): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => {
     const create = (folder: string, isLast = false): Effect.Effect<void, PlatformError> =>
-      Effect.catchTag(fs.makeDirectory(folder, options), "SystemError", (error) =>
+      Effect.catchTag(fs.makeDirectory(folder, options), "PlatformError", (error) =>
         Effect.gen(function*() {
           const parent = Path.dirname(folder)
-          if (error.reason === "AlreadyExists" && (yield* fs.stat(folder)).type === "Directory") return
-          if (error.reason !== "NotFound" || parent === folder || isLast) return yield* error
+          if (error.reason._tag === "AlreadyExists" && (yield* fs.stat(folder)).type === "Directory") return
+          if (error.reason._tag !== "NotFound" || parent === folder || isLast) return yield* error
           const hasParent = yield* fs.exists(parent)
           if (!hasParent) yield* create(parent)
           // Another process may have created the parent in between: once more, but no further time.
           yield* create(folder, hasParent)
         }))
-    return create(Path.resolve(folder))
+    return Effect.try({
+      try: () => Path.resolve(folder),
+      catch: () =>
+        systemError({
+          _tag: "NotFound",
+          module: "FileSystem",
+          method: "makeDirectory",
+          pathOrDescriptor: `the current folder, in which ${folder} would be,`
+        })
+    }).pipe(Effect.flatMap((folder) => create(folder)))
   })

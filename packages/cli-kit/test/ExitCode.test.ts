@@ -1,9 +1,10 @@
-import { SystemError } from "@effect/platform/Error"
+/** Every failure has the exit code that the documentation lists. */
 import { describe, expect, it } from "@effect/vitest"
-import { ClientError } from "@plaza-legacy/client"
-import * as Errors from "@plaza-legacy/domain/Errors"
-import { ConfigError, DateTime, Duration } from "effect"
-import { CliError, ExitCode } from "../src/index.ts"
+import * as ClientError from "@plaza/client/ClientError"
+import * as Errors from "@plaza/domain/Errors"
+import { Config, ConfigProvider, DateTime, Duration, Effect, PlatformError } from "effect"
+import * as CliError from "../src/CliError.ts"
+import * as ExitCode from "../src/ExitCode.ts"
 
 const message = "a sentence"
 const lost = new ClientError.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message })
@@ -45,7 +46,7 @@ describe("an exit code", () => {
     [lost, 7],
     [new ClientError.AttemptTimeout({ attempts: 1, timeout: Duration.seconds(30), message }), 7],
     [new ClientError.UnreadableItem({ operation: "listPosts", page: 1, position: 1, cursor: undefined, nextCursor: null, message }), 7],
-    [new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }), 6],
+    [new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(0), message }), 6],
     [new ClientError.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, message, body: "" }), 8],
     [new ClientError.OutcomeUnknown({ attempts: 1, operation: "createPost", message, cause: lost }), 8],
     [new ClientError.ClientClosed({ message }), 1],
@@ -55,10 +56,11 @@ describe("an exit code", () => {
     expect(ExitCode.of(failure)).toBe(expected)
   })
 
-  const file = (reason: "NotFound" | "PermissionDenied" | "Busy") => new SystemError({ module: "FileSystem", method: "open", reason })
+  const file = (_tag: "NotFound" | "PermissionDenied" | "Busy") => PlatformError.systemError({ _tag, module: "FileSystem", method: "open" })
+  const missing = Effect.runSync(Effect.flip(Config.String("A").parse(ConfigProvider.fromEnvRecord({}))))
   it.each([
     ["a usage error", new CliError.UsageError({ message }), 2],
-    ["a missing variable", ConfigError.MissingData(["A"], message), 2],
+    ["a missing variable", missing, 2],
     ["a missing file", file("NotFound"), 2],
     ["a forbidden file", file("PermissionDenied"), 2],
     ["a busy file", file("Busy"), 1],

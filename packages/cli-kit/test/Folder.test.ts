@@ -1,8 +1,7 @@
 /** Folders are created with those above them, and failures are reported instead of repeated. */
-import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, FileSystem, PlatformError } from "effect"
 import * as Folder from "../src/Folder.ts"
 
 const inFolder = <A, E>(test: (folder: string, fs: FileSystem.FileSystem) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
@@ -39,7 +38,7 @@ describe("a folder", () => {
         // Exactly after the first call has failed.
         const raced = FileSystem.FileSystem.of({
           ...fs,
-          exists: (path) => Effect.zipRight(fs.makeDirectory(`${folder}/a`, { recursive: true }), fs.exists(path))
+          exists: (path) => Effect.andThen(fs.makeDirectory(`${folder}/a`, { recursive: true }), fs.exists(path))
         })
         yield* Effect.provideService(Folder.make(`${folder}/a/b`), FileSystem.FileSystem, raced)
         expect(yield* fs.exists(`${folder}/a/b`)).toBe(true)
@@ -49,7 +48,7 @@ describe("a folder", () => {
   it.effect("fails on a drive that does not exist", () =>
     inFolder((_, fs) =>
       Effect.gen(function*() {
-        const missing = new PlatformError.SystemError({ module: "FileSystem", method: "makeDirectory", reason: "NotFound" })
+        const missing = PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "makeDirectory" })
         const drive = FileSystem.FileSystem.of({ ...fs, makeDirectory: () => Effect.fail(missing), exists: () => Effect.succeed(false) })
         expect(yield* Effect.flip(Effect.provideService(Folder.make("/a/b"), FileSystem.FileSystem, drive))).toBe(missing)
       })
@@ -61,7 +60,7 @@ describe("a folder", () => {
         yield* fs.writeFileString(`${folder}/file`, "")
         yield* fs.symlink(`${folder}/nowhere`, `${folder}/link`)
         for (const each of ["file", "file/a", "file/a/b", "link", "link/a"]) {
-          expect(yield* Effect.flip(Folder.make(`${folder}/${each}`))).toMatchObject({ _tag: "SystemError" })
+          expect(yield* Effect.flip(Folder.make(`${folder}/${each}`))).toMatchObject({ _tag: "PlatformError" })
         }
       })
     ))
@@ -69,8 +68,8 @@ describe("a folder", () => {
   it.effect("is not tried again and again where the system allows none", () =>
     inFolder(() =>
       Effect.gen(function*() {
-        expect(yield* Effect.flip(Folder.make("/proc/plaza"))).toMatchObject({ _tag: "SystemError" })
-        expect(yield* Effect.flip(Folder.make("/proc/plaza/a/b"))).toMatchObject({ _tag: "SystemError" })
+        expect(yield* Effect.flip(Folder.make("/proc/plaza"))).toMatchObject({ _tag: "PlatformError" })
+        expect(yield* Effect.flip(Folder.make("/proc/plaza/a/b"))).toMatchObject({ _tag: "PlatformError" })
       })
     ))
 })

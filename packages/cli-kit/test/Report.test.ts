@@ -1,18 +1,19 @@
 /**
  * The presentation of every failure: text for people, JSON for programs.
  */
-import { SystemError } from "@effect/platform/Error"
-import { it } from "@effect/vitest"
-import { ClientError as Failures } from "@plaza-legacy/client"
-import * as Errors from "@plaza-legacy/domain/Errors"
-import { Cause, Config, ConfigProvider, DateTime, Duration, Effect, FiberId, Option } from "effect"
-import { describe, expect } from "vitest"
-import { CliError, Report, Streams, type Table } from "../src/index.ts"
+import { describe, expect, it } from "@effect/vitest"
+import * as Failures from "@plaza/client/ClientError"
+import * as Errors from "@plaza/domain/Errors"
+import { Cause, Config, ConfigProvider, DateTime, Duration, Effect, Option, PlatformError } from "effect"
+import * as CliError from "../src/CliError.ts"
+import * as Report from "../src/Report.ts"
+import * as Streams from "../src/Streams.ts"
+import type * as Table from "../src/Table.ts"
 
 const pipe: Table.Medium = { isTerminal: false, colour: false, columns: () => 80 }
 const message = "words of the service"
-const configError = (config: Config.Config<unknown>, entries: ReadonlyArray<readonly [string, string]>) =>
-  config.pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map(entries), { pathDelim: "_" })), Effect.flip)
+const configError = (config: Config.Config<unknown>, variables: Readonly<Record<string, string>>) =>
+  Effect.flip(config.parse(ConfigProvider.fromEnvRecord(variables)))
 
 /** The lines of a report, without the name of the program and indentation. */
 const linesOf = (error: unknown, now?: number): ReadonlyArray<string> =>
@@ -180,7 +181,7 @@ describe("a report", () => {
     [new Failures.InvalidSettings({ setting: "baseUrl", message }), { setting: "baseUrl" }],
     [new Failures.ConnectionFailed({ attempts: 1, reason: "ECONNREFUSED", message }), { reason: "ECONNREFUSED" }],
     [new Failures.AttemptTimeout({ attempts: 1, timeout: Duration.seconds(30), message }), { timeoutSeconds: 30 }],
-    [new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }), { retryAt: "1970-01-01T00:00:00.000Z" }],
+    [new Failures.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(0), message }), { retryAt: "1970-01-01T00:00:00.000Z" }],
     [new Failures.CursorRepeated({ operation: "listPosts", message }), { operation: "listPosts" }],
     [
       new Failures.CursorRejected({ operation: "listPosts", message, cause: Errors.fromCode("VALIDATION_ERROR", { message }) }),
@@ -229,7 +230,7 @@ describe("a report", () => {
     [lost, "the connection to the service was lost"],
     [new Failures.AttemptTimeout({ attempts: 1, timeout: Duration.seconds(30), message }), "the service did not respond in time"],
     [
-      new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }),
+      new Failures.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(0), message }),
       "the rate limit or a quota is used up"
     ],
     [new Failures.CursorRepeated({ operation: "listPosts", message }), "the list repeats a cursor and never ends"],
@@ -274,18 +275,18 @@ describe("a report", () => {
 
   it.effect("of a missing or invalid variable names it", () =>
     Effect.gen(function*() {
-      const key = Config.nested(Config.redacted("API_KEY"), "PLAZA")
-      expect(Report.ofFailure(yield* configError(key, []))).toMatchObject({
+      const key = Config.nested(Config.Redacted("API_KEY"), "PLAZA")
+      expect(Report.ofFailure(yield* configError(key, {}))).toMatchObject({
         message: "PLAZA_API_KEY is not set: set this environment variable"
       })
-      const wrong = Report.ofFailure(yield* configError(Config.all([Config.number("A_B"), Config.number("C")]), [["A_B", "x"]]))
+      const wrong = Report.ofFailure(yield* configError(Config.all([Config.Number("A_B"), Config.Number("C")]), { A_B: "x" }))
       expect(wrong).toMatchObject({ details: { variable: "A_B" } })
       expect(wrong.message).toMatch(/^A_B is invalid: /)
     }))
 
   it("of a missing or forbidden file names its path", () => {
-    const file = (reason: "NotFound" | "PermissionDenied" | "Busy") =>
-      Report.ofFailure(new SystemError({ module: "FileSystem", method: "open", reason, pathOrDescriptor: "a/b.png" }))
+    const file = (_tag: "NotFound" | "PermissionDenied" | "Busy") =>
+      Report.ofFailure(PlatformError.systemError({ _tag, module: "FileSystem", method: "open", pathOrDescriptor: "a/b.png" }))
     expect(file("NotFound").message).toBe("a/b.png does not exist: check the path")
     expect(file("PermissionDenied").message).toBe("permission denied for a/b.png: check its owner and mode")
     expect(file("Busy").message).toBe("a/b.png: Busy")
@@ -330,7 +331,7 @@ describe("a report", () => {
       tag: "Defect",
       summary: "internal error: boom"
     })
-    expect(Option.getOrThrow(Report.ofCause(Cause.interrupt(FiberId.none)))).toMatchObject({ tag: "Interrupted" })
+    expect(Option.getOrThrow(Report.ofCause(Cause.interrupt()))).toMatchObject({ tag: "Interrupted" })
     expect(Report.ofCause(Cause.fail(new Streams.OutputClosed()))).toEqual(Option.none())
   })
 })

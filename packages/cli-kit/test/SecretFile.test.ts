@@ -1,7 +1,8 @@
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+/** Secrets in files, which variables name. */
+import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Config, ConfigError, ConfigProvider, Effect, Option, Redacted } from "effect"
+import { Config, ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
+import * as ConfigIssue from "../src/ConfigIssue.ts"
 import * as SecretFile from "../src/SecretFile.ts"
 
 const key = `key_${"s3cret".repeat(8)}`
@@ -9,20 +10,22 @@ const key = `key_${"s3cret".repeat(8)}`
 const inFolder = <A, E>(test: (folder: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.provide(
     Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
-    NodeContext.layer
+    NodeFileSystem.layer
   )
 
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
 
 const apiKey = (variables: Readonly<Record<string, string>>) =>
   Effect.gen(function*() {
-    const environment = ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })
-    return yield* Effect.withConfigProvider(Config.string("PLAZA_API_KEY"), yield* SecretFile.withKeyFile(environment))
+    const environment = ConfigProvider.fromEnvRecord(variables)
+    return yield* Config.String("PLAZA_API_KEY").parse(yield* SecretFile.withKeyFile(environment))
   })
 
 /** The variable that an error names, and what it says. */
-const refusal = (error: ConfigError.ConfigError) =>
-  ConfigError.isInvalidData(error) ? [error.path.join("_"), error.message] : [error._op, ""]
+const refusal = (error: Config.ConfigError) => {
+  const { message, variable } = ConfigIssue.of(error)
+  return [variable, message.replace(`${variable} is invalid: `, "")] as const
+}
 
 describe("the key in a file", () => {
   it.effect("is the file's text without the end of its last line", () =>
@@ -40,21 +43,18 @@ describe("the key in a file", () => {
       Effect.gen(function*() {
         expect(yield* apiKey({ PLAZA_API_KEY: key })).toBe(key)
         expect(yield* apiKey({ PLAZA_API_KEY: key, PLAZA_API_KEY_FILE: "" })).toBe(key)
-        expect(ConfigError.isMissingDataOnly(yield* Effect.flip(apiKey({})))).toBe(true)
+        expect(ConfigIssue.of(yield* Effect.flip(apiKey({})))).toEqual({ variable: "PLAZA_API_KEY", message: "PLAZA_API_KEY is not set" })
       })
     ))
 
   it.effect("is read once, and not before it is needed", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
-        const environment = ConfigProvider.fromMap(
-          new Map([["PLAZA_API_KEY_FILE", `${folder}/key`], ["PLAZA_BASE_URL", "https://shop.example"]]),
-          { pathDelim: "_" }
-        )
+        const environment = ConfigProvider.fromEnvRecord({ PLAZA_API_KEY_FILE: `${folder}/key`, PLAZA_BASE_URL: "https://shop.example" })
         const config = yield* SecretFile.withKeyFile(environment)
-        expect(yield* Effect.withConfigProvider(Config.string("PLAZA_BASE_URL"), config)).toBe("https://shop.example")
+        expect(yield* Config.String("PLAZA_BASE_URL").parse(config)).toBe("https://shop.example")
         yield* write(`${folder}/key`, key)
-        const read = Effect.withConfigProvider(Config.string("PLAZA_API_KEY"), config)
+        const read = Config.String("PLAZA_API_KEY").parse(config)
         expect(yield* read).toBe(key)
         yield* write(`${folder}/key`, "")
         expect(yield* read).toBe(key)
@@ -91,8 +91,7 @@ describe("another secret", () => {
         yield* write(`${folder}/secret`, "from a file\n")
         const secret = (variables: Readonly<Record<string, string>>) =>
           Effect.map(
-            Effect.withConfigProvider(SecretFile.secret("HOOK_SECRET"),
-              ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })),
+            Effect.provideService(SecretFile.secret("HOOK_SECRET"), ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(variables)),
             Option.map(Redacted.value)
           )
         expect(yield* secret({ HOOK_SECRET: "plain" })).toEqual(Option.some("plain"))

@@ -31,12 +31,12 @@ export interface Bar {
   readonly beside: <A, E, R>(writing: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-export class Progress extends Context.Tag("@plaza/cli-kit/Progress")<Progress, {
+export class Progress extends Context.Service<Progress, {
   /** Whether a bar is visible. If not, a program need not find out what it would show. */
   readonly isShown: boolean
   /** Shows a bar until the scope closes, then clears its line. One bar at a time. */
   readonly bar: (options: BarOptions) => Effect.Effect<Bar, never, Scope.Scope>
-}>() {}
+}>()("@plaza/cli-kit/Progress") {}
 
 const unseen: Bar = {
   tick: () => Effect.void,
@@ -46,7 +46,7 @@ const unseen: Bar = {
   beside: (writing) => writing
 }
 
-const silent: Progress["Type"] = { isShown: false, bar: () => Effect.succeed(unseen) }
+const silent: Progress["Service"] = { isShown: false, bar: () => Effect.succeed(unseen) }
 
 /** Shows nothing. */
 export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, silent)
@@ -85,7 +85,7 @@ const draw = async (options: BarOptions, node: NodeJS.WritableStream, columns: (
 /** Shows bars where a person sees them. */
 export const make = (
   settings: { readonly json: boolean; readonly quiet: boolean }
-): Effect.Effect<Progress["Type"], never, Streams> =>
+): Effect.Effect<Progress["Service"], never, Streams> =>
   Effect.map(Streams, ({ stderr }) => {
     const { node } = stderr
     if (settings.json || settings.quiet || !stderr.isTerminal || node === undefined) return silent

@@ -1,13 +1,50 @@
-/** The report of a failed call: an error response, or an error of the client. */
-import * as FailureScope from "@plaza-legacy/client/FailureScope"
-import { longestWait } from "@plaza-legacy/domain/ErrorResponse"
-import type { ServiceError } from "@plaza-legacy/domain/Errors"
+/** The report of a failed call: an error response, or an error of the client. Also the data of a report. */
+import * as FailureScope from "@plaza/client/FailureScope"
+import { longestWait } from "@plaza/domain/ErrorResponse"
+import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import { type ClientFailure, isServiceError } from "./ExitCode.ts"
 import * as Remediation from "./Remediation.ts"
-import { detailsOf, type Report, report } from "./ReportModel.ts"
+
+export interface Report {
+  readonly tag: string
+  /** The service's error code. */
+  readonly code: string | null
+  /** The HTTP status. */
+  readonly status: number | null
+  /** The failure's own message. For an error response, the message of the service. */
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+  /** What happened, as a clause. */
+  readonly summary: string
+  /** Why, if the summary doesn't say so. */
+  readonly reason?: string
+  /** What to do, one sentence each. */
+  readonly remediation: ReadonlyArray<string>
+}
+
+/** Creates a report. By default the message is the summary. */
+export const report = (tag: string, message: string, rest?: Partial<Report>): Report => ({
+  tag,
+  code: null,
+  status: null,
+  message,
+  details: {},
+  summary: message,
+  remediation: [],
+  ...rest
+})
+
+/** The fields of a failure other than its message, as JSON values. */
+export const detailsOf = (failure: object, without: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(failure).flatMap(([name, value]: readonly [string, unknown]) => {
+    if (value === undefined || ["_tag", "message", "cause", ...without].includes(name)) return []
+    if (Duration.isDuration(value)) return [[`${name}Seconds`, Duration.toSeconds(value)]]
+    if (DateTime.isDateTime(value)) return [[name, DateTime.formatIso(value)]]
+    return Predicate.isString(value) || Predicate.isNumber(value) || Predicate.isBoolean(value) ? [[name, value]] : []
+  }))
 
 export interface ReportOptions {
   /** The current time in milliseconds since the epoch, for the time of day of a wait. */
@@ -27,11 +64,11 @@ const titleOf = (details: Readonly<Record<string, unknown>>): string | undefined
 
 /** When a wait ends; with the time of day if the current time is known. A longer wait is cut to a day. */
 const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
-  if (Duration.greaterThanOrEqualTo(wait, longestWait)) return "in a day at the earliest"
+  if (Duration.isGreaterThanOrEqualTo(wait, longestWait)) return "in a day at the earliest"
   const seconds = `in ${Math.ceil(Duration.toSeconds(wait))} seconds`
   return now === undefined
     ? seconds
-    : `${seconds}, at ${DateTime.formatIso(DateTime.unsafeMake(now + Duration.toMillis(wait)))}`
+    : `${seconds}, at ${DateTime.formatIso(DateTime.makeUnsafe(now + Duration.toMillis(wait)))}`
 }
 
 /** What to do after a wait. Repeats a write that may have been made only after a check. */

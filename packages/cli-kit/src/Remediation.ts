@@ -4,9 +4,9 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import type { OperationName } from "@plaza-legacy/client"
-import type { Category } from "@plaza-legacy/domain/Category"
-import type { ErrorCode } from "@plaza-legacy/domain/Errors"
+import type { Category, ErrorCode } from "@plaza/domain/Errors"
+import { type OperationName, operations } from "@plaza/domain/Operations"
+import { texts } from "@plaza/domain/OperationTexts"
 
 export interface Remediation {
   /** What happened, as a clause without a full stop. */
@@ -106,43 +106,26 @@ export const forScope = (texts: ReadonlyArray<string>): string => {
 /** What to check after a refusal of a write that an earlier attempt, or a request that a proxy passed on, may have made. */
 export const doubtful = "The change may have been made all the same, by an earlier attempt or through a proxy: check it."
 
-const afterRead = "Run the command again: it only reads."
-const afterRepeatable = "Run the command again: repeating it is safe."
-const checkWebApp = (subject: string) => `Check in the web app whether ${subject} before you run the command again.`
-
-const byOperation: Readonly<Record<OperationName, string>> = {
-  getMe: afterRead,
-  getUser: afterRead,
-  getUserByUsername: afterRead,
-  listPosts: afterRead,
-  listConversations: afterRead,
-  followUser: afterRepeatable,
-  likePost: afterRepeatable,
-  setStock: afterRepeatable,
-  uploadMedia: "Run the command again. The service may then keep a second, unused copy of the file.",
-  createPost: "Check the newest posts of the account before you run the command again.",
-  shipOrder: "Run the command again. A conflict then means that the order is shipped, perhaps with another carrier or tracking number.",
-  createComment: checkWebApp("the comment exists"),
-  sendMessage: checkWebApp("the message exists"),
-  createStory: checkWebApp("the story exists")
-}
-
-const isOperation = (name: string): name is OperationName => Object.hasOwn(byOperation, name)
+const isOperation = (name: string): name is OperationName => Object.hasOwn(operations, name)
 
 /**
  * What to do about a call with an unknown outcome, also of an operation that the document doesn't show.
  * Source: interface v1, "Retry rules".
  */
 export const forOutcome = (operation: string, { outcomeUnknown = {} }: Overrides = {}): string =>
-  isOperation(operation) ? outcomeUnknown[operation] ?? byOperation[operation] : checkWebApp("the change was made")
+  isOperation(operation)
+    ? outcomeUnknown[operation] ?? texts[operation].whenUnknown
+    : "Check in the web app whether the change was made before you run the command again."
 
 /** What to do about a success that can't be read. */
-export const forUnreadable = (operation: string): string =>
-  isOperation(operation) && byOperation[operation] === afterRead
+export const forUnreadable = (operation: string): string => {
+  const delivery = isOperation(operation) ? operations[operation].delivery : undefined
+  return delivery === "Read"
     ? checkBaseUrl
-    : isOperation(operation) && (byOperation[operation] === afterRepeatable || operation === "uploadMedia")
-    ? `The change was probably made. ${byOperation[operation]} ${checkBaseUrl}`
+    : delivery === "Repeatable"
+    ? `The change was probably made. ${forOutcome(operation)} ${checkBaseUrl}`
     : "Don't run the command again: the change was probably made. Check it in the web app, and check any proxy."
+}
 
 const reasons: ReadonlyArray<readonly [reason: RegExp, action: string]> = [
   [/^PROXY_/, "Check the proxy in HTTPS_PROXY or HTTP_PROXY. NO_PROXY names the hosts that need none."],

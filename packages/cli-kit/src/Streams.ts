@@ -1,20 +1,20 @@
 /** Standard output and standard error as a service, with a layer for tests. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { isatty } from "node:tty"
 
 /** The reader closed the stream, as `head` does. The program ends silently. */
-export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {
+export class OutputClosed extends Schema.TaggedError<OutputClosed>()("OutputClosed", {}) {
   override get message(): string {
     return "the reader of the output went away"
   }
 }
 
 /** The output can't be written: a full disk, for example. */
-export class OutputFailed extends Data.TaggedError("OutputFailed")<{ readonly message: string }> {}
+export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", { message: Schema.String }) {}
 
 export type OutputError = OutputClosed | OutputFailed
 
@@ -30,10 +30,10 @@ export interface Stream {
   readonly node: NodeJS.WritableStream | undefined
 }
 
-export class Streams extends Context.Tag("@plaza/cli-kit/Streams")<Streams, {
+export class Streams extends Context.Service<Streams, {
   readonly stdout: Stream
   readonly stderr: Stream
-}>() {}
+}>()("@plaza/cli-kit/Streams") {}
 
 const isClosed = (error: Error): boolean => "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")
 
@@ -48,7 +48,7 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
     columns: () => node.columns > 0 ? node.columns : 80,
     node,
     write: (text) =>
-      Effect.async((resume) => {
+      Effect.callback((resume) => {
         node.write(text, (error) =>
           resume(
             error === null || error === undefined
@@ -61,12 +61,13 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
   }
 }
 
-const variable = (name: string) => Effect.orElseSucceed(Config.string(name), () => "")
-const colourWelcome = Effect.zipWith(variable("NO_COLOR"), variable("TERM"), (noColour, terminal) => noColour === "" && terminal !== "dumb")
+const colourWelcome = Config.all([Config.withDefault(Config.String("NO_COLOR"), ""), Config.withDefault(Config.String("TERM"), "")]).pipe(
+  Config.map(([noColour, terminal]) => noColour === "" && terminal !== "dumb")
+)
 
 /** The streams of this process. */
-export const make: Effect.Effect<Streams["Type"]> = Effect.map(
-  colourWelcome,
+export const make: Effect.Effect<Streams["Service"]> = Effect.map(
+  Effect.orElseSucceed(colourWelcome, () => true),
   (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) })
 )
 

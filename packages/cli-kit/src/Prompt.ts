@@ -1,44 +1,58 @@
 /**
  * Prompts on a terminal, and reads piped input otherwise. Prompts go to standard error, because standard output may
- * be a pipe.
+ * be a pipe. The platform's prompts write to standard output.
  */
 import * as Effect from "effect/Effect"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { isatty } from "node:tty"
-import { UsageError } from "../errors/CliError.ts"
-import { Streams } from "../output/Streams.ts"
-import { visible } from "../output/Text.ts"
+import { UsageError } from "./CliError.ts"
+import { Streams } from "./Streams.ts"
+import { visible } from "./Text.ts"
 
 /** Whether standard input is a terminal. */
 export const isTerminal: Effect.Effect<boolean> = Effect.sync(() => isatty(0))
 
-/** A writable that discards output once it is silenced, which hides even the length of the input. */
-const silenceable = (node: NodeJS.WritableStream | undefined) => {
-  let isSilent = false
-  return {
-    silence: () => {
-      isSilent = true
-    },
-    output: new Writable({
-      write: (chunk: Uint8Array, _encoding, done) => {
-        if (!isSilent) node?.write(chunk)
-        done()
-      }
-    })
-  }
-}
-
 const readLine = (question: string, isHidden: boolean): Effect.Effect<string, UsageError, Streams> =>
   Effect.flatMap(Streams, ({ stderr: { node } }) =>
-    Effect.async<string, UsageError>((resume) => {
-      const { output, silence } = silenceable(node)
+    Effect.callback<string, UsageError>((resume) => {
+      // Readline shows the line that it edits. Without any of its output, even the length of a secret is hidden.
+      const output = new Writable({
+        write: (chunk: Uint8Array, _encoding, done) => {
+          if (!isHidden) node?.write(chunk)
+          done()
+        }
+      })
       // The terminal stops echoing here. The prompt is printed later, so that early input is hidden too.
-      const reader = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
+      const reader = createInterface({ input: process.stdin, output, terminal: true, historySize: 0, prompt: visible(question) })
+      const prompt = () => isHidden ? node?.write(reader.getPrompt()) : reader.prompt(true)
       let isClosed = false
+      const takeTerminal = () => {
+        if (isClosed) return
+        // A shell changes the mode of the terminal, which Node does not notice.
+        process.stdin.setRawMode(false)
+        process.stdin.setRawMode(true)
+      }
+      // Readline would stop this process only, not those that the shell started with it, and would stop reading when it continues.
+      const stop = () => {
+        process.stdin.setRawMode(false)
+        process.kill(0, "SIGTSTP")
+        // Without a shell, nothing stops, and the terminal would show what is typed.
+        setImmediate(takeTerminal)
+      }
+      const continued = () => {
+        takeTerminal()
+        // Nobody remembers how much of a hidden line was typed.
+        if (isHidden) {
+          reader.write(null, { ctrl: true, name: "e" })
+          reader.write(null, { ctrl: true, name: "u" })
+        }
+        prompt()
+      }
       // Keep readline's listeners until it is closed: they detach it from the input, which would echo later text.
       const close = () => {
         isClosed = true
+        process.off("SIGCONT", continued)
         reader.close()
       }
       const end = (result: Effect.Effect<string, UsageError>) => {
@@ -50,10 +64,10 @@ const readLine = (question: string, isHidden: boolean): Effect.Effect<string, Us
       reader.once("line", (text) => end(Effect.succeed(text.trim())))
       // A terminal in raw mode sends no signals.
       reader.once("SIGINT", () => end(Effect.interrupt))
+      reader.on("SIGTSTP", stop)
       reader.once("close", () => end(Effect.fail(new UsageError({ message: "the prompt was closed without an answer" }))))
-      reader.setPrompt(visible(question))
-      reader.prompt()
-      if (isHidden) silence()
+      process.on("SIGCONT", continued)
+      prompt()
       return Effect.sync(close)
     }))
 

@@ -27,6 +27,17 @@ export const excerpt = (text: string): string => {
   return line.length > maxExcerpt ? `${line.slice(0, maxExcerpt)}...` : line
 }
 
+/** Wraps text between words. A word that is longer than the line stays whole. */
+export const wrap = (text: string, width: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
 const colour = new RegExp(`${String.fromCodePoint(0x1b)}\\[[\\d;]*m`, "g")
 
 /** Removes ANSI colours. */

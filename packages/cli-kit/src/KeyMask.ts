@@ -3,13 +3,13 @@
  * that refuses the word, and reach logs and screenshots.
  */
 import * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import { globalValue } from "effect/GlobalValue"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import type { Report } from "./ReportModel.ts"
+import * as Ref from "effect/Ref"
+import type { Report } from "./Report.ts"
 
 // Interface v1, "Authentication": a fixed prefix, followed by 40 characters.
 const documented = /[A-Za-z0-9]+_[A-Za-z0-9]{40,}/g
@@ -23,16 +23,23 @@ const minLengthToShow = 20
 // A message may shorten a word, so the beginning of a key counts as the key.
 const beginning = 8
 
-const secrets = globalValue("@plaza/cli-kit/KeyMask", () => FiberRef.unsafeMake<ReadonlyArray<string>>([]))
+/** The keys of this run. */
+class Keys extends Context.Reference<Ref.Ref<ReadonlyArray<string>>>("@plaza/cli-kit/KeyMask", {
+  defaultValue: () => Ref.makeUnsafe<ReadonlyArray<string>>([])
+}) {}
 
 const add = (keys: ReadonlyArray<string>): Effect.Effect<void> =>
-  FiberRef.update(secrets, (known) => [...known, ...keys.filter((key) => key.length >= minLength && !known.includes(key))])
+  Effect.flatMap(Keys, Ref.update((known) => [...known, ...keys.filter((key) => key.length >= minLength && !known.includes(key))]))
+
+/** Runs an effect with its own list of keys. */
+export const scoped = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideServiceEffect(effect, Keys, Ref.make<ReadonlyArray<string>>([]))
 
 /** Masks this key from now on. */
 export const addKey = (key: Redacted.Redacted): Effect.Effect<void> => add([Redacted.value(key)])
 
 /** Masks the key in the environment from now on. */
-export const addConfigured: Effect.Effect<void> = Config.option(Config.string("PLAZA_API_KEY")).pipe(
+export const addConfigured: Effect.Effect<void> = Config.option(Config.String("PLAZA_API_KEY")).pipe(
   Effect.flatMap((key) => add(Option.toArray(key))),
   // The command reports it.
   Effect.ignore
@@ -55,18 +62,20 @@ const maskOne = (text: string, key: string): string => {
 const maskValue = (keys: ReadonlyArray<string>) => {
   const text = (text: string): string => keys.reduce(maskOne, text)
   const value = (one: unknown): unknown =>
-    Predicate.isString(one) ? text(one) : Array.isArray(one) ? one.map(value) : Predicate.isRecord(one) ? record(one) : one
-  const record = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    Predicate.isString(one) ? text(one) : Array.isArray(one) ? one.map(value) : Predicate.isObject(one) ? record(one) : one
+  const record = (fields: object): Readonly<Record<string, unknown>> =>
     Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, value(one)]))
   return { text, record }
 }
 
+const known = Effect.flatMap(Keys, Ref.get)
+
 /** Masks the known keys in a text. */
-export const text = (written: string): Effect.Effect<string> => Effect.map(FiberRef.get(secrets), (keys) => maskValue(keys).text(written))
+export const text = (written: string): Effect.Effect<string> => Effect.map(known, (keys) => maskValue(keys).text(written))
 
 /** Masks the known keys in a report. */
 export const report = (failure: Report): Effect.Effect<Report> =>
-  Effect.map(FiberRef.get(secrets), (keys) => {
+  Effect.map(known, (keys) => {
     if (keys.length === 0) return failure
     const { record, text } = maskValue(keys)
     return {

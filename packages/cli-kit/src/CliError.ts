@@ -1,20 +1,20 @@
 /** Errors of the programs themselves. `Report` renders them, `ExitCode` gives them an exit code. */
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
 
 /** An invalid argument, option, variable or file. The command did nothing. */
-export class UsageError extends Data.TaggedError("UsageError")<{
+export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {
   /** One sentence that names what to change. */
-  readonly message: string
-}> {}
+  message: Schema.String
+}) {}
 
 /** A failure with added context: what happened before it, and what to do now. It keeps the tag and the exit code of its cause. */
-export class Explained extends Data.TaggedError("Explained")<{
-  readonly cause: unknown
+export class Explained extends Schema.TaggedError<Explained>()("Explained", {
+  cause: Schema.Unknown,
   /** A sentence that precedes the remediation of the cause. */
-  readonly explanation: string
+  explanation: Schema.String,
   /** JSON fields in addition to those of the cause. */
-  readonly details?: Readonly<Record<string, unknown>>
-}> {
+  details: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+}) {
   override get message(): string {
     return this.explanation
   }

@@ -1,6 +1,6 @@
 /** The exit codes of the programs, and the code of each failure. No error carries its own code. */
-import type { ClientError } from "@plaza-legacy/client"
-import type { ServiceError } from "@plaza-legacy/domain/Errors"
+import type { ClientError } from "@plaza/client"
+import type { ServiceError } from "@plaza/domain/Errors"
 import * as Predicate from "effect/Predicate"
 
 export type ExitCode = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
@@ -64,6 +64,10 @@ const ofProgram: Readonly<Record<string, ExitCode>> = {
 /** Reasons of file errors that the user can correct on the command line. */
 export const fileInputReasons: ReadonlySet<string> = new Set(["NotFound", "PermissionDenied", "BadResource", "AlreadyExists"])
 
+/** The tag of the reason of a platform error. */
+export const reasonOf = (error: object): string =>
+  Predicate.hasProperty(error, "reason") && Predicate.hasProperty(error.reason, "_tag") ? String(error.reason._tag) : "Unknown"
+
 // By structure: importing the classes would load every schema of the domain at each start of a program.
 
 export const isServiceError = (error: unknown): error is ServiceError =>
@@ -88,9 +92,7 @@ export const of = (error: unknown, lookup: Lookup = () => undefined): ExitCode =
   if (isServiceError(error)) return byCategory[error.category]
   if (isClientFailure(error)) return ofClient[error._tag]
   if (Predicate.isTagged(error, "Explained") && Predicate.hasProperty(error, "cause")) return of(error.cause, lookup)
-  if (Predicate.isTagged(error, "SystemError")) {
-    return Predicate.hasProperty(error, "reason") && fileInputReasons.has(String(error.reason)) ? 2 : 1
-  }
+  if (Predicate.isTagged(error, "PlatformError")) return fileInputReasons.has(reasonOf(error)) ? 2 : 1
   if (Predicate.hasProperty(error, "failures") && Array.isArray(error.failures)) {
     return worst(error.failures.map((failure) => of(failure, lookup)))
   }
