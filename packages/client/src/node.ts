@@ -4,12 +4,11 @@
  * @since 0.1.0
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { InvalidSettings } from "./ClientError.ts"
 import * as Durations from "./Durations.ts"
@@ -17,7 +16,7 @@ import * as Setting from "./internal/Setting.ts"
 import { CurrentConnection } from "./internal/transport/Connection.ts"
 import * as Connections from "./internal/transport/node/Connections.ts"
 import * as Proxies from "./internal/transport/node/Proxies.ts"
-import * as Variables from "./internal/Variables.ts"
+import * as ProxyVariables from "./internal/transport/node/ProxyVariables.ts"
 
 /**
  * Options of the HTTP client.
@@ -45,40 +44,17 @@ export interface Options {
 
 const defaults = { keepAlive: Duration.seconds(4), connectTimeout: Duration.seconds(10) }
 
-/** The lower-case form precedes, unless it is blank. */
-const named = (name: string): Config.Config<readonly [name: string, text: string]> =>
-  Config.map(
-    Config.all([Variables.text(name.toLowerCase()), Variables.text(name)]),
-    ([lower, upper]) => lower === "" ? [name, upper] : [name.toLowerCase(), lower]
-  )
-
-const proxyVariable = (name: string): Config.Config<Proxies.Proxy | undefined> =>
-  Config.mapEffect(named(name), ([name, text]) => text === "" ? Effect.undefined : Variables.parse(name, text, Proxies.parse))
-
-const proxiesOfEnvironment: Config.Config<Proxies.Proxies> = Config.all({
-  http: proxyVariable("HTTP_PROXY"),
-  https: proxyVariable("HTTPS_PROXY"),
-  isExcepted: Config.map(named("NO_PROXY"), ([, list]) => Proxies.parseExceptions(list))
-})
-
 const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, Config.ConfigError | InvalidSettings> =>
   proxy === undefined
-    ? proxiesOfEnvironment
+    ? ProxyVariables.config
     : proxy === false
     ? Effect.succeed(Proxies.none)
     : typeof proxy !== "string"
     ? Effect.fail(Setting.invalid("proxy", "must be an address or false"))
     : Effect.fromResult(Setting.named("proxy", Result.map(Proxies.parse(proxy), (parsed) => ({ ...Proxies.none, http: parsed }))))
 
-/**
- * Returns the address of the proxy by which {@link layer} sends a request to a URL, without user and password. Returns none if it connects
- * directly. Fails for an invalid proxy variable.
- *
- * @since 0.1.0
- * @category getters
- */
-export const proxyFor = (url: URL): Effect.Effect<Option.Option<string>, Config.ConfigError> =>
-  Effect.map(proxiesOfEnvironment, (proxies) => Option.fromUndefinedOr(Proxies.proxyFor(proxies, url)?.url))
+/** @since 0.1.0 @category getters */
+export { proxyFor } from "./internal/transport/node/ProxyVariables.ts"
 
 /** Passes the connection of each request on to the dispatcher, which records what becomes of it. */
 const observed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>

@@ -7,7 +7,7 @@ import * as Generate from "@plaza/testing/Generators"
 import { Effect, Schedule, Stream } from "effect"
 import type { Socket } from "node:net"
 import * as RawServer from "./support/RawServer.ts"
-import { runtimes } from "./support/Runtimes.ts"
+import { isNodeHttp, runtimes } from "./support/Runtimes.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
@@ -58,7 +58,7 @@ describe("responses with status 102 and 103", () => {
 
 describe("a 100 Continue", () => {
   for (const [client, http] of runtimes) {
-    const accepts = client === "undici" || client === "node:http"
+    const accepts = client === "undici" || isNodeHttp(client)
     it.live(`that nobody asked for ${accepts ? "is skipped" : "is named as the reason"}, by ${client}`, () =>
       Effect.gen(function*() {
         const baseUrl = yield* responding((socket) => writeAll([continues, others + continues, response], socket))

@@ -7,9 +7,9 @@ import * as KeyEchoes from "@plaza/testing/KeyEchoes"
 import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, Redacted, References, Schedule, Schema, Stream } from "effect"
 import { createServer } from "node:net"
 import { inspect } from "node:util"
-import * as NodeClient from "../src/node.ts"
 import * as Fake from "./support/FakeService.ts"
 import * as OnSandbox from "./support/OnSandbox.ts"
+import { runtimes } from "./support/Runtimes.ts"
 import * as Traced from "./support/Traced.ts"
 
 /** Every form in which a value may reach a log, a report or a terminal. */
@@ -149,14 +149,15 @@ it.live("the key is in no output of calls to an unreachable service", () =>
         server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
       })
     })
-    const layer = Plaza.layer({
-      baseUrl: `http://127.0.0.1:${port}/open/v1`,
-      apiKey: Redacted.make(Fake.key),
-      retry: Schedule.recurs(0)
-    }).pipe(Layer.provide(NodeClient.layer))
-    const out = yield* everything(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
-    expect(out).toContain("ECONNREFUSED")
-    expect(out).not.toContain(Fake.key)
+    for (const [client, http] of runtimes) {
+      const layer = Plaza.layer({
+        baseUrl: `http://127.0.0.1:${port}/open/v1`,
+        apiKey: Redacted.make(Fake.key),
+        retry: Schedule.recurs(0)
+      }).pipe(Layer.provide(http))
+      const out = yield* everything(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
+      expect([client, out.includes("ECONNREFUSED"), out.includes(Fake.key)]).toEqual([client, true, false])
+    }
   }))
 
 const malformed: ReadonlyArray<readonly [what: string, key: string]> = [

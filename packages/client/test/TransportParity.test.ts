@@ -1,11 +1,12 @@
 /**
- * The connections of the client on Node and those of the platform's undici client: the same calls, responses and faults give the same
- * results and the same requests.
+ * The HTTP clients for Node and those of the platform on which they are built: the same calls, responses and faults give the same results
+ * and the same requests.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, type Plaza, Posts, Profiles, Store } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
+import * as NodeHttp from "@plaza/client/node-http"
 import { ConversationId, PostId, ProductId } from "@plaza/domain"
 import * as Generate from "@plaza/testing/Generators"
 import { Arbitrary, Effect, Layer, Logger, Result, Schedule, Stream } from "effect"
@@ -182,14 +183,25 @@ const observed = (
 
 // Undici reports the end of a connection in other words if the connection serves one request only.
 const oneRequestEach = Layer.provide(NodeHttpClient.layerUndiciNoDispatcher, NodeHttpClient.layerDispatcherOptions({ pipelining: 0 }))
+// Node reports the end of a kept connection in other words.
+const newConnections = NodeHttpClient.layerNodeHttpOptions({ keepAlive: false })
 const sentOnce = ["a write that is sent once", "a message"]
 
-describe("the connections of the client on Node behave as those of the platform", () => {
+describe("the connections of the client on undici behave as those of the platform", () => {
   for (const [name, call] of Object.entries(calls)) {
     const platform = sentOnce.includes(name) ? oneRequestEach : NodeHttpClient.layerUndici
     it.live.prop(`for ${name}`, [Generate.arrayOf(reply, { minLength: 1, maxLength: 3 })], ([replies]) =>
       Effect.gen(function*() {
         expect(yield* observed(NodeClient.layer, call, replies)).toEqual(yield* observed(platform, call, replies))
+      }), { arbitrary: { runs: 40 } })
+  }
+})
+
+describe("the connections of the client on node:http behave as those of the platform", () => {
+  for (const [name, call] of Object.entries(calls)) {
+    it.live.prop(`for ${name}`, [Generate.arrayOf(reply, { minLength: 1, maxLength: 3 })], ([replies]) =>
+      Effect.gen(function*() {
+        expect(yield* observed(NodeHttp.layer, call, replies)).toEqual(yield* observed(newConnections, call, replies))
       }), { arbitrary: { runs: 40 } })
   }
 })

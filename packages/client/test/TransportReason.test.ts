@@ -5,7 +5,7 @@ import { ConversationId } from "@plaza/domain"
 import { Effect, Layer, Schedule, Stream } from "effect"
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as RawServer from "./support/RawServer.ts"
-import { runtimes } from "./support/Runtimes.ts"
+import { isNodeHttp, runtimes } from "./support/Runtimes.ts"
 
 const request = HttpClientRequest.post("https://service.test/open/v1/posts")
 
@@ -148,7 +148,7 @@ describe("a header that the HTTP client rejects", () => {
   ]
   for (const [client, http] of runtimes) {
     // These send them: the service decides.
-    const sent = client === "node:http"
+    const sent = isNodeHttp(client)
       ? ["expect", "keep-alive", "upgrade", "transfer-encoding", "connection"]
       : client === "fetch"
       ? []

@@ -1,12 +1,13 @@
 /** Reads assumptions, and a latitude beside them, from a JSON file. An error is one sentence that names the file and the field. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Assumptions } from "./Assumptions.ts"
 import { decode } from "./Assumptions.ts"
 import * as Latitude from "./Latitude.ts"
 import { SandboxError } from "./SandboxError.ts"
+import * as TextFile from "./TextFile.ts"
 
 /** The content of a file: assumptions that differ from the defaults, and a change of the latitude from its field `latitude`. */
 export interface Content {
@@ -28,13 +29,11 @@ const decodeContent = (data: unknown): Result.Result<Content, string> => {
 /** Reads a file. */
 export const read = (path: string): Effect.Effect<Content, SandboxError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
     const refuse = (problem: string, cause?: unknown) =>
       new SandboxError({ message: `the assumptions ${path} can't be used: ${problem}`, cause })
-    const text = yield* Effect.mapError(fs.readFileString(path), (cause) => refuse("the file can't be read", cause))
+    const text = yield* TextFile.read("the assumptions", path)
     const data = yield* Effect.try({
-      // Some editors write a byte order mark, which JSON doesn't allow.
-      try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
+      try: (): unknown => JSON.parse(text),
       catch: (cause) => refuse("the file is not valid JSON", cause)
     })
     return yield* Effect.fromResult(Result.mapError(decodeContent(data), (problem) => refuse(problem)))

@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { SandboxError } from "../SandboxError.ts"
+import * as TextFile from "../TextFile.ts"
 import { issuesOf, optional, problemOf } from "../Validation.ts"
 import * as Models from "./SeedingModels.ts"
 
@@ -101,28 +102,33 @@ export const encodeJson: (fixtures: Fixtures) => string = Schema.encodeSync(Json
  */
 export const decodeJson: (json: string) => Fixtures = Schema.decodeSync(Json)
 
-/** Imports the YAML parser only when needed, because it takes a while to load. */
-const parserOf = (path: string): Effect.Effect<(text: string) => unknown> =>
-  /\.ya?ml$/i.test(path)
-    ? Effect.map(Effect.promise(() => import("yaml")), ({ parse }) => (text: string): unknown => parse(text))
-    // Some editors write a byte order mark, which JSON doesn't allow.
-    : Effect.succeed((text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, "")))
+/** Parses by the extension, or by the content if there is none, as of a pipe. Imports `yaml` only when needed, because it takes a while to load. */
+const parse = async (path: string, text: string): Promise<unknown> => {
+  if (!/\.ya?ml$/i.test(path)) {
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      if (/\.json$/i.test(path)) throw error
+    }
+  }
+  const yaml = await import("yaml")
+  return yaml.parse(text)
+}
 
 const firstLine = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""
 
 /**
- * Reads fixtures from a JSON or YAML file, by its extension. An error is one sentence that names the file and the field.
+ * Reads fixtures from a JSON or YAML file or pipe: by its extension, or by its content if it has neither extension. An error is one
+ * sentence that names the file and the field.
  *
  * @since 0.1.0
  * @category reading
  */
 export const read = (path: string): Effect.Effect<Fixtures, SandboxError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const parse = yield* parserOf(path)
     const refuse = (problem: string, cause?: unknown) =>
       new SandboxError({ message: `the fixtures ${path} can't be used: ${problem}`, cause })
-    const text = yield* Effect.mapError(fs.readFileString(path), (cause) => refuse("the file can't be read", cause))
-    const data = yield* Effect.try({ try: () => parse(text), catch: (cause) => refuse(firstLine(cause), cause) })
+    const text = yield* TextFile.read("the fixtures", path)
+    const data = yield* Effect.tryPromise({ try: () => parse(path, text), catch: (cause) => refuse(firstLine(cause), cause) })
     return yield* Effect.fromResult(Result.mapError(decode(data), (problem) => refuse(problem)))
   })
