@@ -1,19 +1,43 @@
 /** The commands of `plaza`. */
-import * as Command from "@effect/cli/Command"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as CommandLine from "@plaza/cli-kit/CommandLine"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
-import * as Help from "@plaza/cli-kit/Help"
-import type { Section } from "@plaza/cli-kit/Manual"
+import * as Manual from "@plaza/cli-kit/Manual"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Progress from "@plaza/cli-kit/Progress"
+import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { agent } from "./commands/Agent.ts"
+import { api } from "./commands/Api.ts"
+import { auth } from "./commands/Auth.ts"
+import { chat } from "./commands/Chat.ts"
+import { completions } from "./commands/Completions.ts"
+import { doctor } from "./commands/Doctor.ts"
+import { mcp } from "./commands/Mcp.ts"
+import { media } from "./commands/Media.ts"
+import { posts } from "./commands/Posts.ts"
+import { sandbox } from "./commands/Sandbox.ts"
+import { schema } from "./commands/Schema.ts"
+import { skills } from "./commands/Skills.ts"
+import { orders, stock } from "./commands/Store.ts"
+import { stories } from "./commands/Stories.ts"
+import { me, users } from "./commands/Users.ts"
+import { verify } from "./commands/Verify.ts"
+import { versionCommand } from "./commands/Version.ts"
+import * as Globals from "./Globals.ts"
 import * as EphemeralSandbox from "./sandbox/EphemeralSandbox.ts"
 import { name, version } from "./version.ts"
 
-const exitCodes: Section = {
+const exitCodes: Manual.Section = {
   title: "Exit codes",
   entries: ExitCode.meanings.map(({ code, meaning }) => ({ name: code, description: meaning }))
 }
 
-const environment: Section = {
+const environment: Manual.Section = {
   title: "Environment",
   entries: [
     { name: "PLAZA_BASE_URL", description: "The base URL of the service; ends with /open/v1." },
@@ -34,65 +58,42 @@ const environment: Section = {
   ]
 }
 
-/** In the order of the help. A run loads one of them. */
-const commands = {
-  auth: () => import("./commands/Auth.ts").then(({ auth }) => auth),
-  me: () => import("./commands/Users.ts").then(({ me }) => me),
-  users: () => import("./commands/Users.ts").then(({ users }) => users),
-  media: () => import("./commands/Media.ts").then(({ media }) => media),
-  posts: () => import("./commands/Posts.ts").then(({ posts }) => posts),
-  stories: () => import("./commands/Stories.ts").then(({ stories }) => stories),
-  stock: () => import("./commands/Store.ts").then(({ stock }) => stock),
-  orders: () => import("./commands/Store.ts").then(({ orders }) => orders),
-  chat: () => import("./commands/Chat.ts").then(({ chat }) => chat),
-  api: () => import("./commands/Api.ts").then(({ api }) => api),
-  sandbox: () => import("./commands/Sandbox.ts").then(({ sandbox }) => sandbox),
-  verify: () => import("./commands/Verify.ts").then(({ verify }) => verify),
-  mcp: () => import("./commands/Mcp.ts").then(({ mcp }) => mcp),
-  schema: () => import("./commands/Schema.ts").then(({ schema }) => schema),
-  skills: () => import("./commands/Skills.ts").then(({ skills }) => skills),
-  doctor: () => import("./commands/Doctor.ts").then(({ doctor }) => doctor),
-  completions: () => import("./commands/Completions.ts").then(({ completions }) => completions)
-}
+/** What every command uses: output and progress by the flags, and with `--sandbox` the configuration of a new sandbox. */
+const services = Layer.unwrap(Effect.gen(function*() {
+  const settings = yield* Globals.output
+  const { baseUrl, profile } = yield* Globals.connection
+  const output = Layer.merge(Output.layer(settings), Layer.effect(Progress.Progress, Progress.make(settings)))
+  if (!(yield* Globals.sandbox)) return output
+  const flag = Option.isSome(baseUrl) ? "--base-url" : Option.isSome(profile) ? "--profile" : undefined
+  if (flag !== undefined) {
+    return yield* new UsageError({ message: `--sandbox and ${flag} can't be used together: the sandbox has its own base URL and key` })
+  }
+  return Layer.merge(output, EphemeralSandbox.layer)
+}))
 
-const isName = (name: string): name is keyof typeof commands => Object.hasOwn(commands, name)
+/** The program. */
+export const program = Command.make(name).pipe(
+  Manual.describe({
+    summary: "Work with an account of the Social and Store Developer Interface.",
+    details: [
+      "Log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. To try a command without an account, add --sandbox."
+    ],
+    examples: ["plaza --sandbox posts list", "plaza auth login", "plaza me --json"]
+  }),
+  Command.annotate(Manual.Sections, [exitCodes, environment]),
+  Command.withSubcommands([
+    { group: "Account", commands: [auth, me, users] },
+    { group: "Social", commands: [posts, media, stories, chat] },
+    { group: "Store", commands: [stock, orders] },
+    { group: "Developer tools", commands: [sandbox, api, verify, schema, doctor] },
+    { group: "Agents", commands: [mcp, agent, skills] },
+    { group: "This program", commands: [completions, versionCommand] }
+  ]),
+  Command.provide(services),
+  Command.withGlobalFlags(Globals.all)
+)
 
-const loadOne = (name: keyof typeof commands) => commands[name]()
-
-type Subcommand = Awaited<ReturnType<typeof loadOne>>
-
-const root = (subcommands: readonly [Subcommand, ...Array<Subcommand>]) =>
-  Command.make(name, { sandbox: EphemeralSandbox.option }).pipe(
-    Command.withDescription(Help.describe({
-      summary: "Work with an account of the Social and Store Developer Interface.",
-      details: [
-        "Log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. To try a command without an account, add --sandbox."
-      ],
-      examples: ["--sandbox posts list", "auth login", "me --json"]
-    })),
-    Command.withSubcommands(subcommands),
-    Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
-  )
-
-const { auth, ...others } = commands
-
-/** The program, with the named command or with all of them. */
-export const program = {
-  name,
-  version,
-  sections: [exitCodes, environment],
-  load: (name?: string) =>
-    Effect.map(
-      Effect.promise((): Promise<readonly [Subcommand, ...Array<Subcommand>]> =>
-        name !== undefined && isName(name)
-          ? loadOne(name).then((command) => [command])
-          : Promise.all([auth(), ...Object.values(others).map((load) => load())])
-      ),
-      root
-    )
-}
-
-const parse = CommandLine.run(program)
+const parse = CommandLine.run(program, version)
 
 /** Runs the arguments after the program's name. */
-export const run = (argv: ReadonlyArray<string>) => Effect.provide(parse(argv), CommandLine.layer)
+export const run = (argv: ReadonlyArray<string>) => Effect.provide(parse(argv), Layer.merge(NodeFileSystem.layer, NodePath.layer))

@@ -1,5 +1,5 @@
-/** The entry point of the `plaza` executable. */
-import * as Arguments from "@plaza/cli-kit/Arguments"
+/** The entry point of the `plaza` program. */
+import { has } from "@plaza/cli-kit/CommandLine"
 import * as Program from "@plaza/cli-kit/Program"
 import { run } from "./Cli.ts"
 import { name } from "./version.ts"
@@ -8,7 +8,7 @@ const argv = process.argv.slice(2)
 
 Program.run(run(argv), {
   name,
-  json: Arguments.has(argv, "--json"),
+  json: has(argv, "json", "j"),
   remediation: {
     key: "Run plaza auth status to see which key is used, and plaza auth login to change it.",
     outcomeUnknown: { createPost: "Check the newest posts with plaza posts list before you run the command again." }

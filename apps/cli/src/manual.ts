@@ -1,9 +1,10 @@
-/** The manual and the man page, generated when the program is bundled. */
-import * as Help from "@plaza/cli-kit/Help"
+/** The help of every command, for the man page and the reference. The running program does not load this module. */
 import * as ManPage from "@plaza/cli-kit/ManPage"
+import * as Manual from "@plaza/cli-kit/Manual"
 import * as Effect from "effect/Effect"
 import { program } from "./Cli.ts"
+import { version } from "./version.ts"
 
-export const manual = Help.manual(await Effect.runPromise(program.load()), program)
+export const pages = await Effect.runPromise(Manual.pages(program))
 
-export const manPage = ManPage.render(manual)
+export const manPage = ManPage.render(pages, version)

@@ -1,8 +1,9 @@
 /**
  * `plaza api` on the wire: what is sent of a file, a field and a header, and what is shown of an answer.
  */
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, FileSystem, Layer } from "effect"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import { text } from "node:stream/consumers"
 import { expect } from "vitest"
@@ -15,20 +16,21 @@ interface Seen {
   readonly body: string
 }
 
-class Service
-  extends Context.Tag("@plaza/cli/test/Service")<Service, { readonly env: Readonly<Record<string, string>>; readonly seen: Array<Seen> }>()
-{}
+class Service extends Context.Service<Service, {
+  readonly env: Readonly<Record<string, string>>
+  readonly seen: Array<Seen>
+}>()("@plaza/cli/test/Service") {}
 
 const key = `key_${"x".repeat(40)}`
 const envelope = { error: { code: "NOT_FOUND", message: "there is no such thing", thing: "x" } }
 
 /** Tells the key again in a header, as a proxy may. */
-const service = Layer.scoped(
+const service = Layer.effect(
   Service,
   Effect.gen(function*() {
     const seen: Array<Seen> = []
     const server = yield* Effect.acquireRelease(
-      Effect.async<ReturnType<typeof createServer>>((resume) => {
+      Effect.callback<ReturnType<typeof createServer>>((resume) => {
         const server = createServer((request, response) => {
           void text(request).then((body) => {
             seen.push({ method: request.method, url: request.url, headers: request.headers, body })
@@ -77,6 +79,23 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
         body: "{",
         headers: { "content-type": "text/plain" }
       })
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "plaza-api-" })}/body`
+      // No UTF-8.
+      yield* fs.writeFile(file, new Uint8Array([0xff, 0xfe, 0]))
+      expect((yield* api(["POST", "/x", "--input", file])).seen).toMatchObject({ headers: { "content-length": "3" } })
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
+
+  it.effect("sends nothing to a whole URL", () =>
+    Effect.gen(function*() {
+      const { seen } = yield* Service
+      const before = seen.length
+      expect(yield* api(["GET", "https://x/me"])).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: PATH is a path below the base URL, not a whole URL: write /me, and set another base URL with --base-url\n"
+      })
+      expect(seen).toHaveLength(before)
     }))
 
   it.effect("sends the given headers and no others", () =>

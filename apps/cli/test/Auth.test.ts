@@ -2,17 +2,16 @@
  * Logging in, choosing and logging out with the built program: at a terminal and through pipes, with what is stronger than what, and the
  * key in nothing that is said.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer, Redacted } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Fiber, FileSystem, Layer, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect } from "vitest"
-import { environment, finished, run, start } from "./support/Plaza.ts"
+import { dist, environment, finished, run, start } from "./support/Plaza.ts"
 import * as Terminal from "./support/Terminal.ts"
 
-const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
+const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeFileSystem.layer)
 
 const wrong = `key_${"w".repeat(40)}`
 
@@ -40,7 +39,7 @@ const mask = (key: string) => `****${key.slice(-4)}`
 const accountOf = (stdout: string) => /^id\t(.+)\n/.exec(stdout)?.[1]
 
 layer(services, { excludeTestServices: true })("plaza auth", (it) => {
-  it.scoped("login keeps a key that is piped in, once the service accepts it; status tells the account and where all comes from", () =>
+  it.effect("login keeps a key that is piped in, once the service accepts it; status tells the account and where all comes from", () =>
     Effect.gen(function*() {
       const { baseUrl, file, keys, plaza } = yield* home
       const fs = yield* FileSystem.FileSystem
@@ -66,7 +65,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       })
     }))
 
-  it.scoped("login keeps nothing that the service doesn't accept, that is no key, or that isn't there", () =>
+  it.effect("login keeps nothing that the service doesn't accept, that is no key, or that isn't there", () =>
     Effect.gen(function*() {
       const { baseUrl, config, keys, login, plaza } = yield* home
       const refused = yield* login("a", wrong)
@@ -98,7 +97,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect(readdirSync(config)).toEqual([])
     }))
 
-  it.scoped("several profiles: list shows them, use chooses, --profile and PLAZA_PROFILE name one, logout removes", () =>
+  it.effect("several profiles: list shows them, use chooses, --profile and PLAZA_PROFILE name one, logout removes", () =>
     Effect.gen(function*() {
       const { baseUrl, keys, login, plaza } = yield* home
       expect(yield* plaza(["auth", "list"])).toEqual({
@@ -146,7 +145,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       )
     }))
 
-  it.scoped("a flag beats the environment, which beats the profile; a profile that a flag names is a flag", () =>
+  it.effect("a flag beats the environment, which beats the profile; a profile that a flag names is a flag", () =>
     Effect.gen(function*() {
       const { baseUrl, keys, login, plaza } = yield* home
       yield* login("shop", keys.shop)
@@ -162,7 +161,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         .toBe("1001")
     }))
 
-  it.scoped("a profile stays with its account, and takes a new key of it", () =>
+  it.effect("a profile stays with its account, and takes a new key of it", () =>
     Effect.gen(function*() {
       const { keys, login, plaza } = yield* home
       yield* login("shop", keys.shop)
@@ -177,7 +176,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect((yield* plaza(["auth", "list"])).stdout).toContain(mask(Redacted.value(apiKey)))
     }))
 
-  it.scoped("a file that others can open stops every command that would take a key from it, and no other", () =>
+  it.effect("a file that others can open stops every command that would take a key from it, and no other", () =>
     Effect.gen(function*() {
       const { baseUrl, file, keys, login, plaza } = yield* home
       const fs = yield* FileSystem.FileSystem
@@ -202,7 +201,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       }
     }))
 
-  it.scoped("logins of several processes at once are all kept", () =>
+  it.effect("logins of several processes at once are all kept", () =>
     Effect.gen(function*() {
       const { keys, login, plaza } = yield* home
       const names = ["a", "b", "c", "d", "e", "f"]
@@ -211,14 +210,14 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect((yield* plaza(["auth", "list"])).stdout.match(/\t[a-f]\t/g)).toHaveLength(names.length)
     }))
 
-  it.scoped("the key is in no argument and no environment of the process that is given it", () =>
+  it.effect("the key is in no argument and no environment of the process that is given it", () =>
     Effect.gen(function*() {
       const { baseUrl, config, keys } = yield* home
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.addFault({ kind: "delay", when: "before", millis: 20_000, method: "GET", path: "/me" })
       const before = (yield* sandbox.faults)[0]?.hits ?? 0
       const child = yield* start(["auth", "login", "--base-url", baseUrl], { env: { XDG_CONFIG_HOME: config }, stdin: keys.shop })
-      const end = yield* Effect.fork(finished(child))
+      const end = yield* Effect.forkChild(finished(child))
       yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), {
         until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > before
       })
@@ -226,12 +225,12 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         expect(readFileSync(`/proc/${child.pid}/${kind}`, "utf8")).not.toContain(keys.shop)
       }
       yield* Effect.sync(() => child.kill("SIGINT"))
-      expect(yield* end).toEqual({ code: 130, stdout: "", stderr: "" })
+      expect(yield* Fiber.join(end)).toEqual({ code: 130, stdout: "", stderr: "" })
       expect(readdirSync(config)).toEqual([])
       yield* sandbox.clearFaults
     }))
 
-  it.scoped("login at a terminal asks for address and key, and shows no character of the key", () =>
+  it.effect("login at a terminal asks for address and key, and shows no character of the key", () =>
     Effect.gen(function*() {
       const { baseUrl, config, keys, plaza } = yield* home
       const terminal = yield* Terminal.open(["auth", "login"], { env: { XDG_CONFIG_HOME: config }, columns: 200 })
@@ -250,7 +249,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect((yield* plaza(["me"])).code).toBe(0)
     }))
 
-  it.scoped.each(
+  it.effect.each(
     [["\u0003", 130, "API key (hidden):\n"], [
       "\u0004",
       2,
@@ -268,4 +267,101 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         expect(readdirSync(config)).toEqual([])
       })
   )
+
+  /** An interactive shell at a terminal, which runs `plaza auth login` until it asks for the key. */
+  const loggingIn = (lineOf: (command: string) => string = (command) => command) =>
+    Effect.gen(function*() {
+      const account = yield* home
+      const { baseUrl, config } = account
+      const terminal = yield* Terminal.open(["--noprofile", "--norc", "-i"], {
+        program: ["bash"],
+        columns: 200,
+        env: { XDG_CONFIG_HOME: config, PS1: "ready> ", HISTFILE: "/dev/null" }
+      })
+      yield* terminal.shows(/ready>/)
+      yield* terminal.type(`${lineOf(`"${process.execPath}" "${dist}/plaza.cjs" auth login --base-url ${baseUrl}`)}\r`)
+      yield* terminal.shows(/API key \(hidden\):$/m)
+      return { ...account, ...terminal }
+    })
+  const suspended = /Stopped[^]*ready>$/m
+  const asksAgain = /Stopped[^]*API key \(hidden\):$/m
+
+  it.effect("login that is suspended by Ctrl-Z at its prompt reads the key after fg, and shows no part of it", () =>
+    Effect.gen(function*() {
+      const { keys, plaza, raw, shows, type } = yield* loggingIn()
+      yield* type(`${keys.shop.slice(0, 20)}\u001a`)
+      yield* shows(suspended)
+      // The shell has the terminal in its own mode.
+      yield* type("echo typed\r")
+      yield* shows(/^typed$/m)
+      yield* type("fg\r")
+      yield* shows(asksAgain)
+      // Nobody knows how much was typed before.
+      yield* type(`${keys.shop}\r`)
+      yield* shows(/Logged in as corner-shop \(account 1001\)[^]*ready>$/m)
+      for (const part of [keys.shop.slice(0, 8), keys.shop.slice(12, 20), keys.shop.slice(20, 28), keys.shop.slice(-8)]) {
+        expect(yield* raw).not.toContain(part)
+      }
+      expect((yield* plaza(["me"])).code).toBe(0)
+    }))
+
+  it.effect("login that is suspended twice ends by Ctrl-C with 130", () =>
+    Effect.gen(function*() {
+      const { config, shows, type } = yield* loggingIn()
+      yield* type("\u001a")
+      yield* shows(suspended)
+      yield* type("fg\r")
+      yield* shows(asksAgain)
+      yield* type("\u001a")
+      yield* shows(/Stopped[^]*Stopped[^]*ready>$/m)
+      yield* type("fg\r")
+      yield* shows(/Stopped[^]*Stopped[^]*API key \(hidden\):$/m)
+      yield* type("\u0003")
+      yield* shows(/Stopped[^]*Stopped[^]*API key[^]*ready>$/m)
+      yield* type("echo code $?\r")
+      yield* shows(/^code 130$/m)
+      expect(readdirSync(config)).toEqual([])
+    }))
+
+  it.effect("login in a script stops with the script by Ctrl-Z, and reads the key after fg", () =>
+    Effect.gen(function*() {
+      const { keys, plaza, shows, type } = yield* loggingIn((command) => `bash -c '${command} && echo done in the script'`)
+      yield* type("\u001a")
+      yield* shows(suspended)
+      yield* type("fg\r")
+      yield* shows(asksAgain)
+      yield* type(`${keys.shop}\r`)
+      yield* shows(/^done in the script$/m)
+      expect((yield* plaza(["me"])).code).toBe(0)
+    }))
+
+  it.effect("login that another terminal stops and continues reads the key without showing it", () =>
+    Effect.gen(function*() {
+      const { keys, plaza, raw, shows, type } = yield* loggingIn()
+      yield* type("\u001a")
+      yield* shows(suspended)
+      yield* type("jobs -p\r")
+      const pid = Number(/^\d+$/m.exec(yield* shows(/^\d+$/m))?.[0])
+      yield* type("fg\r")
+      yield* shows(asksAgain)
+      yield* Effect.sync(() => process.kill(pid, "SIGSTOP"))
+      yield* shows(/Stopped[^]*Stopped[^]*ready>$/m)
+      yield* type("fg\r")
+      yield* shows(/Stopped[^]*Stopped[^]*API key \(hidden\):$/m)
+      yield* type(`${keys.shop}\r`)
+      yield* shows(/Logged in as corner-shop/)
+      expect(yield* raw).not.toContain(keys.shop.slice(0, 8))
+      expect((yield* plaza(["me"])).code).toBe(0)
+    }))
+
+  it.effect("login hides the key after Ctrl-Z also where no shell stops it", () =>
+    Effect.gen(function*() {
+      const { baseUrl, config, keys } = yield* home
+      const terminal = yield* Terminal.open(["auth", "login", "--base-url", baseUrl], { env: { XDG_CONFIG_HOME: config }, columns: 200 })
+      yield* terminal.shows(/API key/)
+      yield* terminal.type("\u001a")
+      yield* terminal.type(`${keys.shop}\r`)
+      expect(yield* terminal.ended).toMatchObject({ code: 0, screen: expect.stringContaining("Logged in as corner-shop") as unknown })
+      expect(yield* terminal.raw).not.toContain(keys.shop.slice(0, 8))
+    }))
 })

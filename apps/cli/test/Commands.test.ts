@@ -1,17 +1,17 @@
 /**
  * Every command of the built program does its work against the sandbox over a socket, and tells it as text and as JSON.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { OrderId, ProductId } from "@plaza-legacy/domain"
-import { faultPresets, Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer } from "effect"
+import { OrderId, ProductId } from "@plaza/domain"
+import { faultPresets, Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
+import { version } from "../src/version.ts"
 import { plaza, plazaWith } from "./support/Plaza.ts"
 
-const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000, maxFileBytes: 1_000 } }), NodeContext.layer)
+const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000, maxFileBytes: 1_000 } }), NodeFileSystem.layer)
 
 const done = (stdout: string) => ({ code: 0, stdout, stderr: "" })
 const jsonLines = (text: string): ReadonlyArray<unknown> => text.trim().split("\n").map((line): unknown => JSON.parse(line))
@@ -53,7 +53,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* state).relations).toContainEqual(expect.objectContaining({ from: "1001", to: "1005", follows: true }))
     }))
 
-  it.scoped("media upload sends every file, and prints the id of each", () =>
+  it.effect("media upload sends every file, and prints the id of each", () =>
     Effect.gen(function*() {
       const one = yield* file(`o"n\u00e4.txt`, "one")
       const two = yield* file("two.png", "second")
@@ -72,7 +72,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* plaza("media", "upload", one)).stdout).toMatch(/^\S+\t\/.+txt\n$/)
     }))
 
-  it.scoped("posts create uploads first, then posts once", () =>
+  it.effect("posts create uploads first, then posts once", () =>
     Effect.gen(function*() {
       const picture = yield* file("a.png", "picture")
       const before = yield* state
@@ -86,7 +86,31 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* plaza("posts", "create", "--text=--json")).stdout).toMatch(/^id\t\d+\ncreated\t\S+Z\ntext\t--json\n$/)
     }))
 
-  it.scoped("posts create does not post when an upload fails, and names the media that exist", () =>
+  it.effect("posts create takes media without a text, and refuses a post with neither before anything is sent", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const picture = yield* file("b.png", "picture")
+      const { code, stdout } = yield* plaza("posts", "create", "--media", picture)
+      const { media, posts } = yield* state
+      const id = media.at(-1)?.id ?? ""
+      expect(posts.at(-1)).toMatchObject({ text: "", mediaIds: [id] })
+      expect(code).toBe(0)
+      expect(stdout).toMatch(new RegExp(`^id\\t${posts.at(-1)?.id}\\ncreated\\t\\S+Z\\nmedia\\t${id}\\ntext\\t\\n$`))
+      expect((yield* plaza("posts", "create", "--media-id", id, "--json")).code).toBe(0)
+      expect((yield* state).posts.at(-1)).toMatchObject({ text: "", mediaIds: [id] })
+
+      const before = (yield* sandbox.requests).length
+      for (const env of [{}, { PLAZA_BASE_URL: "", PLAZA_API_KEY: "" }]) {
+        expect(yield* plazaWith(["posts", "create"], { env })).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: "plaza: a post requires a text or media: use --text, --media or --media-id\n"
+        })
+      }
+      expect((yield* sandbox.requests).length).toBe(before)
+    }))
+
+  it.effect("posts create does not post when an upload fails, and names the media that exist", () =>
     Effect.gen(function*() {
       const one = yield* file("one.png", "1")
       const before = yield* state
@@ -110,7 +134,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(after.posts.length).toBe(before.posts.length)
     }))
 
-  it.scoped("posts create names the media that are up when the post itself is refused", () =>
+  it.effect("posts create names the media that are up when the post itself is refused", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const one = yield* file("one.png", "1")
@@ -151,7 +175,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(comments.filter((comment) => comment.postId === id && comment.text === "Lovely").length).toBe(2)
     }))
 
-  it.scoped("stories create sends the JSON of a file or of standard input as it is", () =>
+  it.effect("stories create sends the JSON of a file or of standard input as it is", () =>
     Effect.gen(function*() {
       const path = yield* file("story.json", `\ufeff{"frames":[1,{"a":null}]}`)
       const fromFile = yield* plaza("stories", "create", "--input", path, "--json")
@@ -214,6 +238,73 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         done(`{"text":"It is on its way"}\n`)
       ])
       expect((yield* state).messages.filter(({ text }) => text === "It is on its way").length).toBe(2)
+    }))
+
+  it.effect("a list without items has a note on standard error, with --json and --quiet nothing", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* Effect.orDie(sandbox.createAccount({ username: "newcomer" }))
+      const { apiKey } = yield* Effect.orDie(sandbox.createKey(id))
+      const env = { PLAZA_API_KEY: Redacted.value(apiKey) }
+      const lists = [
+        [["posts", "list"], "The account has no posts."],
+        [["chat", "list"], "The account has no conversations."],
+        [["sandbox", "faults", "list"], "The sandbox has no active faults."],
+        [["sandbox", "snapshot", "list"], "The sandbox has no snapshots."],
+        [["auth", "list"], "There are no profiles. Run plaza auth login to create one."]
+      ] as const
+      for (const [argv, note] of lists) {
+        expect([argv, yield* plazaWith(argv, { env })]).toEqual([argv, { code: 0, stdout: "", stderr: `${note}\n` }])
+        for (const flag of ["--json", "--quiet"]) expect(yield* plazaWith([...argv, flag], { env })).toEqual(done(""))
+      }
+    }))
+
+  it.effect("--fields selects the fields of each object that --json prints", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const all = jsonLines((yield* plaza("posts", "list", "--limit", "2", "--json")).stdout)
+      expect(all).toMatchObject([{ id: expect.any(String) as unknown, text: expect.any(String) as unknown }, {}])
+      // The cast is true: see above.
+      const posts = all as ReadonlyArray<{ readonly id: string; readonly text: string }>
+      const printed = posts.map(({ id, text }) => `${JSON.stringify({ text, id })}\n`).join("")
+      expect(yield* plaza("posts", "list", "--limit", "2", "--json", "--fields", "text,id")).toEqual(done(printed))
+      expect(yield* plaza("--fields= text , id", "posts", "list", "-jn", "2")).toEqual(done(printed))
+      expect(yield* plaza("me", "--fields", "username", "--json")).toEqual(done(`{"username":"corner-shop"}\n`))
+      // An item may lack an optional field.
+      expect((yield* plaza("media", "upload", yield* file("c.txt", "c"), "--json", "--fields=mediaId")).stdout).toMatch(
+        /^\{"mediaId":"[^"]+"\}\n$/
+      )
+
+      const before = (yield* sandbox.requests).length
+      const refused = [
+        [["me", "--json", "--fields", "name"], `"name" is not a field of the output: use one or more of id, username`],
+        [["me", "--json", "--fields", "id,,name,x"], `"name" is not a field of the output: use one or more of id, username`],
+        [["users", "follow", "1005", "--json", "--fields=id"], `"id" is not a field of the output: use one or more of userId, following`],
+        [["me", "--json", "--fields", ""], "--fields requires names, such as id,text"]
+      ] as const
+      for (const [argv, message] of refused) {
+        const { code, stderr, stdout } = yield* plaza(...argv)
+        expect({ code, stdout, error: jsonLines(stderr) }).toEqual({
+          code: 2,
+          stdout: "",
+          error: [{ error: { tag: "UsageError", code: null, status: null, message, details: {} } }]
+        })
+      }
+      expect(yield* plaza("me", "--fields", "id")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: --fields selects fields of JSON: add --json\n"
+      })
+      expect((yield* sandbox.requests).length).toBe(before)
+    }))
+
+  it.effect("version prints the version, as --version does", () =>
+    Effect.gen(function*() {
+      expect(yield* both("version")).toEqual([done(`${version}\n`), done(`{"version":"${version}"}\n`)])
+      for (const argv of [["--version"], ["-v"], ["posts", "list", "--version"]])
+        expect(yield* plaza(...argv)).toEqual(
+          done(`${version}\n`)
+        )
     }))
 
   it.effect("api sends any request and prints the JSON as it comes", () =>
@@ -290,7 +381,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(added).toEqual(done(`{"id":"${id}"}\n`))
       expect((yield* plaza("me")).code).toBe(4)
       expect(yield* both("sandbox", "faults", "list")).toEqual([
-        done(`${id}\tstatus\t403\tbefore\tGET\t/me\t1\t1\n`),
+        done(`${id}\tstatus 403 before\tGET /me\ttimes 2\t1\t1\n`),
         done(
           `{"id":"${id}","fault":${
             JSON.stringify({ kind: "status", method: "GET", path: "/me", times: 2, when: "before", status: 403 })
@@ -298,6 +389,8 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         )
       ])
       expect((yield* plazaWith(["sandbox", "faults", "add", "--input", "-"], { stdin: `{"kind":"drop","when":"after"}` })).code).toBe(0)
+      expect(yield* plazaWith(["sandbox", "faults", "add", "--input", "-"], { stdin: "[]" }))
+        .toEqual({ code: 2, stdout: "", stderr: "plaza: the fault must be a JSON object\n" })
       expect(yield* sandbox.faults).toHaveLength(2)
       expect(yield* plaza("sandbox", "faults", "remove", id)).toEqual(done(`The fault ${id} is removed.\n`))
       expect(yield* sandbox.faults).toHaveLength(1)
@@ -306,6 +399,38 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(again.stderr).toContain(id)
       expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("All faults are removed.\n"))
       expect(yield* sandbox.faults).toEqual([])
+    }))
+
+  it.effect("sandbox faults list shows everything that a fault is limited by", () =>
+    Effect.gen(function*() {
+      const { clearFaults } = yield* Sandbox.Sandbox
+      yield* clearFaults
+      const fault = { kind: "drop", when: "after", method: "POST", account: "1001", every: 3, rate: 0.5, lastsMillis: 60_000 }
+      expect((yield* plaza("sandbox", "faults", "add", JSON.stringify(fault))).code).toBe(0)
+      const { stdout } = yield* plaza("sandbox", "faults", "list")
+      yield* clearFaults
+      expect(stdout).toMatch(/^fault_\d+\tdrop after\tPOST, account 1001\tevery 3, rate 0\.5, lasts 1m\t0\tunlimited\n$/)
+    }))
+
+  it.effect("sandbox faults list shows everything that a fault does", () =>
+    Effect.gen(function*() {
+      const { clearFaults } = yield* Sandbox.Sandbox
+      yield* clearFaults
+      const faults = [
+        { kind: "delay", when: "before", millis: 2000, times: 3 },
+        { kind: "delay", when: "after", millis: { distribution: "logNormal", median: 300, p99: 3000 } },
+        { kind: "cut", when: "after", status: 502, body: "<h1>Bad\nGateway</h1>", retryAfter: "5" },
+        { kind: "sequence", outcomes: [{ kind: "status", when: "before", status: 503 }, { kind: "pass" }, { kind: "drop", when: "after" }] }
+      ]
+      for (const fault of faults) yield* plaza("sandbox", "faults", "add", JSON.stringify(fault))
+      const { stdout } = yield* plaza("sandbox", "faults", "list")
+      yield* clearFaults
+      expect(stdout.replaceAll(/^fault_\d+\t/gm, "")).toBe([
+        "delay before, 2000 ms\tevery call\ttimes 3\t0\t3\n",
+        "delay after, median 300 ms, p99 3000 ms\tevery call\t\t0\t1\n",
+        `cut 502 after, body "<h1>Bad Gateway</h1>", retryAfter "5"\tevery call\t\t0\t1\n`,
+        "sequence: status 503 before; pass; drop after\tevery call\t\t0\t3\n"
+      ].join(""))
     }))
 
   it.effect("sandbox snapshot saves, lists, restores and removes the data of a running sandbox", () =>
@@ -331,7 +456,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const list = (yield* plaza("sandbox", "faults", "list")).stdout
       yield* clearFaults
       expect(stdout).toMatch(/^\{"id":"fault_\d+"\}\n$/)
-      expect(list).toMatch(/\tstatus\t503\tbefore\t\*\t\*\t0\tunlimited\n$/)
+      expect(list).toMatch(/\tstatus 503 before\tevery call\tlasts 1m\t0\tunlimited\n$/)
     }))
 
   it.effect("the help of sandbox faults add and docs/sandbox.md name every preset", () =>
@@ -352,8 +477,14 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     }))
 
   it.effect.each([
-    [`{"kind":"explode"}`, /^plaza: "kind" of the fault is invalid: /],
-    [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault is invalid: /],
+    [`{"kind":"explode"}`, /^plaza: "kind" of the fault is invalid: use one of delay, status, /],
+    ["{}", /^plaza: "kind" of the fault is invalid: use one of delay, status, /],
+    [`{"kind":"status","when":"after"}`, /^plaza: "status" of the fault is missing\n$/],
+    [
+      `{"kind":"sequence","outcomes":[{"kind":"drop","when":"later"}]}`,
+      /^plaza: "outcomes.0.when" of the fault is invalid: must be one of before, after\n$/
+    ],
+    [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault is invalid: a fault of this kind has no such field\n$/],
     [`{`, /^plaza: the fault is not valid JSON: /],
     ["outagee", /^plaza: "outagee" is neither a JSON object nor a preset: use one of tenth, outage, /]
   ] as const)("sandbox faults add refuses %s and names what is wrong", ([fault, sentence]) =>

@@ -1,14 +1,12 @@
 /**
- * Completion in the shells themselves, each at a terminal as a person has it; and what is offered, asked without any shell.
+ * Completion in the shells themselves, each at a terminal as a person has it.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Complete } from "@plaza/cli-kit"
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
 import { spawnSync } from "node:child_process"
-import { describe, expect, it } from "vitest"
-import { manual } from "../src/manual.ts"
+import { expect } from "vitest"
+import { pages } from "../src/manual.ts"
 import { dist, run } from "./support/Plaza.ts"
 import * as Terminal from "./support/Terminal.ts"
 
@@ -21,7 +19,8 @@ const installed = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-shell-" })
   yield* fs.makeDirectory(`${folder}/bin`)
-  yield* fs.writeFileString(`${folder}/bin/plaza`, `#!/bin/sh\nexec "${process.execPath}" "${dist}/plaza.cjs" "$@"\n`)
+  yield* fs.writeFileString(`${folder}/bin/plaza`,
+    `#!/bin/sh\necho started >> "${folder}/started"\nexec "${process.execPath}" "${dist}/plaza.cjs" "$@"\n`)
   yield* fs.chmod(`${folder}/bin/plaza`, 0o755)
   yield* fs.writeFileString(`${folder}/mugs.jpg`, "")
   return folder
@@ -55,16 +54,19 @@ const shell = (name: "bash" | "zsh" | "fish") =>
     if (name === "bash") yield* terminal.type(`bind 'set bell-style none'; source ${file}; PS1='ready> '; clear\r`)
     if (name === "zsh") yield* terminal.type(`autoload -U compinit && compinit -u; source ${file}; PS1='ready> '; clear\r`)
     yield* terminal.shows(/ready>/)
-    return terminal
+    return { ...terminal, folder }
   })
 
 const tab = "\t"
+/** Deletes the line. */
+const clear = "\u0015"
 
-layer(NodeContext.layer, { excludeTestServices: true })("completion", (it) => {
+layer(NodeFileSystem.layer, { excludeTestServices: true })("completion", (it) => {
   for (const name of ["bash", "zsh", "fish"] as const) {
-    it.scoped.skipIf(missing.includes(name))(`in ${name} finishes commands, options and files`, () =>
+    it.effect.skipIf(missing.includes(name))(`in ${name} finishes commands, options, values and files`, () =>
       Effect.gen(function*() {
-        const { shows, type } = yield* shell(name)
+        const fs = yield* FileSystem.FileSystem
+        const { folder, shows, type } = yield* shell(name)
         yield* type(`plaza sto${tab}`)
         // Two begin with it; the next letter decides.
         yield* type(`ri${tab}`)
@@ -75,55 +77,46 @@ layer(NodeContext.layer, { excludeTestServices: true })("completion", (it) => {
         yield* shows(/plaza stories create --input/)
         yield* type(`mug${tab}`)
         yield* shows(/plaza stories create --input mugs\.jpg/)
+        yield* type(`${clear}plaza media upload mu${tab}`)
+        yield* shows(/plaza media upload mugs\.jpg/)
+        yield* type(`${clear}plaza completions zs${tab}`)
+        yield* shows(/plaza completions zsh/)
+        yield* type(`${clear}plaza sandbox snapshot rest${tab}`)
+        yield* shows(/plaza sandbox snapshot restore/)
+        yield* type(`${clear}plaza help posts com${tab}`)
+        yield* shows(/plaza help posts comment/)
+        // Also the options of every command.
+        yield* type(`${clear}plaza me --js${tab}`)
+        yield* shows(/plaza me --json/)
+        yield* type(`${clear}plaza posts list --base${tab}`)
+        yield* shows(/plaza posts list --base-url/)
+        // The shell does not start the program.
+        if (yield* fs.exists(`${folder}/started`)) return yield* Effect.die(new Error("the shell started the program"))
       }))
   }
 
-  it.scoped.skipIf(missing.includes("zsh"))("in zsh shows what the commands do", () =>
+  it.effect.skipIf(missing.includes("zsh"))("in zsh shows what the commands do", () =>
     Effect.gen(function*() {
       const { shows, type } = yield* shell("zsh")
       yield* type(`plaza orders ${tab}${tab}`)
       yield* shows(/ship +-- +Mark an order as shipped/)
     }))
 
-  it.scoped.skipIf(missing.includes("fish"))("in fish shows what the options do", () =>
+  it.effect.skipIf(missing.includes("fish"))("in fish shows what the options do", () =>
     Effect.gen(function*() {
       const { shows, type } = yield* shell("fish")
       yield* type(`plaza posts list --a${tab}${tab}`)
       yield* shows(/--all/)
     }))
-})
 
-const offered = (...words: ReadonlyArray<string>) =>
-  Complete.complete(manual, words).split("\n").map((line) => line.split("\t")[0]).filter((name) => name !== "")
-
-describe("what may be typed next", () => {
-  it("is a command, with what it does behind it", () => {
-    expect(offered("")).toEqual(manual.page.commands.map(({ name }) => name))
-    expect(offered("sand")).toEqual(["sandbox"])
-    expect(Complete.complete(manual, ["users", "fo"])).toBe("follow\tFollow a user.\n")
-    expect(offered("help", "po")).toEqual(["posts"])
-    expect(offered("posts", "none", "")).toEqual([])
-  })
-
-  it("is an option that is not there yet, or may be there again", () => {
-    expect(offered("posts", "list", "--l")).toEqual(["--limit"])
-    expect(offered("posts", "list", "--limit", "3", "--l")).toEqual([])
-    expect(offered("posts", "create", "--media", "a", "--me")).toEqual(["--media", "--media-id"])
-    expect(offered("posts", "list", "--")).toContain("--help")
-    expect(offered("-")).toContain("--version")
-    expect(offered("posts", "list", "--", "-")).toEqual([])
-  })
-
-  it("is a file where one is wanted, a word where it is one of some, and nothing where only the service knows", () => {
-    expect(offered("stories", "create", "--input", "")).toEqual([Complete.files])
-    expect(offered("media", "upload", "a.jpg", "")).toEqual([Complete.files])
-    expect(offered("mcp", "--uploads", "")).toEqual([Complete.files])
-    expect(offered("completions", "z")).toEqual(["zsh"])
-    expect(offered("users", "get", "")).toEqual([])
-    expect(offered("posts", "create", "--text", "")).toEqual([])
-  })
-
-  it("is what the program itself tells", async () => {
-    expect((await Effect.runPromise(run([Complete.command, "posts", "l"]))).stdout).toBe(Complete.complete(manual, ["posts", "l"]))
-  })
+  it.effect.each(["bash", "zsh", "fish", "powershell"] as const)("for %s has every command and option, and says how to install it",
+    (name) =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* run(["completions", name])
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+        const lines = stdout.split("\n")
+        expect(lines[name === "zsh" ? 1 : 0]).toMatch(new RegExp(`^# Completions of plaza for ${name}: .*plaza completions ${name}`))
+        const words = pages.flatMap(({ flags, globals, path }) => [...path, ...[...flags, ...globals].map((flag) => flag.name)])
+        expect([...new Set(words)].filter((word) => !stdout.includes(word))).toEqual([])
+      }))
 })

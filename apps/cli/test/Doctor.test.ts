@@ -1,10 +1,10 @@
 /**
  * What the doctor sees: each thing that can be wrong by itself, with what still can be looked at behind it, and never a guess.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Option, Redacted, TestClock } from "effect"
+import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { createServer, type RequestListener } from "node:http"
 import { expect } from "vitest"
 import type { Check } from "../src/doctor/Check.ts"
@@ -20,7 +20,7 @@ const profile = JSON.stringify({ id: "1001", username: "corner-shop" })
 /** A server of this machine's; what it answers with is its listener's business. */
 const serve = (listener: RequestListener) =>
   Effect.acquireRelease(
-    Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
+    Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
       const server = createServer(listener)
       server.listen(0, "127.0.0.1", () => {
         const address = server.address()
@@ -47,10 +47,10 @@ const diagnose = (env: Readonly<Record<string, string>>, flags: { readonly baseU
   Effect.gen(function*() {
     yield* TestClock.setTime(now)
     const config = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-    const settings = ConfigProvider.fromMap(new Map(Object.entries({ XDG_CONFIG_HOME: config, ...env })), { pathDelim: "_" })
-    const checks = yield* Effect.withConfigProvider(
-      Doctor.run({ baseUrl: Option.fromNullable(flags.baseUrl), profile: Option.fromNullable(flags.profile) }),
-      settings
+    const checks = yield* Effect.provideService(
+      Doctor.run({ baseUrl: Option.fromNullishOr(flags.baseUrl), profile: Option.fromNullishOr(flags.profile) }),
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { XDG_CONFIG_HOME: config, ...env } })
     )
     expect(JSON.stringify(checks)).not.toContain(key)
     for (const { message, remedy, status } of checks) {
@@ -78,20 +78,24 @@ const good = {
   writes: "unknown"
 }
 
-layer(NodeContext.layer)("the doctor", (it) => {
-  it.scoped("names a proxy variable that is invalid, without its password", () =>
+layer(NodeFileSystem.layer)("the doctor", (it) => {
+  it.effect("names a proxy variable that is invalid, without its password", () =>
     Effect.gen(function*() {
       const checks = yield* diagnose({
         PLAZA_BASE_URL: yield* answering(200, profile),
         PLAZA_API_KEY: key,
         HTTPS_PROXY: "ftp://user:secret@proxy"
       })
-      expect(of(checks, "proxy")).toMatchObject({ status: "failed", message: expect.stringContaining("HTTPS_PROXY is invalid") as unknown })
+      expect(of(checks, "proxy")).toMatchObject({
+        status: "failed",
+        message: expect.stringContaining("HTTPS_PROXY must be the address of a proxy") as unknown,
+        details: { proxy: null, variable: "HTTPS_PROXY" }
+      })
       expect(of(checks, "service")).toMatchObject({ status: "unknown" })
       expect(JSON.stringify(checks)).not.toContain("secret")
     }))
 
-  it.scoped("shows the proxy that connects, which looks up the host and sees its certificate", () =>
+  it.effect("shows the proxy that connects, which looks up the host and sees its certificate", () =>
     Effect.gen(function*() {
       const { port } = yield* serve((_, response) => response.end())
       const checks = yield* diagnose({
@@ -99,13 +103,86 @@ layer(NodeContext.layer)("the doctor", (it) => {
         PLAZA_API_KEY: key,
         HTTPS_PROXY: `user:secret@127.0.0.1:${port}`
       })
-      expect(of(checks, "proxy")).toMatchObject({ status: "ok", message: `service.test is reached through http://127.0.0.1:${port}` })
+      expect(of(checks, "proxy")).toEqual({
+        name: "proxy",
+        status: "ok",
+        message: `service.test is reached through http://127.0.0.1:${port} from HTTPS_PROXY`,
+        remedy: null,
+        details: { proxy: `http://127.0.0.1:${port}`, variable: "HTTPS_PROXY" }
+      })
       expect(statuses(checks)).toMatchObject({ dns: "unknown", tls: "unknown", service: "failed" })
       expect(of(checks, "service")).toMatchObject({ remedy: expect.stringContaining("HTTPS_PROXY") as unknown })
       expect(JSON.stringify(checks)).not.toContain("secret")
     }))
 
-  it.scoped("finds nothing wrong where nothing is, with one request, and doesn't pretend to know what nobody tells", () =>
+  it.effect("names a proxy variable that is invalid although there is no base URL", () =>
+    Effect.gen(function*() {
+      const checks = yield* diagnose({ https_proxy: "http://[" })
+      expect(of(checks, "proxy")).toMatchObject({
+        status: "failed",
+        message: expect.stringContaining("https_proxy must be the address of a proxy") as unknown,
+        details: { variable: "https_proxy" }
+      })
+      expect(of(checks, "dns")).toMatchObject({ status: "unknown", message: "not checked: there is no base URL" })
+    }))
+
+  it.effect.each([
+    ["http://service.test/open/v1", { HTTPS_PROXY: "a:1", HTTP_PROXY: "b:2" }, "through http://b:2 from HTTP_PROXY", "HTTP_PROXY"],
+    ["https://service.test/open/v1", { HTTP_PROXY: "b:2" }, "through http://b:2 from HTTP_PROXY", "HTTP_PROXY"],
+    ["https://service.test/open/v1", { HTTPS_PROXY: "a:1", https_proxy: "c:3" }, "through http://c:3 from https_proxy", "https_proxy"],
+    ["http://service.test/open/v1", { HTTPS_PROXY: "a:1" }, "without a proxy", null],
+    ["https://service.test/open/v1", {}, "without a proxy", null],
+    [
+      "https://service.test/open/v1",
+      { HTTPS_PROXY: "a:1", no_proxy: ".test" },
+      "without a proxy: no_proxy excepts it from HTTPS_PROXY",
+      "HTTPS_PROXY"
+    ],
+    ["https://localhost/open/v1", { HTTPS_PROXY: "a:1" }, "without a proxy: it is this machine", "HTTPS_PROXY"]
+  ] as const)("reaches %s with %j %s", ([address, env, message, variable]) =>
+    Effect.gen(function*() {
+      const [check, proxy] = yield* Effect.provideService(
+        Network.proxy(new URL(address)),
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromEnv({ env })
+      )
+      expect(check).toMatchObject({ status: "ok", message: `${new URL(address).host} is reached ${message}` })
+      expect(check.details).toEqual({ proxy: proxy ?? null, variable })
+    }))
+
+  it.effect("has the facts of each check as details, without the key", () =>
+    Effect.gen(function*() {
+      const baseUrl = yield* answering(200, profile, now + 20_000)
+      const checks = yield* diagnose({ PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: key, PLAZA_RATE_LIMIT: "60" })
+      expect(Object.fromEntries(checks.map(({ details, name }) => [name, details]))).toEqual({
+        node: { version: process.versions.node, minimum: "22.19" },
+        profile: { profile: null },
+        address: { baseUrl, from: "PLAZA_BASE_URL" },
+        key: { from: "PLAZA_API_KEY", masked: "****wxyz" },
+        allowance: { rateLimit: 60, rateWindowMillis: 60_000, timeoutMillis: 30_000 },
+        proxy: { proxy: null, variable: null },
+        dns: { host: "127.0.0.1", addresses: ["127.0.0.1"] },
+        service: { status: 200, milliseconds: 0 },
+        clock: { clockOffsetMillis: 20_000 },
+        account: { id: "1001", username: "corner-shop" },
+        writes: {}
+      })
+    }))
+
+  it.effect("works for a user without a home folder", () =>
+    Effect.gen(function*() {
+      const checks = yield* Effect.provideService(
+        Doctor.run({ baseUrl: Option.none(), profile: Option.some("shop") }),
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromEnv({ env: { HOME: "nowhere" } })
+      )
+      expect(of(checks, "profile")).toMatchObject({
+        status: "failed",
+        message: expect.stringContaining(`profile "shop" does not exist`) as unknown
+      })
+    }))
+
+  it.effect("finds nothing wrong where nothing is, with one request, and doesn't pretend to know what nobody tells", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(200, profile, now, seen), PLAZA_API_KEY: key })
@@ -116,7 +193,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(seen).toEqual(["GET /open/v1/me"])
     }))
 
-  it.scoped("tells a port where nothing listens", () =>
+  it.effect("tells a port where nothing listens", () =>
     Effect.gen(function*() {
       const { close, port } = yield* serve(() => {})
       close()
@@ -124,11 +201,12 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(statuses(checks)).toEqual({ ...good, service: "failed", clock: "unknown", account: "unknown" })
       expect(of(checks, "service")).toMatchObject({
         message: `no response from localhost:${port} (ECONNREFUSED)`,
+        details: { reason: "ECONNREFUSED" },
         remedy: expect.stringContaining("Check the host and port") as unknown
       })
     }))
 
-  it.scoped.each([
+  it.effect.each([
     ["HTML at a wrong path", 404, "<html><title>Not Found</title></html>", "the response is not from the service: 404: ", "Not Found"],
     ["HTML with 200", 200, "<html><title>Sign in</title></html>", "the response with status 200 is not from the service", ""],
     [
@@ -155,7 +233,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(of(checks, "account")?.message).toContain(more)
     }))
 
-  it.scoped.each([
+  it.effect.each([
     [`{"username":"corner-shop"}`, "corner-shop"],
     [`{"id":"1001"}`, "account 1001"],
     ["{}", "the service accepts the key, but returns neither id nor username"]
@@ -165,7 +243,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(of(checks, "account")).toMatchObject({ status: "ok", message })
     }))
 
-  it.scoped.each([
+  it.effect.each([
     [3_600_000, "warning", "this machine's clock is 3600 seconds behind the service's"],
     [-3_600_000, "warning", "this machine's clock is 3599 seconds ahead of the service's"],
     [20_000, "ok", "this machine's clock is 20 seconds behind the service's"],
@@ -185,7 +263,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(of(checks, "account")?.status).toBe("ok")
     }))
 
-  it.scoped("looks at all that it can without a key, and sends none", () =>
+  it.effect("looks at all that it can without a key, and sends none", () =>
     Effect.gen(function*() {
       const base = yield* answering(401, `{"error":{"code":"INVALID_API_KEY","message":"AUTHORIZATION"}}`)
       const without = { ...good, key: "failed", account: "unknown", writes: "unknown" }
@@ -196,7 +274,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(of(unsafe, "key")?.message).toContain("the API key from PLAZA_API_KEY is invalid")
     }))
 
-  it.scoped("says what is missing without any settings", () =>
+  it.effect("says what is missing without any settings", () =>
     Effect.gen(function*() {
       const checks = yield* diagnose({})
       expect(statuses(checks)).toEqual({
@@ -211,7 +289,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       })
     }))
 
-  it.scoped("goes on with what the environment tells when the profiles can't be read", () =>
+  it.effect("goes on with what the environment tells when the profiles can't be read", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const config = yield* fs.makeTempDirectoryScoped()
@@ -225,14 +303,14 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(of(nobody, "service")?.status).toBe("ok")
     }))
 
-  it.scoped("tells a name that no host has", () =>
+  it.effect("tells a name that no host has", () =>
     Effect.gen(function*() {
       // Too long to be asked for anywhere.
       const checks = yield* diagnose({ PLAZA_BASE_URL: `https://${"x".repeat(64)}.localhost/open/v1`, PLAZA_API_KEY: key })
       expect(statuses(checks)).toEqual({ ...good, dns: "failed", tls: "unknown", service: "unknown", clock: "unknown", account: "unknown" })
     }))
 
-  it.scoped.each([
+  it.effect.each([
     [{ PLAZA_RATE_LIMIT: "121" }, "warning"],
     [{ PLAZA_RATE_WINDOW: "59 seconds" }, "warning"],
     [{ PLAZA_RATE_LIMIT: "60", PLAZA_RATE_WINDOW: "30 seconds" }, "ok"],
@@ -242,11 +320,11 @@ layer(NodeContext.layer)("the doctor", (it) => {
     Effect.gen(function*() {
       const check = of(yield* diagnose(env), "allowance")
       expect(check?.status).toBe(status)
-      if (status === "failed") expect(check?.message).toMatch(/^PLAZA_(RATE_LIMIT|TIMEOUT) is invalid: /)
+      if (status === "failed") expect(check?.message).toMatch(/^PLAZA_(RATE_LIMIT|TIMEOUT) must be a /)
     }))
 })
 
-layer(NodeContext.layer)("the doctor on", (it) => {
+layer(NodeFileSystem.layer)("the doctor on", (it) => {
   const targetOf = (value: string) => ({ ...empty, baseUrl: { value, from: "PLAZA_BASE_URL" } })
 
   it.effect.each([

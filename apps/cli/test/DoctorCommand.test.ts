@@ -1,24 +1,24 @@
 /**
  * `plaza doctor` as it is run: its statuses, its output, and certificates, which a process trusts from its start on.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer, Redacted } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
+import { spawnSync } from "node:child_process"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import { expect } from "vitest"
 import * as Certificates from "./support/Certificates.ts"
-import { environment, plaza, plazaWith, run } from "./support/Plaza.ts"
+import { dist, environment, plaza, plazaWith, run } from "./support/Plaza.ts"
 
-const services = Layer.merge(Sandbox.layerServer(), NodeContext.layer)
+const services = Layer.merge(Sandbox.layerServer(), NodeFileSystem.layer)
 const key = `key_${"d".repeat(40)}`
 
 /** The port of a server that takes everybody for the shop. */
 const serve = (server: Http.Server, host = "127.0.0.1") =>
   Effect.acquireRelease(
-    Effect.async<number>((resume) => {
+    Effect.callback<number>((resume) => {
       server.on("request", (_request, response: Http.ServerResponse) => response.end(`{"id":"1001"}`))
       server.listen(0, host, () => {
         const address = server.address()
@@ -97,7 +97,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       )
     }))
 
-  it.scoped("reads the certificate of an https address", () =>
+  it.effect("reads the certificate of an https address", () =>
     Effect.gen(function*() {
       const port = yield* serve(secure(Certificates.valid))
       const env = yield* trusted(Certificates.valid)
@@ -123,7 +123,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       })
     }))
 
-  it.scoped("tells a certificate that has expired, one of another host, and none at all", () =>
+  it.effect("tells a certificate that has expired, one of another host, and none at all", () =>
     Effect.gen(function*() {
       const env = yield* trusted(`${Certificates.valid}${Certificates.expired}`)
       const old = yield* serve(secure(Certificates.expired))
@@ -136,6 +136,17 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       )
       const plain = yield* serve(Http.createServer())
       expect(yield* diagnose(`https://localhost:${plain}/open/v1`, env)).toEqual(failing("does not speak TLS \\(\\w+\\)"))
+    }))
+
+  it.effect("runs in a folder that was removed", () =>
+    Effect.gen(function*() {
+      const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+      const script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\""
+      const { stderr, stdout } = yield* Effect.sync(() =>
+        spawnSync("sh", ["-c", script, "sh", process.execPath, `${dist}/plaza.cjs`, "doctor"], { cwd: folder, env: {}, encoding: "utf8" })
+      )
+      expect(stderr).toBe("plaza: 2 checks of 11 failed: address, key\n")
+      expect(stdout).toContain("\nok\tprofile\tno profile is used\n")
     }))
 
   it.effect("is as good with a flag as with a variable", () =>

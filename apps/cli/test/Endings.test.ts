@@ -3,13 +3,15 @@
  * key is pressed.
  */
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { oldestNode } from "@plaza/testing/Nodes"
+import * as SwallowedPackets from "@plaza/testing/SwallowedPackets"
+import { Effect, Fiber } from "effect"
 import { spawn } from "node:child_process"
 import { expect } from "vitest"
 import { dist, environment, finished, plaza, plazaWith, run, start } from "./support/Plaza.ts"
 
-type Fault = Parameters<Sandbox.Sandbox["Type"]["addFault"]>[0]
+type Fault = Parameters<Sandbox.Sandbox["Service"]["addFault"]>[0]
 
 const services = Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } })
 const inSandbox = <A, E, R>(fault: Fault, effect: Effect.Effect<A, E, R>) =>
@@ -45,14 +47,18 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         [["psots"], {}, `plaza: unknown command "plaza psots": did you mean plaza posts?`],
         [["stock", "set", "0042", "abc"], {}, `plaza: the stock must be a number such as 12, not "abc"`],
         [["stories", "create", "--input", "no/such.json"], {}, "plaza: no/such.json does not exist: check the path"],
-        [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url is invalid: must begin with http:// or https://"],
-        [["me"], { PLAZA_BASE_URL: "" }, "plaza: PLAZA_BASE_URL is invalid: must be an address such as https://host/open/v1"],
+        [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url must begin with http:// or https://"],
+        [["me"], { PLAZA_BASE_URL: "host" }, "plaza: PLAZA_BASE_URL must be an address such as https://host/open/v1"],
         [
           ["me"],
           { PLAZA_API_KEY: "key_1 key_2" },
-          "plaza: PLAZA_API_KEY is invalid: is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"
+          "plaza: PLAZA_API_KEY is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"
         ],
-        [["me"], { PLAZA_LOG_LEVEL: "loud" }, `plaza: PLAZA_LOG_LEVEL is invalid: Expected a log level but received "loud"`]
+        [
+          ["me"],
+          { PLAZA_LOG_LEVEL: "loud" },
+          `plaza: PLAZA_LOG_LEVEL must be one of All, Fatal, Error, Warn, Info, Debug, Trace, None, not "loud"`
+        ]
       ]
       const ends = yield* Effect.forEach(cases, ([argv, env]) => both(argv, env))
       for (const [index, [text, json]] of ends.entries()) {
@@ -167,6 +173,23 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(messages.filter((message) => message.text === "once only").length).toBe(2)
     }))
 
+  it.effect.each([["this", process.execPath], ["the oldest", oldestNode]] as const)(
+    "ends with 7, not 8, when the network swallows what %s Node sends",
+    ([, node]) =>
+      Effect.gen(function*() {
+        const env = {
+          PLAZA_API_KEY: key,
+          PLAZA_BASE_URL: `http://127.0.0.1:${yield* SwallowedPackets.port}/open/v1`,
+          PLAZA_TIMEOUT: "200 millis"
+        }
+        const child = spawn(node, [`${dist}/plaza.cjs`, "chat", "send", "conv_301", "--text", "once only"], { env })
+        child.stdin.end()
+        const { code, stderr, stdout } = yield* finished(child)
+        expect({ code, stdout }).toEqual({ code: 7, stdout: "" })
+        expect(stderr).toMatch(/^plaza: can't connect to the service; nothing was changed\n/)
+      })
+  )
+
   it.effect("ends with 1 for what is in no other row: a list that goes round", () =>
     Effect.gen(function*() {
       const round = JSON.stringify({ data: [{ id: "conv_1" }], next_cursor: "again" })
@@ -176,20 +199,20 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(stdout.split("\n").filter((line) => line !== "").every((line) => line === `{"id":"conv_1"}`)).toBe(true)
     }))
 
-  it.scoped.each([["SIGINT", 130], ["SIGTERM", 143]] as const)("ends with its status on %s, in silence",
+  it.effect.each([["SIGINT", 130], ["SIGTERM", 143]] as const)("ends with its status on %s, in silence",
     ([signal, code]) =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         yield* sandbox.addFault({ kind: "delay", when: "before", millis: 20_000, method: "GET", path: "/me" })
         const before = (yield* sandbox.faults)[0]?.hits ?? 0
         const child = yield* start(["me"], { env: yield* environment })
-        const end = yield* Effect.fork(finished(child))
+        const end = yield* Effect.forkChild(finished(child))
         // The request has come when the fault has hit it; then the program is in the middle of its work.
         yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), {
           until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > before
         })
         yield* Effect.sync(() => child.kill(signal))
-        expect(yield* end).toEqual({ code, stdout: "", stderr: "" })
+        expect(yield* Fiber.join(end)).toEqual({ code, stdout: "", stderr: "" })
         yield* sandbox.clearFaults
       }))
 
@@ -217,14 +240,15 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     "--version",
     "help posts",
     "posts create --help",
-    "__complete po",
+    "posts",
+    "version --json",
     "completions bash",
     "me",
     "me --json",
     "posts list --all",
     "posts list --all --json",
     "users get 1002",
-    "sandbox faults list",
+    "sandbox faults list --quiet",
     "api GET /me --include"
   ])("ends silently and well when nobody reads what plaza %s says", (words) =>
     Effect.gen(function*() {
@@ -255,7 +279,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const [help, post, version] = yield* Effect.all([run([]), run(["posts", "create", "--help"]), run(["--version"])])
       expect(help).toMatchObject({ code: 0, stderr: "" })
       expect(help.stdout).toContain("Usage: plaza COMMAND")
-      expect(post.stdout).toContain("Usage: plaza posts create --text TEXT [OPTION]...")
+      expect(post.stdout).toContain("Usage: plaza posts create [OPTION]...")
       expect(version).toMatchObject({ code: 0, stderr: "" })
       expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     }))

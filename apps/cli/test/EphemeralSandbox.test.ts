@@ -1,24 +1,23 @@
 /**
  * `plaza --sandbox`: any command against a new sandbox, which leaves no files.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
 import { expect } from "vitest"
-import { dist, run } from "./support/Plaza.ts"
+import { run } from "./support/Plaza.ts"
 
 /** Runs in an empty home folder, and lists its content afterwards. */
 const alone = (argv: ReadonlyArray<string>, stdin = "") =>
   Effect.scoped(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const home = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-alone-" })
-    const env = { TMPDIR: home, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, NODE_DISABLE_COMPILE_CACHE: "1" }
+    const env = { TMPDIR: home, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }
     const ended = yield* run(argv, { cwd: home, env, stdin })
     return { ...ended, left: yield* fs.readDirectory(home) }
   }))
 
-layer(NodeContext.layer, { excludeTestServices: true })("plaza --sandbox", (it) => {
+layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza --sandbox", (it) => {
   it.effect("runs a command against a new shop, wherever the flag is", () =>
     Effect.gen(function*() {
       const first = yield* alone(["--sandbox", "me", "--json"])
@@ -51,12 +50,28 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza --sandbox", (it) 
       }
     }))
 
-  it.effect("loads compiled code only", () =>
+  it.effect("says what it lacks without a folder for temporary files", () =>
+    Effect.gen(function*() {
+      expect(yield* run(["--sandbox", "me"], { env: { TMPDIR: "/dev/null" } })).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: --sandbox needs a folder for temporary files, and /dev/null is none that can be written: set TMPDIR\n"
+      })
+      expect(yield* run(["--sandbox", "schema", "me", "--json"], { env: { TMPDIR: "/dev/null" } })).toMatchObject({ code: 0, stderr: "" })
+    }))
+
+  it.effect("loads code that an earlier run compiled, and runs without a folder for it", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
-      const [tag = ""] = yield* fs.readDirectory(`${dist}/compiled`)
-      const compiled = yield* fs.readDirectory(`${dist}/compiled/${tag}`)
-      const parts = compiled.map((name) => name.replace(/(-.{8})?\.cjs\.bin$/, ""))
-      expect(parts).toEqual(expect.arrayContaining(["program", "SandboxServer", "NodeServer"]))
+      const caches = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cache-" })
+      const runWith = (cache: string) => run(["--sandbox", "me", "--json"], { env: { XDG_CACHE_HOME: cache } })
+      const compiled = Effect.map(fs.readDirectory(`${caches}/plaza`, { recursive: true }), (names) => names.toSorted())
+      const first = yield* runWith(caches)
+      expect(first).toEqual({ code: 0, stdout: `{"id":"1001","username":"corner-shop"}\n`, stderr: "" })
+      const written = yield* compiled
+      expect(written.length).toBeGreaterThan(1)
+      expect(yield* runWith(caches)).toEqual(first)
+      expect(yield* compiled).toEqual(written)
+      expect(yield* runWith("/dev/null")).toEqual(first)
     }))
 })

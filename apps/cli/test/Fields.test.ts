@@ -2,34 +2,35 @@
  * Fields and paths of `plaza api` reach the service as they are typed.
  */
 import { it } from "@effect/vitest"
-import { Either, FastCheck } from "effect"
+import { json, text, unicode } from "@plaza/testing/Generators"
+import { Arbitrary, Result } from "effect"
 import { describe, expect } from "vitest"
 import * as Fields from "../src/commands/api/Fields.ts"
 
-const name = FastCheck.string({ minLength: 1 }).filter((name) => !name.includes("=") && !name.endsWith(":"))
-const parsed = (...written: ReadonlyArray<string>) => Either.map(Fields.parse(written), (fields) => Object.fromEntries(fields))
-const refusal = (either: Either.Either<unknown, { readonly message: string }>) =>
-  Either.match(either, { onLeft: ({ message }) => message, onRight: () => "accepted" })
+const name = Arbitrary.filter(unicode({ minLength: 1 }), (name) => !name.includes("=") && !name.endsWith(":"))
+const parsed = (...written: ReadonlyArray<string>) => Result.map(Fields.parse(written), (fields) => Object.fromEntries(fields))
+const refusal = (result: Result.Result<unknown, { readonly message: string }>) =>
+  Result.match(result, { onFailure: ({ message }) => message, onSuccess: () => "accepted" })
 
 describe("a field", () => {
-  it.prop("of the form name=text is that text, whatever its characters", [name, FastCheck.string()], ([name, text]) => {
-    expect(Either.getOrThrow(Fields.parse([`${name}=${text}`])).get(name)).toBe(text)
+  it.prop("of the form name=text is that text, whatever its characters", [name, text], ([name, text]) => {
+    expect(Result.getOrThrow(Fields.parse([`${name}=${text}`])).get(name)).toBe(text)
   })
 
-  it.prop("of the form name:=json is that value", [name, FastCheck.jsonValue()], ([name, value]) => {
-    expect(Either.getOrThrow(Fields.parse([`${name}:=${JSON.stringify(value)}`])).get(name)).toEqual(JSON.parse(JSON.stringify(value)))
+  it.prop("of the form name:=json is that value", [name, json], ([name, value]) => {
+    expect(Result.getOrThrow(Fields.parse([`${name}:=${JSON.stringify(value)}`])).get(name)).toEqual(value)
   })
 
   it("stays text where it looks like a number", () => {
     expect(parsed("stock=7", "exact:=7", "list:=[1,2]", "empty=", "a=b=c")).toEqual(
-      Either.right({ stock: "7", exact: 7, list: [1, 2], empty: "", a: "b=c" })
+      Result.succeed({ stock: "7", exact: 7, list: [1, 2], empty: "", a: "b=c" })
     )
   })
 
   it("in a query is its text, or its JSON", () => {
     const target = { path: "/me", query: { d: "1" } }
     expect(Fields.query(target, new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual(
-      Either.right({ a: "x y", b: "5", c: "[1]", d: "1" })
+      Result.succeed({ a: "x y", b: "5", c: "[1]", d: "1" })
     )
     expect(refusal(Fields.query(target, new Map([["d", "2"]])))).toBe("d is in the path and in --field: remove one of them")
   })
@@ -50,8 +51,21 @@ describe("a field", () => {
 
 describe("a path", () => {
   it("may have a slash at its beginning or not, and a query", () => {
-    expect(Either.all([Fields.target("me"), Fields.target("/me"), Fields.target("/me/posts?limit=5&cursor=a%2Bb")])).toEqual(
-      Either.right([{ path: "/me", query: {} }, { path: "/me", query: {} }, { path: "/me/posts", query: { limit: "5", cursor: "a+b" } }])
+    expect(Result.all([Fields.target("me"), Fields.target("/me"), Fields.target("/me/posts?limit=5&cursor=a%2Bb")])).toEqual(
+      Result.succeed([{ path: "/me", query: {} }, { path: "/me", query: {} }, { path: "/me/posts", query: { limit: "5", cursor: "a+b" } }])
+    )
+  })
+
+  it.each([
+    ["https://x/me", "/me"],
+    ["http://127.0.0.1:4010/open/v1/me/posts?limit=5", "/me/posts?limit=5"],
+    ["HTTPS://host/open/v1", "/me"],
+    ["https://host", "/me"],
+    ["https://host/api/x", "/api/x"],
+    ["ftp://host/a", "/a"]
+  ])("is refused when it is the URL %s", (written, path) => {
+    expect(refusal(Fields.target(written))).toBe(
+      `PATH is a path below the base URL, not a whole URL: write ${path}, and set another base URL with --base-url`
     )
   })
 

@@ -1,17 +1,17 @@
 /**
  * `--header` as it is typed, and what it can't set.
  */
-import { Either } from "effect"
+import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import * as HeaderOption from "../src/commands/api/Headers.ts"
 
 const refusal = (written: ReadonlyArray<string>) =>
-  Either.match(HeaderOption.parse(written), { onLeft: ({ message }) => message, onRight: () => "accepted" })
+  Result.match(HeaderOption.parse(written), { onFailure: ({ message }) => message, onSuccess: () => "accepted" })
 
 describe("a header", () => {
   it("is a name, a colon and a value, with space or none", () => {
     expect(HeaderOption.parse(["X-Source: import, again", "accept:text/plain", "x-empty:"])).toEqual(
-      Either.right({ "x-source": "import, again", accept: "text/plain", "x-empty": "" })
+      Result.succeed({ "x-source": "import, again", accept: "text/plain", "x-empty": "" })
     )
   })
 

@@ -1,13 +1,15 @@
 /**
  * Imports, in process: what is refused before the first request, what is sent, how it continues after any kind of end, and what it reports.
  */
-import { FileSystem, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { OrderId, ProductId } from "@plaza-legacy/domain"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
-import { ExitCode } from "@plaza/cli-kit"
-import { Effect, Exit, Fiber, Random } from "effect"
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import * as Report from "@plaza/cli-kit/Report"
+import { TestTime } from "@plaza/client"
+import { OrderId, ProductId } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Exit, Fiber, FileSystem, Random } from "effect"
+import { HttpClient } from "effect/http"
+import { execFileSync } from "node:child_process"
 import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.ts"
 
 const ids = (count: number) => Array.from({ length: count }, (_, number) => `P-${number}`)
@@ -23,6 +25,8 @@ const stockAt = (id: string) =>
 const shipmentOf = (id: string) =>
   Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), (state) =>
     state.orders.find((one) => one.id === OrderId.make(id))?.shipment)
+/** The report beside the journal. */
+const inState = /plaza\/imports\/stock-\w+\/\w+\.failed\.csv$/
 const explained = (message: string) =>
   expect.objectContaining({
     _tag: "Explained",
@@ -30,7 +34,7 @@ const explained = (message: string) =>
   }) as unknown
 
 describe("a file", () => {
-  it.scoped("is checked whole before the first request, and every invalid row is reported with its line", () =>
+  it.effect("is checked whole before the first request, and every invalid row is reported with its line", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "stock.csv", "productId;stock\nA;1\nB;\nC;many\nA;2\n;4\n")
@@ -50,7 +54,7 @@ describe("a file", () => {
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess({ fixtures: { products: [{ id: "A" }] } }))))
 
-  it.scoped("without rows is an empty day for orders and a broken export for stock", () =>
+  it.effect("without rows is an empty day for orders and a broken export for stock", () =>
     Effect.gen(function*() {
       const state = yield* home
       expect(summaryOf(yield* run(state, "orders", yield* write(state, "orders.csv", "orderId,carrier,trackingNumber\n")))).toMatchObject({
@@ -62,16 +66,12 @@ describe("a file", () => {
       })
     }).pipe(Effect.provide(inProcess())))
 
-  it.scoped("is never written over by its own report", () =>
+  it.effect("is never written over by its own report", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "stock.csv", stockOf(rows(1)))
       expect(failureOf(yield* run(state, "stock", file, { report: `${state}/../${state.split("/").at(-1)}/stock.csv` }))).toMatchObject({
         _tag: "UsageError"
-      })
-      expect(failureOf(yield* run(state, "stock", file, { report: `${state}/missing/failed.csv` }))).toMatchObject({
-        _tag: "SystemError",
-        reason: "NotFound"
       })
       for (const report of ["", " ", ".", "..", state, `${state}/`, `${state}/failed.csv/`]) {
         const failure = failureOf(yield* run(state, "stock", file, { report }))
@@ -81,13 +81,95 @@ describe("a file", () => {
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess())))
 
-  it.scoped("of failed rows that can't be written does not hide the result, and goes beside the journal if it can", () =>
+  it.effect("that is a pipe is read once, and its report is beside the journal", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const fs = yield* FileSystem.FileSystem
+      const pipe = `${state}/pipe`
+      execFileSync("mkfifo", [pipe])
+      const writing = yield* Effect.forkChild(fs.writeFileString(pipe, stockOf([["unknown", 1], ["P-0", 2]])))
+      const ended = yield* run(state, "stock", pipe)
+      yield* Fiber.join(writing)
+      expect(summaryOf(ended)).toMatchObject({ rows: 2, sent: 1, failed: 1, report: expect.stringMatching(inState) as unknown })
+      // The same rows from a file continue the import.
+      const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 1, failed: 1 })
+      yield* Effect.forkChild(fs.writeFileString(pipe, "productId,stock\nP-0,\n"))
+      expect(failureOf(yield* run(state, "stock", pipe))).toEqual(explained("pipe can't be imported: its only row is invalid"))
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
+
+  it.effect("is sent without a home folder only in a dry run, because an import keeps a journal", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const file = yield* write(state, "stock.csv", stockOf(rows(2)))
+      const { countRequests } = yield* Sandbox.Sandbox
+      const env = { HOME: "relative" }
+      expect(failureOf(yield* run(state, "stock", file, { env }))).toMatchObject({
+        _tag: "UsageError",
+        message: "this user has no home folder: set HOME or XDG_STATE_HOME to a folder"
+      })
+      expect(summaryOf(yield* run(state, "stock", file, { env, dryRun: true }))).toMatchObject({ rows: 2, inPlace: 0, send: [{}, {}] })
+      expect(yield* countRequests()).toBe(0)
+    }).pipe(Effect.provide(inProcess())))
+
+  it.effect("is not sent with a report that can't be written, whoever the user is", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const file = yield* write(state, "stock.csv", stockOf(rows(1)))
+      const cases = [
+        [`${state}/missing/failed.csv`, "no such file or directory"],
+        [`${file}/failed.csv`, "not a directory"],
+        ["/proc/failed.csv", "no such file or directory"],
+        [`${state}/${"x".repeat(300)}.csv`, "name too long"]
+      ] as const
+      for (const [report, reason] of cases) {
+        expect(failureOf(yield* run(state, "stock", file, { report }))).toMatchObject({
+          _tag: "UsageError",
+          message: `--report can't be written to ${report}: ${reason}; use another file`
+        })
+      }
+      expect(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(state))).toEqual(["stock.csv"])
+      expect(yield* writes).toEqual([])
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
+
+  it.effect("has its report beside it, which replaces only a report, and goes when every row is in place unless somebody changed it", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const fs = yield* FileSystem.FileSystem
+      const { addFault, setProduct } = yield* Sandbox.Sandbox
+      const content = stockOf([["unknown", 1], ["P-0", 2]])
+      const file = yield* write(state, "stock.tsv.gz", content)
+      const beside = `${state}/stock.failed.csv`
+      yield* fs.writeFileString(beside, "a file of the user")
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ report: expect.stringMatching(inState) as unknown })
+      expect(yield* fs.readFileString(beside)).toBe("a file of the user")
+      yield* fs.remove(beside)
+
+      const report = `productId,stock,code,reason\nunknown,1,NOT_FOUND,`
+      for (const other of ["", "unknown,1,NOT_FOUND,a reason of an earlier run\n"]) {
+        if (other !== "") yield* fs.writeFileString(beside, `productId,stock,code,reason\n${other}`)
+        expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ report: beside })
+        expect(yield* fs.readFileString(beside)).toMatch(new RegExp(`^${report}`))
+      }
+
+      yield* setProduct({ id: "unknown" })
+      const text = yield* fs.readFileString(beside)
+      yield* fs.writeFileString(beside, text.replace("unknown,1", "unknown,7"))
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 1, report: null })
+      expect(yield* fs.readFileString(beside)).toContain("unknown,7")
+      yield* addFault({ kind: "status", when: "before", status: 404, method: "PATCH", path: "*/unknown/stock" })
+      expect(summaryOf(yield* run(state, "stock", file, { again: true }))).toMatchObject({ report: beside })
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 1, report: null })
+      expect(yield* fs.exists(beside)).toBe(false)
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
+
+  it.effect("of failed rows that can't be written does not hide the result, and goes beside the journal if it can", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
       // A device that is always full.
       const ended = yield* run(state, "stock", file, { report: "/dev/full" })
-      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: expect.stringContaining(state) as unknown })
+      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: expect.stringMatching(inState) as unknown })
       expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed" }, details: { failed: 1 } })
 
       const fs = yield* FileSystem.FileSystem
@@ -105,7 +187,7 @@ describe("a file", () => {
 })
 
 describe("an import", () => {
-  it.scoped("sends every row, and sends nothing when it is run again, whatever the file, order and format of the rows", () =>
+  it.effect("sends every row, and sends nothing when it is run again, whatever the file, order and format of the rows", () =>
     Effect.gen(function*() {
       const state = yield* home
       const first = yield* run(state, "stock", yield* write(state, "stock.csv", stockOf(rows(20))))
@@ -130,7 +212,7 @@ describe("an import", () => {
       expect(summaryOf(yield* run(state, "stock", `${state}/stock.csv`, { again: true }))).toMatchObject({ sent: 20, inPlace: 0 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(20) } }))))
 
-  it.scoped("of stock sends what is sold out first and what may be there already last, and otherwise goes by the file", () =>
+  it.effect("of stock sends what is sold out first and what may be there already last, and otherwise goes by the file", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -149,7 +231,7 @@ describe("an import", () => {
       expect((yield* sent).slice(7)).toEqual(["P-1", "P-4", "P-6", "P-0", "P-3", "P-5", "P-2"])
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(7) } }))))
 
-  it.scoped("of stock is not in place any more once some of its products got another stock by another import", () =>
+  it.effect("of stock is not in place any more once some of its products got another stock by another import", () =>
     Effect.gen(function*() {
       const state = yield* home
       const one = yield* write(state, "one.csv", stockOf([["P-0", 1], ["P-1", 1]]))
@@ -164,7 +246,7 @@ describe("an import", () => {
       expect(summaryOf(yield* run(state, "stock", apart))).toMatchObject({ sent: 0, inPlace: 1 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 
-  it.scoped("goes on with another key of the account; a key that can't see its account goes on with itself alone", () =>
+  it.effect("goes on with another key of the account; a key that can't see its account goes on with itself alone", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { createKey } = yield* Sandbox.Sandbox
@@ -181,7 +263,7 @@ describe("an import", () => {
       expect(summaryOf(yield* run(state, "orders", file, { apiKey: narrow.apiKey }))).toMatchObject({ inPlace: 2 })
     }).pipe(Effect.provide(inProcess({ fixtures: { orders: orders(2) } }))))
 
-  it.scoped("tells in a dry run what would be sent and what is in place, and sends nothing", () =>
+  it.effect("tells in a dry run what would be sent and what is in place, and sends nothing", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox
@@ -201,15 +283,15 @@ describe("an import", () => {
       expect((yield* writes).length).toBe(before)
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 
-  it.scoped("is alone: a second one for the account is refused with the lock owner", () =>
+  it.effect("is alone: a second one for the account is refused with the lock owner", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, requests } = yield* Sandbox.Sandbox
       yield* addFault({ kind: "delay", when: "before", millis: 600_000, method: "PATCH" })
       const file = yield* write(state, "stock.csv", stockOf(rows(1)))
       const other = yield* write(state, "other.csv", stockOf([["P-0", 7]]))
-      const running = yield* Effect.fork(run(state, "stock", file))
-      yield* Effect.repeat(Effect.yieldNow(), { until: () => Effect.map(requests, (all) => all.some(({ method }) => method === "PATCH")) })
+      const running = yield* Effect.forkChild(run(state, "stock", file))
+      yield* Effect.repeat(Effect.yieldNow, { until: () => Effect.map(requests, (all) => all.some(({ method }) => method === "PATCH")) })
       expect(failureOf(yield* run(state, "stock", other))).toMatchObject({
         _tag: "UsageError",
         message: expect.stringMatching(
@@ -223,7 +305,7 @@ describe("an import", () => {
 })
 
 describe("what fails", () => {
-  it.scoped("is put into a file with its reason, which can be imported as it is, in any format", () =>
+  it.effect("is put into a file with its reason, which can be imported as it is, in any format", () =>
     Effect.gen(function*() {
       const state = yield* home
       const fs = yield* FileSystem.FileSystem
@@ -247,7 +329,7 @@ describe("what fails", () => {
         inPlace: 1,
         sent: 1,
         failed: 1,
-        report: expect.stringMatching(/plaza\/imports\/stock-\w+\/\w+\.failed\.csv$/) as unknown
+        report: `${state}/stock.failed.csv`
       })
       yield* setProduct({ id: `a,"b";c` })
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 2, sent: 1, failed: 0, report: null })
@@ -266,7 +348,7 @@ describe("what fails", () => {
 
   for (const [name, fault, exitCode] of ofOneRow) {
     for (const [failing, concurrency] of [[["P-3"], 1], [["P-0"], 16], [["P-0", "P-1", "P-2"], 2]] as const) {
-      it.live(`for ${failing.length} of eleven rows with ${name} fails no other, ${concurrency} at a time`, () =>
+      it.effect(`for ${failing.length} of eleven rows with ${name} fails no other, ${concurrency} at a time`, () =>
         Effect.gen(function*() {
           const state = yield* home
           const fs = yield* FileSystem.FileSystem
@@ -283,11 +365,11 @@ describe("what fails", () => {
           expect(listed).toMatchObject(failing.map((productId) => ({ productId })))
           yield* clearFaults
           expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 11 - failing.length, sent: failing.length })
-        }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(11) } })), SimulatedTime.run))
+        }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(11) } })), TestTime.advancing))
     }
   }
 
-  it.live("for half of the rows for the same reason, in any order, fails no other", () =>
+  it.effect("for half of the rows for the same reason, in any order, fails no other", () =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const [bad, good] = [ids(200).filter((id) => /[02468]$/.test(id)), ids(200).filter((id) => /[13579]$/.test(id))]
@@ -307,10 +389,56 @@ describe("what fails", () => {
         const file = yield* write(state, "stock.csv", stockOf(order.map((id) => [id, 1] as const)))
         expect(summaryOf(yield* run(state, "stock", file, { concurrency: 4 }))).toMatchObject({ sent: 100, failed: 100, left: 0 })
       }
-    }).pipe(Effect.withRandom(Random.make("half")), Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(200) } })),
-      SimulatedTime.run))
+    }).pipe(Random.withSeed("half"), Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(200) } })),
+      TestTime.advancing))
 
-  it.scoped("for every row ends the import after a handful: a store, a scope, a profile, a new code", () =>
+  it.effect("because no row is of this shop ends the import, which asks whether the file belongs to another one", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults, setProduct } = yield* Sandbox.Sandbox
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* write(state, "stock.csv", stockOf(rows(110)))
+      for (const concurrency of [1, 4, 16, 110]) {
+        const before = (yield* writes).length
+        const ended = yield* run(state, "stock", file, { concurrency })
+        const sent = (yield* writes).length - before
+        expect(sent).toBe(20)
+        expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 20, left: 90, report: `${state}/stock.failed.csv` })
+        expect(ExitCode.of(failureOf(ended))).toBe(3)
+        expect(failureOf(ended)).toMatchObject({
+          cause: { _tag: "RowsFailed", message: expect.stringMatching("^20 rows of 110 failed, and no row worked: line ") as unknown },
+          explanation:
+            `Does the file belong to another shop? plaza me shows the account. The failed rows and their reasons are in ${state}/` +
+            "stock.failed.csv. Correct and import that file, or run the same command again to retry them."
+        })
+        expect((yield* fs.readFileString(`${state}/stock.failed.csv`)).trimEnd().split("\n")).toHaveLength(21)
+      }
+      // A file that worked once is of this shop.
+      yield* setProduct({ id: "P-0" })
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 1, failed: 109, left: 0 })
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 1, failed: 109, left: 0 })
+      // Refusals of the account end it as always.
+      yield* addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", method: "PATCH", times: 1_000 })
+      const other = yield* write(state, "other.csv", stockOf(rows(40)))
+      expect(failureOf(yield* run(state, "stock", other, { concurrency: 16, again: true }))).toMatchObject({
+        cause: { code: "STORE_BLOCKED" }
+      })
+      yield* clearFaults
+    }).pipe(Effect.provide(inProcess({ assumptions: { requestsPerWindow: 10_000 } }))))
+
+  it.effect("at the beginning of a file, such as discontinued products, ends no import of a shop that has the others", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const gone = Array.from({ length: 100 }, (_, number) => [`gone-${number}`, 0] as const)
+      const file = yield* write(state, "stock.csv", stockOf([...gone, ...rows(100)]))
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 100, failed: 100, left: 0 })
+    }).pipe(
+      Random.withSeed("gone"),
+      Effect.provide(inProcess({ fixtures: { products: products(100) }, assumptions: { requestsPerWindow: 10_000 } })),
+      TestTime.advancing
+    ))
+
+  it.effect("for every row ends the import after a handful: a store, a scope, a profile, a new code", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -336,7 +464,7 @@ describe("what fails", () => {
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) }, assumptions: { requestsPerWindow: 10_000 } }))))
 
-  it.scoped("by the key ends the import at once, as soon as the account says so as well", () =>
+  it.effect("by the key ends the import at once, as soon as the account says so as well", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -360,7 +488,7 @@ describe("what fails", () => {
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) }, assumptions: { requestsPerWindow: 10_000 } }))))
 
-  it.scoped("for a quota of half a day ends the import at once", () =>
+  it.effect("for a quota of half a day ends the import at once", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -380,7 +508,7 @@ describe("what fails", () => {
 })
 
 describe("trouble on the way", () => {
-  it.live("of the allowance is waited for, however often, and fails no row", () =>
+  it.effect("of the allowance is waited for, however often, and fails no row", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox
@@ -388,9 +516,9 @@ describe("trouble on the way", () => {
       yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "60", method: "PATCH", times: 60 })
       yield* addFault({ kind: "status", when: "after", status: 429, method: "PATCH", times: 60 })
       expect(summaryOf(yield* run(state, "stock", file, { concurrency: 4 }))).toMatchObject({ sent: 10, failed: 0, left: 0 })
-    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(10) } })), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(10) } })), TestTime.advancing))
 
-  it.live("of the service that stays ends the import, and the attempts are reported", () =>
+  it.effect("of the service that stays ends the import, and the attempts are reported", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -404,9 +532,9 @@ describe("trouble on the way", () => {
       })
       yield* clearFaults
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 100 })
-    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(100) } })), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(100) } })), TestTime.advancing))
 
-  it.live("that claims success without a response of the service puts no row in place, and ends the import when it goes on", () =>
+  it.effect("that claims success without a response of the service puts no row in place, and ends the import when it goes on", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -429,9 +557,9 @@ describe("trouble on the way", () => {
       }
       expect(yield* stockAt("P-0")).toBe(1_000)
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 20, inPlace: 0 })
-    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), TestTime.advancing))
 
-  it.live("of a few rows in a row ends nothing, where a later one is accepted", () =>
+  it.effect("of a few rows in a row ends nothing, where a later one is accepted", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox
@@ -446,9 +574,9 @@ describe("trouble on the way", () => {
           times: 1_000
         })
       expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 13, failed: 7, left: 0 })
-    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), TestTime.advancing))
 
-  it.live("that leaves an order unknown is reported as that, and the next run resolves it", () =>
+  it.effect("that leaves an order unknown is reported as that, and the next run resolves it", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -460,9 +588,9 @@ describe("trouble on the way", () => {
       expect(ExitCode.of(failureOf(ended))).toBe(8)
       yield* clearFaults
       expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 0, alreadyShipped: [], unverified: ["P-0"] })
-    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: orders(1) } })), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: orders(1) } })), TestTime.advancing))
 
-  it.live("of a row that may be in place all the same says so in the message and in the report, and the next run resolves it", () =>
+  it.effect("of a row that may be in place all the same says so in the message and in the report, and the next run resolves it", () =>
     Effect.gen(function*() {
       const state = yield* home
       const fs = yield* FileSystem.FileSystem
@@ -489,10 +617,10 @@ describe("trouble on the way", () => {
     }).pipe(
       Effect.scoped,
       Effect.provide(inProcess({ fixtures: { products: products(3), orders: orders(1) } })),
-      SimulatedTime.run
+      TestTime.advancing
     ))
 
-  it.live("of a row that was sent before a quota ended the import is reported, and the next run resolves it", () =>
+  it.effect("of a row that was sent before a quota ended the import is reported, and the next run resolves it", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { addFault, clearFaults, reset } = yield* Sandbox.Sandbox
@@ -528,10 +656,26 @@ describe("trouble on the way", () => {
     }).pipe(
       Effect.scoped,
       Effect.provide(inProcess({ fixtures: { products: products(2), orders: orders(2) } })),
-      SimulatedTime.run
+      TestTime.advancing
     ))
 
-  it.scoped("with the journal ends the import before anything that it couldn't remember", () =>
+  it.effect("with a full disk ends the import in words, before a row that the journal couldn't remember", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const file = yield* write(state, "stock.csv", stockOf(rows(3)))
+      const full = (fs: FileSystem.FileSystem): FileSystem.FileSystem => ({
+        ...fs,
+        open: (path, options) => fs.open(path.endsWith(".ndjson") ? "/dev/full" : path, options)
+      })
+      const ended = yield* Effect.updateService(run(state, "stock", file), FileSystem.FileSystem, full)
+      expect(Report.ofFailure(failureOf(ended))).toMatchObject({
+        tag: "FileError",
+        summary: expect.stringMatching(/imports\/stock-\w+\/\w+\.ndjson: no space left on the device$/) as unknown
+      })
+      expect(yield* writes).toEqual([])
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
+
+  it.effect("with the journal ends the import before anything that it couldn't remember", () =>
     Effect.gen(function*() {
       const state = yield* home
       const fs = yield* FileSystem.FileSystem
@@ -546,7 +690,7 @@ describe("trouble on the way", () => {
 })
 
 describe("an order", () => {
-  it.scoped("that is shipped already is reported, and is no failure", () =>
+  it.effect("that is shipped already is reported, and is no failure", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "orders.csv", ordersOf(["P-0", "P-1"]))
@@ -558,14 +702,14 @@ describe("an order", () => {
       Effect.provide(inProcess({ fixtures: { orders: [{ id: "P-0" }, { id: "P-1", shipment: { carrier: "UPS", trackingNumber: "1" } }] } }))
     ))
 
-  it.scoped("that was being shipped when the import ended is shipped, not verified, once the repeat is a conflict", () =>
+  it.effect("that was being shipped when the import ended is shipped, not verified, once the repeat is a conflict", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults, requests } = yield* Sandbox.Sandbox
       const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
       yield* addFault({ kind: "delay", when: "after", millis: 600_000, method: "POST" })
-      const running = yield* Effect.fork(run(state, "orders", file))
-      yield* Effect.repeat(Effect.yieldNow(), {
+      const running = yield* Effect.forkChild(run(state, "orders", file))
+      yield* Effect.repeat(Effect.yieldNow, {
         until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200))
       })
       yield* Fiber.interrupt(running)
@@ -574,14 +718,14 @@ describe("an order", () => {
       expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 0, alreadyShipped: [], unverified: ["P-0"] })
     }).pipe(Effect.provide(inProcess({ fixtures: { orders: orders(1) } }))))
 
-  it.scoped("that may be shipped by an earlier run stays so in the journal of a run that could not send it", () =>
+  it.effect("that may be shipped by an earlier run stays so in the journal of a run that could not send it", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults, requests } = yield* Sandbox.Sandbox
       const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
       yield* addFault({ kind: "delay", when: "after", millis: 600_000, method: "POST" })
-      const running = yield* Effect.fork(run(state, "orders", file))
-      yield* Effect.repeat(Effect.yieldNow(), {
+      const running = yield* Effect.forkChild(run(state, "orders", file))
+      yield* Effect.repeat(Effect.yieldNow, {
         until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200))
       })
       yield* Fiber.interrupt(running)

@@ -3,11 +3,12 @@
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Duration, Effect, Layer } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, Fiber, FileSystem, Layer } from "effect"
+import { execFileSync, spawn } from "node:child_process"
 import { expect } from "vitest"
 import { home, ordersOf, stockOf, write } from "./support/Importing.ts"
-import { environment, plazaWith } from "./support/Plaza.ts"
+import { dist, environment, finished, noProfiles, plazaWith, start } from "./support/Plaza.ts"
 import * as Terminal from "./support/Terminal.ts"
 
 const ids = Array.from({ length: 300 }, (_, number) => `P-${number}`)
@@ -20,8 +21,24 @@ const services = Layer.merge(
 )
 const quick = { PLAZA_RATE_WINDOW: "1 second" }
 
+/** Runs `plaza` in a line of a shell. */
+const shell = (line: string, env: Readonly<Record<string, string>>, cwd?: string) =>
+  Effect.scoped(Effect.flatMap(environment, (account) =>
+    Effect.flatMap(
+      Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn("bash", ["--norc", "-c", `plaza() { "${process.execPath}" "${dist}/plaza.cjs" "$@"; }\n${line}`], {
+            cwd,
+            env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, ...account, ...env }
+          })
+        ),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      ),
+      finished
+    )))
+
 layer(services, { excludeTestServices: true })("plaza import", (it) => {
-  it.scoped("reads standard input in any format", () =>
+  it.effect("reads standard input in any format", () =>
     Effect.gen(function*() {
       const env = { ...quick, XDG_STATE_HOME: yield* home }
       const run = (stdin: string, ...options: ReadonlyArray<string>) => plazaWith(["stock", "import", "-", ...options], { env, stdin })
@@ -33,7 +50,63 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       )
     }))
 
-  it.scoped("ends with 2 for wrong words and wrong files, and nothing is sent", () =>
+  it.effect("reads a pipe like a file", () =>
+    Effect.gen(function*() {
+      const env = { ...quick, XDG_STATE_HOME: yield* home }
+      const done = { code: 0, stdout: "1 of 1 row sent.\n", stderr: "" }
+      const row = (stock: number) => `printf 'productId,stock\\nP-0,${stock}\\n'`
+      for (const file of [`<(${row(1)})`, `/dev/fd/7 7< <(${row(2)})`, `/dev/stdin < <(${row(3)})`, `- < <(${row(4)})`]) {
+        expect(yield* shell(`plaza stock import ${file}`, env)).toEqual(done)
+      }
+      // A child of Node has a socket as standard input.
+      expect(yield* plazaWith(["stock", "import", "/dev/stdin"], { env, stdin: "productId,stock\nP-0,5\n" })).toEqual(done)
+      const upload = yield* shell(`plaza media upload <(printf abc) <(printf defg)`, env)
+      expect(upload).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^(media-\d+\t\/dev\/fd\/\d+\n){2}$/) as unknown })
+      const key = (yield* environment).PLAZA_API_KEY
+      expect(yield* shell(`env -u PLAZA_API_KEY PLAZA_API_KEY_FILE=<(echo ${key}) "${process.execPath}" "${dist}/plaza.cjs" me -j`, env))
+        .toMatchObject(
+          { code: 0, stderr: "" }
+        )
+    }))
+
+  it.effect("that waits for a pipe ends at a signal", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const state = yield* home
+      execFileSync("mkfifo", [`${state}/pipe`])
+      const child = yield* start(["stock", "import", `${state}/pipe`], { env: { ...(yield* environment), XDG_STATE_HOME: state } })
+      const end = yield* Effect.forkChild(finished(child))
+      // Opened as soon as the program has opened the other end.
+      yield* fs.open(`${state}/pipe`, { flag: "a" })
+      child.kill("SIGTERM")
+      expect(yield* Fiber.join(end)).toMatchObject({ code: 143, stdout: "" })
+    }))
+
+  it.effect("in a folder that is gone reads a file by its whole path, and tells what is missing of another one", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const env = { ...quick, XDG_STATE_HOME: state }
+      const file = yield* write(state, "stock.csv", stockOf([["P-0", 1], ["gone", 1]]))
+      const inNoFolder = (command: string) => shell(`mkdir gone && cd gone && rmdir ../gone && ${command}`, env, state)
+      const whole = yield* inNoFolder(`plaza stock import ${file} --json`)
+      expect(JSON.parse(whole.stdout)).toMatchObject({ sent: 1, failed: 1, report: `${state}/stock.failed.csv` })
+      expect(yield* inNoFolder(`plaza stock import stock.csv`)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("plaza: stock.csv does not exist: check the path") as unknown
+      })
+      expect(yield* inNoFolder(`plaza stock import ${file} --report failed.csv`)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(
+          "plaza: --report can't be written to failed.csv: no such file or directory; use another file"
+        ) as unknown
+      })
+      expect(yield* shell(`plaza stock import ${file}`, { ...env, XDG_STATE_HOME: "", HOME: "relative" })).toMatchObject({
+        code: 2,
+        stderr: "plaza: this user has no home folder: set HOME or XDG_STATE_HOME to a folder\n"
+      })
+    }))
+
+  it.effect("ends with 2 for wrong words and wrong files, and nothing is sent", () =>
     Effect.gen(function*() {
       const env = { XDG_STATE_HOME: yield* home }
       const cases = [
@@ -63,7 +136,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       })
     }))
 
-  it.scoped("ends with the status of the worst row, and says where the rows are that failed", () =>
+  it.effect("ends with the status of the worst row, and says where the rows are that failed", () =>
     Effect.gen(function*() {
       const state = yield* home
       const env = { ...quick, XDG_STATE_HOME: state }
@@ -81,7 +154,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect(JSON.parse(json.stderr)).toMatchObject({ error: { tag: "RowsFailed", code: null, details: { rows: 3, failed: 1, left: 0 } } })
     }))
 
-  it.scoped("ends with 6 where a quota is used up, and tells when to go on", () =>
+  it.effect("ends with 6 where a quota is used up, and tells when to go on", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -94,7 +167,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
     }))
 
-  it.scoped("ends with 4 after a handful of rows where the store refuses every one", () =>
+  it.effect("ends with 4 after a handful of rows where the store refuses every one", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults, requests } = yield* Sandbox.Sandbox
@@ -110,7 +183,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect((yield* requests).length - before).toBeLessThanOrEqual(12)
     }))
 
-  it.scoped("shows at a terminal how fast it goes, how long it takes and what failed, and leaves nothing of it", () =>
+  it.effect("shows at a terminal how fast it goes, how long it takes and what failed, and leaves nothing of it", () =>
     Effect.gen(function*() {
       const state = yield* home
       const env = { ...(yield* environment), ...quick, XDG_STATE_HOME: state }
@@ -122,7 +195,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect(screen).toMatch(/^300 of 301 rows sent, 1 failed\.\nplaza: 1 row of 301 failed: line 2: /)
     }))
 
-  it.scoped("of files shows one bar for all of them beside the results, and tells what failed at the end", () =>
+  it.effect("of files shows one bar for all of them beside the results, and tells what failed at the end", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox

@@ -1,11 +1,10 @@
 /**
  * The history of a journal, also after a truncated line, and its removal.
  */
-import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
-import * as ImportPaths from "../src/import/ImportPaths.ts"
+import { Effect, FileSystem } from "effect"
+import * as ImportFolder from "../src/import/ImportFolder.ts"
 import * as Journal from "../src/import/Journal.ts"
 import { home } from "./support/Importing.ts"
 
@@ -18,7 +17,7 @@ const append = (path: string, ...events: ReadonlyArray<readonly [id: string, is:
   )
 
 describe("a journal", () => {
-  it.scoped("has the last state of each row, and rows with an unknown outcome", () =>
+  it.effect("has the last state of each row, and rows with an unknown outcome", () =>
     Effect.gen(function*() {
       const path = `${yield* home}/journal`
       expect(yield* statesOf(path, "a")).toEqual(["open"])
@@ -39,7 +38,7 @@ describe("a journal", () => {
       ])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scoped("reads every line after a truncated one", () =>
+  it.effect("reads every line after a truncated one", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = `${yield* home}/journal`
@@ -55,7 +54,7 @@ describe("a journal", () => {
       }
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scoped("is removed when it is 30 days old", () =>
+  it.effect("is removed when it is 30 days old", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const all = yield* home
@@ -67,8 +66,8 @@ describe("a journal", () => {
       const [month, day] = [new Date(-31 * 86_400_000), new Date(-86_400_000)]
       yield* Effect.forEach(names, (name) => fs.utimes(path(name), day, /^(old|lock|owner)/.test(name) ? month : day))
       const paths = { folder: `${all}/one`, journal: path("mine.ndjson"), report: path("mine.failed.csv") }
-      yield* ImportPaths.prune(paths)
+      yield* ImportFolder.prune(paths)
       expect(new Set(yield* fs.readDirectory(`${all}/one`))).toEqual(new Set(["lock", "owner", "new.ndjson", "mine.ndjson"]))
-      expect(yield* ImportPaths.otherJournals(paths)).toEqual([path("new.ndjson")])
+      expect(yield* ImportFolder.otherJournals(paths)).toEqual([path("new.ndjson")])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 })

@@ -4,7 +4,7 @@
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Fiber, Layer, Random, Schema } from "effect"
 import { expect } from "vitest"
 import { confirmedIn, home, ordersOf, stockOf, write } from "./support/Importing.ts"
@@ -49,7 +49,7 @@ layer(Layer.merge(service, NodeFileSystem.layer), { excludeTestServices: true })
       ["orders", ordersOf(ids), "/store/orders/"]
     ] as const
   ) {
-    it.scoped(`of ${kind} that is killed ${kills} times (seed ${seed}) ends with every row sent, and none that was confirmed a second time`,
+    it.effect(`of ${kind} that is killed ${kills} times (seed ${seed}) ends with every row sent, and none that was confirmed a second time`,
       () =>
         Effect.gen(function*() {
           const state = yield* home
@@ -61,7 +61,7 @@ layer(Layer.merge(service, NodeFileSystem.layer), { excludeTestServices: true })
             // Some of a life's requests are repeats: the lives together are shorter than the whole.
             const enough = yield* Random.nextIntBetween(1, Math.max(2, Math.floor(1.5 * rows / (kills + 2))))
             const child = yield* begin(kind, file, state)
-            const end = yield* Effect.fork(finished(child))
+            const end = yield* Effect.forkChild(finished(child))
             yield* untilMore(enough)
             yield* Effect.sync(() => child.kill("SIGKILL"))
             expect((yield* Fiber.join(end)).code).toBe("SIGKILL")
@@ -70,8 +70,8 @@ layer(Layer.merge(service, NodeFileSystem.layer), { excludeTestServices: true })
           const last = yield* finished(yield* begin(kind, file, state))
           expect(last).toMatchObject({ code: 0, stderr: "" })
           const inPlace = lives.at(-1)?.confirmed.length ?? 0
-          const summary = yield* Schema.decodeUnknown(
-            Schema.parseJson(Schema.Struct({ sent: Schema.Number, unverified: Schema.Array(Schema.String) }))
+          const summary = yield* Schema.decodeUnknownEffect(
+            Schema.fromJsonString(Schema.Struct({ sent: Schema.Number, unverified: Schema.Array(Schema.String) }))
           )(last.stdout)
           expect(JSON.parse(last.stdout)).toMatchObject({ rows, inPlace, alreadyShipped: [], failed: 0, left: 0 })
           expect(summary.sent + summary.unverified.length).toBe(rows - inPlace)
@@ -86,10 +86,10 @@ layer(Layer.merge(service, NodeFileSystem.layer), { excludeTestServices: true })
             ? products.filter(({ id, stock }) => `K-${stock}` === id).length
             : orders.filter(({ id, shipment }) => shipment?.trackingNumber === `T-${id}`).length).toBe(rows)
           yield* sandbox.clearFaults
-        }).pipe(Effect.withRandom(Random.make(seed))), 60_000 + kills * 10_000)
+        }).pipe(Random.withSeed(seed)), 60_000 + kills * 10_000)
   }
 
-  it.scoped("that is interrupted says how far it came, ends with 130, and goes on", () =>
+  it.effect("that is interrupted says how far it came, ends with 130, and goes on", () =>
     Effect.gen(function*() {
       const state = yield* home
       const sandbox = yield* Sandbox.Sandbox
@@ -97,7 +97,7 @@ layer(Layer.merge(service, NodeFileSystem.layer), { excludeTestServices: true })
       const env = { ...(yield* environment), XDG_STATE_HOME: state, PLAZA_RATE_WINDOW: "1 second" }
       // Its allowance is used up before all rows are sent: it can't have ended, however long the second one takes to start.
       const child = yield* start(["stock", "import", file], { env: { ...env, PLAZA_RATE_WINDOW: "10 minutes" } })
-      const end = yield* Effect.fork(finished(child))
+      const end = yield* Effect.forkChild(finished(child))
       yield* untilMore(115)
       const second = yield* finished(yield* start(["stock", "import", file], { env }))
       expect(second).toMatchObject({ code: 2, stdout: "" })

@@ -2,12 +2,12 @@
  * Ten thousand rows in virtual time, over a network and a service that fail in every way, and cut off again and again: every row ends up
  * sent, a confirmed one never again, and the allowance is never overdrawn.
  */
-import { FileSystem, HttpClient, type HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
-import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
-import { Clock, Deferred, Effect, Fiber } from "effect"
-import { writeSync } from "node:fs"
+import { TestTime } from "@plaza/client"
+import { type Fault, Sandbox } from "@plaza/sandbox"
+import { Clock, Deferred, Effect, Fiber, FileSystem, Stream } from "effect"
+import { HttpClient, type HttpClientRequest } from "effect/http"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { confirmedIn, home, inProcess, ordersOf, run, stockOf, write } from "./support/Importing.ts"
 
 const faults = (path: string): ReadonlyArray<Fault> => [
@@ -36,8 +36,10 @@ const makeWitness = (requestsALife: number) => {
       if (confirmed.has(request.url.split("/").at(-2) ?? "")) seen.again++
       const cutOff = seen.requests % requestsALife === 0 ? Deferred.succeed(cut, undefined) : Effect.void
       const isFirstLife = seen.requests <= requestsALife
-      return Effect.zipRight(cutOff, Effect.tap(answer, ({ status }) =>
-        void (seen.limitedInFirstLife += status === 429 && isFirstLife ? 1 : 0)))
+      return Effect.andThen(cutOff, Effect.map(answer, (response) => {
+        if (response.status === 429 && isFirstLife) seen.limitedInFirstLife++
+        return response
+      }))
     })
   /** A life of the import, which knows that some rows are confirmed. */
   const begin = (rows: ReadonlyArray<string>) => {
@@ -48,15 +50,18 @@ const makeWitness = (requestsALife: number) => {
   return { seen, through, begin }
 }
 
-/** Files whose lines are written at once, for the clock would not wait for a disk. */
+/** Files that are read and written at once, for the clock would not wait for a disk. */
 const atOnce = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.updateService(effect, FileSystem.FileSystem, (fs) => ({
     ...fs,
+    readFileString: (path) => Effect.sync(() => readFileSync(path, "utf8")),
+    stream: (path) => Stream.sync(() => readFileSync(path)),
+    writeFileString: (path, text) => Effect.sync(() => writeFileSync(path, text)),
     open: (path, options) =>
       Effect.map(fs.open(path, options), (file) => ({
         ...file,
         sync: Effect.void,
-        writeAll: (bytes) => Effect.sync(() => void writeSync(file.fd, bytes))
+        writeAll: (bytes) => Effect.sync(() => appendFileSync(path, bytes))
       }))
   }))
 
@@ -72,8 +77,8 @@ const importAll = (kind: "stock" | "orders", content: string, path: string, requ
     let cutOff = 0
     for (;;) {
       const untilCutOff = witness.begin(yield* confirmedIn(state))
-      const running = yield* Effect.fork(run(state, kind, file, { through }))
-      const ended = yield* Effect.raceFirst(Effect.asSome(Fiber.await(running)), Effect.zipRight(untilCutOff, Effect.succeedNone))
+      const running = yield* Effect.forkChild(run(state, kind, file, { through }))
+      const ended = yield* Effect.raceFirst(Effect.asSome(Fiber.await(running)), Effect.andThen(untilCutOff, Effect.succeedNone))
       if (ended._tag === "None") {
         cutOff++
         yield* Fiber.interrupt(running)
@@ -96,7 +101,7 @@ describe("an import that is cut off again and again", () => {
   const tenThousand = idsOf(10_000)
   const aThousand = idsOf(1_000)
 
-  it.live("sends ten thousand stocks, none of which it knows to be there a second time", () =>
+  it.effect("sends ten thousand stocks, none of which it knows to be there a second time", () =>
     Effect.gen(function*() {
       const rows = tenThousand.map((id, number) => [id, number] as const)
       const { cutOff, minutes, seen, state, summaries } = yield* importAll("stock", stockOf(rows), "/store/products/*", 1_700)
@@ -107,16 +112,16 @@ describe("an import that is cut off again and again", () => {
       // As many windows as the requests need, and one for each client that began anew.
       expect(minutes).toBeLessThan(seen.requests / 120 * 1.05 + 2 * (cutOff + 2))
     }).pipe(atOnce, Effect.scoped,
-      Effect.provide(inProcess({ fixtures: { products: tenThousand.map((id) => ({ id, stock: 1_000_000 })) } })), SimulatedTime.run),
+      Effect.provide(inProcess({ fixtures: { products: tenThousand.map((id) => ({ id, stock: 1_000_000 })) } })), TestTime.advancing),
     testTimeout)
 
-  it.live("ships a thousand orders, each with its own number", () =>
+  it.effect("ships a thousand orders, each with its own number", () =>
     Effect.gen(function*() {
       const { cutOff, seen, state, summaries } = yield* importAll("orders", ordersOf(aThousand), "/store/orders/*", 170)
       expect(summaries.at(-1)).toMatchObject({ rows: 1_000, failed: 0, left: 0, alreadyShipped: [] })
       expect(cutOff).toBeGreaterThan(3)
       expect(seen).toMatchObject({ again: 0, limitedInFirstLife: 0 })
       expect(state.orders.filter(({ id, shipment }) => shipment?.trackingNumber === `T-${id}`).length).toBe(1_000)
-    }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: aThousand.map((id) => ({ id })) } })), SimulatedTime.run),
-    testTimeout)
+    }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: aThousand.map((id) => ({ id })) } })),
+      TestTime.advancing), testTimeout)
 })

@@ -1,17 +1,17 @@
 /** Every invalid command line that can be derived from the commands: one sentence, exit code 2, and no request. */
 import { it } from "@effect/vitest"
-import * as InvalidCommandLines from "@plaza-legacy/testing/InvalidCommandLines"
+import * as InvalidCommandLines from "@plaza/testing/InvalidCommandLines"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"
-import { manual } from "../src/manual.ts"
+import { pages } from "../src/manual.ts"
 import { plaza } from "./support/InProcess.ts"
 
-it.scoped("an invalid command line is reported in one sentence, and sends nothing", () =>
+it.live("an invalid command line is reported in one sentence, and sends nothing", () =>
   Effect.gen(function*() {
     let requests = 0
     const server = yield* Effect.acquireRelease(
-      Effect.async<ReturnType<typeof createServer>>((resume) => {
+      Effect.callback<ReturnType<typeof createServer>>((resume) => {
         const server = createServer((_, response) => {
           requests++
           response.end("{}")
@@ -23,7 +23,7 @@ it.scoped("an invalid command line is reported in one sentence, and sends nothin
     const address = server.address()
     const port = typeof address === "object" && address !== null ? address.port : 0
     const env = { PLAZA_BASE_URL: `http://127.0.0.1:${port}/open/v1`, PLAZA_API_KEY: `key_${"0".repeat(40)}` }
-    const cases = InvalidCommandLines.all(manual.page)
+    const cases = InvalidCommandLines.all(pages, { METHOD: "GET", PATH: "/me", COMMAND: "me", WRITE: "createPost" })
     expect(cases.length).toBeGreaterThan(500)
     const complaints: Array<unknown> = []
     for (const line of cases) {

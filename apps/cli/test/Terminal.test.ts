@@ -12,7 +12,7 @@ const echo: Terminal.Options = {
 }
 
 layer(Layer.empty, { excludeTestServices: true })("the terminal of the tests", (it) => {
-  it.scoped("shows what a person sees, with its styles, and takes keys that nobody sees", () =>
+  it.effect("shows what a person sees, with its styles, and takes keys that nobody sees", () =>
     Effect.gen(function*() {
       const terminal = yield* Terminal.open([], echo)
       yield* terminal.shows(/word:/)
@@ -21,7 +21,16 @@ layer(Layer.empty, { excludeTestServices: true })("the terminal of the tests", (
       expect(yield* terminal.raw).not.toContain("secret")
     }))
 
-  it.scoped("may report no width, as in some containers: a table then has 80 columns", () =>
+  it.effect("has colours, unless NO_COLOR has a value", () =>
+    Effect.gen(function*() {
+      const list = ["--sandbox", "posts", "list", "--limit", "1"]
+      for (const env of [{}, { NO_COLOR: "" }, { NO_COLOR: " " }]) {
+        expect((yield* Terminal.run(list, { env })).screen).toMatch(/^\{bold\}id/)
+      }
+      expect((yield* Terminal.run(list, { env: { NO_COLOR: "1" } })).screen).toMatch(/^id/)
+    }))
+
+  it.effect("may report no width, as in some containers: a table then has 80 columns", () =>
     Effect.gen(function*() {
       const withoutWidth = (argv: ReadonlyArray<string>) =>
         Terminal.open(argv, {
@@ -30,5 +39,14 @@ layer(Layer.empty, { excludeTestServices: true })("the terminal of the tests", (
         })
       const { ended } = yield* withoutWidth(["--sandbox", "posts", "list", "--limit", "1"])
       expect((yield* ended).screen).toContain("Thank you for five hundred")
+    }))
+
+  it.effect("has records in place of a table whose columns would be too narrow to read", () =>
+    Effect.gen(function*() {
+      const at = (columns: number) => Terminal.run(["--sandbox", "posts", "list", "-n", "1"], { columns })
+      expect((yield* at(80)).screen.split("\n")[1]).toMatch(/^\d+ {2}\S+Z {6}1 {2}Thank you for five hundred order…$/)
+      expect((yield* at(40)).screen).toMatch(
+        /^\{bold\}id {5}\{\} {2}\d+\n\{bold\}created\{\} {2}\S+Z\n\{bold\}media {2}\{\} {2}1\n\{bold\}text {3}\{\} {2}Thank you for five hundred\n {9}orders!\n$/
+      )
     }))
 })

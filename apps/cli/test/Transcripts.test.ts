@@ -1,11 +1,10 @@
 /**
  * What a person sees of `plaza` at a terminal: every session here is compared with what is written down in `transcripts`.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer, Redacted } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { expect } from "vitest"
 import { environment } from "./support/Plaza.ts"
 import * as Terminal from "./support/Terminal.ts"
@@ -24,7 +23,7 @@ const session = (typed: string, columns: number, env: Readonly<Record<string, st
 
 const interrupt = "\u0003"
 
-layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServices: true })("at a terminal", (it) => {
+layer(Layer.merge(Sandbox.layerServer(), NodeFileSystem.layer), { excludeTestServices: true })("at a terminal", (it) => {
   it.effect("help fits the window", () =>
     Effect.gen(function*() {
       Transcript.compare("help", yield* session("plaza posts --help", 60), yield* session("plaza posts list --help", 60),
@@ -35,6 +34,17 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
     Effect.gen(function*() {
       const list = "plaza posts list --limit 4"
       Transcript.compare("table", yield* session(list, 60), yield* session(list, 120), yield* session(list, 60, { NO_COLOR: "1" }))
+    }))
+
+  it.effect("faults are listed with everything that is set, each value readable in 80 columns", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const none = yield* session("plaza sandbox faults list", 80)
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 500, every: 10, account: "1001", method: "POST", path: "/posts" })
+      yield* sandbox.addFault({ kind: "delay", when: "before", millis: 2_000, rate: 0.25, times: 3, lastsMillis: 60_000 })
+      const some = yield* session("plaza sandbox faults list", 80)
+      yield* sandbox.clearFaults
+      Transcript.compare("faults", none, some, yield* session("plaza sandbox snapshot list", 80))
     }))
 
   it.effect("one thing is its entries, a line each", () =>
@@ -53,7 +63,7 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       Transcript.compare("plan", yield* session("plaza verify --plan --write --order 500001", 60))
     }))
 
-  it.scoped("a bar shows how far an upload is, and Ctrl-C takes it away and ends at once", () =>
+  it.effect("a bar shows how far an upload is, and Ctrl-C takes it away and ends at once", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-bar-" })
@@ -71,7 +81,7 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
         Transcript.written({ typed: `${typed}, then Ctrl-C`, columns, ...ended }))
     }))
 
-  it.scoped("the sandbox prints what leads to it, and ends well by Ctrl-C", () =>
+  it.effect("the sandbox prints what leads to it, and ends well by Ctrl-C", () =>
     Effect.gen(function*() {
       const columns = 120
       const terminal = yield* Terminal.open(["sandbox", "start", "--port", "0"], { columns })
@@ -82,7 +92,7 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
         Transcript.written({ typed: "plaza sandbox start --port 0, then Ctrl-C", columns, ...ended }, { port: /(?<=127\.0\.0\.1:)\d+/ }))
     }))
 
-  it.scoped("a key is asked for, and is nowhere on the screen or in what came from the program", () =>
+  it.effect("a key is asked for, and is nowhere on the screen or in what came from the program", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const home = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-login-" })

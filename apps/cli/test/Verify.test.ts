@@ -1,12 +1,11 @@
 /**
  * What `plaza verify` learns of a service, and that it sends little and changes only what it may. In process and in virtual time.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Settings, TestTime } from "@plaza-legacy/client"
-import { type Latitude, Sandbox } from "@plaza-legacy/sandbox"
-import { DateTime, Duration, Effect, FastCheck, Layer, Redacted } from "effect"
+import { Settings, TestTime } from "@plaza/client"
+import { type Latitude, Sandbox } from "@plaza/sandbox"
+import { DateTime, Duration, Effect, FileSystem, Layer, Redacted, Schema } from "effect"
 import * as Learnt from "../src/verify/Learnt.ts"
 import * as Plan from "../src/verify/Plan.ts"
 import type { Report } from "../src/verify/Report.ts"
@@ -83,21 +82,20 @@ const expectLearnt = ({ learnt: { assumptions, latitude: learnt } }: Report, set
 }
 
 describe("plaza verify learns", () => {
-  it.effect.prop("what the sandbox is set to, and finds no contradiction, under every latitude", { seed: FastCheck.integer() },
-    ({ seed }) => {
-      const latitude = drawn(seed)
-      return Effect.gen(function*() {
-        yield* addPosts(130)
-        const { report } = yield* verify(yield* writesToAll)
-        assert.deepStrictEqual(contradicted(report), [])
-        expectLearnt(report, latitude)
-      }).pipe(Effect.provide(sandbox(latitude)))
-    }, { fastCheck: { numRuns: runs }, timeout: 60_000 + runs * 10_000 })
+  it.effect.prop("what the sandbox is set to, and finds no contradiction, under every latitude", { seed: Schema.Int }, ({ seed }) => {
+    const latitude = drawn(seed)
+    return Effect.gen(function*() {
+      yield* addPosts(130)
+      const { report } = yield* verify(yield* writesToAll)
+      assert.deepStrictEqual(contradicted(report), [])
+      expectLearnt(report, latitude)
+    }).pipe(Effect.provide(sandbox(latitude)))
+  }, { arbitrary: { runs }, timeout: 60_000 + runs * 10_000 })
 
-  it.effect.prop("a file with which another sandbox behaves alike", { seed: FastCheck.integer() }, ({ seed }) =>
+  it.effect.prop("a file with which another sandbox behaves alike", { seed: Schema.Int }, ({ seed }) =>
     Effect.gen(function*() {
       const verified = (options: Sandbox.Options) =>
-        Effect.zipRight(addPosts(130), verify()).pipe(Effect.provide(Sandbox.layerHttpClient(options)))
+        Effect.andThen(addPosts(130), verify()).pipe(Effect.provide(Sandbox.layerHttpClient(options)))
       const fs = yield* FileSystem.FileSystem
       const assumptionsFile = `${yield* fs.makeTempDirectoryScoped({ prefix: "plaza-verify-" })}/service.json`
       const { report } = yield* verified({ latitude: { ...drawn(seed), gatewayStatus: null } })
@@ -106,8 +104,8 @@ describe("plaza verify learns", () => {
       assert.deepStrictEqual(again.learnt.latitude, report.learnt.latitude)
       assert.deepStrictEqual(again.learnt.assumptions, report.learnt.assumptions)
       assert.deepStrictEqual(again.rules.map(({ id, status }) => [id, status]), report.rules.map(({ id, status }) => [id, status]))
-    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)), {
-    fastCheck: { numRuns: Math.ceil(runs / 2) },
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)), {
+    arbitrary: { runs: Math.ceil(runs / 2) },
     timeout: 60_000 + runs * 10_000
   })
 
@@ -224,7 +222,7 @@ describe("plaza verify", () => {
     Effect.gen(function*() {
       const { apiKey, baseUrl } = yield* Sandbox.Sandbox
       const { observations: { sent } } = yield* TestTime.advancing(Run.run({
-        settings: yield* Settings.fromOptions({ apiKey, baseUrl, rateLimit: 1 }),
+        settings: yield* Effect.fromResult(Settings.fromOptions({ apiKey, baseUrl, rateLimit: 1 })),
         plan: Plan.make(undefined).slice(0, 3),
         onProgress: () => Effect.void,
         onInterrupt: () => Effect.void
@@ -281,7 +279,7 @@ describe("plaza verify", () => {
       assert.notInclude(said, Redacted.value(apiKey).slice(-40))
       assert.include(said, "<redacted>")
     }).pipe(Effect.provide(Layer.provideMerge(
-      Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey }) => {
+      Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey }) => {
         const key = Redacted.value(apiKey)
         return WrongService.layer(({ body, headers, path }) => ({
           headers: { ...headers, "x-echo": `Bearer ${key}` },

@@ -1,26 +1,29 @@
 /** `plaza verify` as a whole: files, failures and exit codes, in virtual time; and the built program as far as it needs no minutes. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Settings, TestTime } from "@plaza-legacy/client"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { ExitCode, Output, Report as Failures, Streams } from "@plaza/cli-kit"
-import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Failures from "@plaza/cli-kit/Report"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Settings, TestTime } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Fiber, FileSystem, Layer, Redacted, Schema } from "effect"
+import { spawnSync } from "node:child_process"
 import * as Verify from "../src/verify/Verify.ts"
-import { plaza, plazaWith, run } from "./support/Plaza.ts"
+import { dist, environment, plaza, plazaWith, run } from "./support/Plaza.ts"
 import { objects, settings } from "./support/Verifying.ts"
 import * as WrongService from "./support/WrongService.ts"
 
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-verify-" }))
 
-const decodeReport = Schema.decodeUnknown(
-  Schema.parseJson(Schema.Struct({ requests: Schema.Number, rules: Schema.Array(Schema.Struct({ detail: Schema.String })) }))
+const decodeReport = Schema.decodeUnknownEffect(
+  Schema.fromJsonString(Schema.Struct({ requests: Schema.Number, rules: Schema.Array(Schema.Struct({ detail: Schema.String })) }))
 )
 
-const noFiles: Verify.Files = { report: undefined, html: undefined, assumptions: undefined }
+const noFiles: Verify.Options = { all: false, report: undefined, html: undefined, assumptions: undefined }
 
 /** Runs the command in process. */
-const verify = (files: Verify.Files, options: { readonly json?: boolean; readonly quiet?: boolean } = {}) =>
+const verify = (files: Verify.Options, options: { readonly json?: boolean; readonly quiet?: boolean } = {}) =>
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
@@ -41,11 +44,11 @@ const wrongProfile = WrongService.sandbox(({ body, path }) =>
 )
 
 describe("plaza verify", () => {
-  it.scoped("writes its files, prints its progress, and exits with 0", () =>
+  it.effect("writes its files, prints its progress, and exits with 0", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* folder
-      const files = { report: `${cwd}/report.json`, html: `${cwd}/report.html`, assumptions: `${cwd}/service.json` }
+      const files = { all: false, report: `${cwd}/report.json`, html: `${cwd}/report.html`, assumptions: `${cwd}/service.json` }
       const { exitCode, stderr, stdout } = yield* verify(files)
       assert.strictEqual(exitCode, 0)
       assert.match(stdout, / 0 contradicted, /)
@@ -58,7 +61,7 @@ describe("plaza verify", () => {
         Sandbox.layerHttpClient({ assumptionsFile: files.assumptions })
       )
       assert.strictEqual(latitude.lastCursor, "omitted")
-    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient({ latitude: { lastCursor: "omitted" } }), NodeContext.layer))))
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient({ latitude: { lastCursor: "omitted" } }), NodeFileSystem.layer))))
 
   it.effect("exits with 1 and names the rules that are contradicted", () =>
     Effect.gen(function*() {
@@ -67,7 +70,7 @@ describe("plaza verify", () => {
       assert.match(Failures.ofFailure(failure).message, /^the service contradicts 1 rule of \d+: endpoints\.getUserByUsername$/)
       assert.match(stdout, / 1 contradicted, /)
       assert.strictEqual(stderr, "")
-    }).pipe(Effect.provide(Layer.merge(wrongProfile, NodeContext.layer))))
+    }).pipe(Effect.provide(Layer.merge(wrongProfile, NodeFileSystem.layer))))
 
   for (
     const [status, code, exit, tag] of [
@@ -76,7 +79,7 @@ describe("plaza verify", () => {
       [403, "DEVELOPER_ACCESS_REVOKED", 4, "DeveloperAccessRevoked"]
     ] as const
   ) {
-    it.scoped(`exits with ${exit} on ${status} ${code}, with the report of what it learnt until then`, () =>
+    it.effect(`exits with ${exit} on ${status} ${code}, with the report of what it learnt until then`, () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const report = `${yield* folder}/report.json`
@@ -90,7 +93,7 @@ describe("plaza verify", () => {
         assert.strictEqual(stderr, "")
         assert.deepStrictEqual(JSON.parse(stdout), JSON.parse(yield* fs.readFileString(report)))
         assert.include(stdout, `"listPosts":"succeeded"`)
-      }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
+      }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))
   }
 
   /** A run that is interrupted while its second request has no response. */
@@ -100,7 +103,7 @@ describe("plaza verify", () => {
       const stdout: Array<string> = []
       const stderr: Array<string> = []
       yield* addFault({ kind: "delay", when: "after", path: "/users/1001", millis: 3_600_000 })
-      const running = yield* Effect.fork(
+      const running = yield* Effect.forkChild(
         Verify.run(undefined, { ...noFiles, report }).pipe(Effect.provide(Layer.merge(
           Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr, columns: 80 })),
           Layer.effect(Settings.Settings, Effect.orDie(settings(apiKey, baseUrl)))
@@ -115,7 +118,7 @@ describe("plaza verify", () => {
       return { stdout: stdout.join(""), stderr: stderr.join("") }
     })
 
-  it.scoped("reports what it has seen until it is interrupted, and that a request may have arrived", () =>
+  it.effect("reports what it has seen until it is interrupted, and that a request may have arrived", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const report = `${yield* folder}/report.json`
@@ -126,31 +129,72 @@ describe("plaza verify", () => {
       assert.include(details, "the run stopped before its response")
       assert.include(details, "the run stopped before this request")
       assert.match(stdout, /by 2 requests\.\n$/)
-    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))
 
-  it.scoped("says why it could not write the report when it is interrupted", () =>
+  it.effect("says why it could not write the report when it is interrupted", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const report = `${yield* folder}/report.json`
       const { stderr, stdout } = yield* interrupted(report, fs.makeDirectory(report))
       assert.match(stdout, /by 2 requests\.\n$/)
       assert.match(stderr, /\nthe report was not written: .+report\.json.*\n$/)
-    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))
 
-  it.scoped("rejects a file that it can't write, before it sends a request", () =>
+  for (
+    const [flag, name, path, reason] of [
+      [
+        "--html",
+        "html",
+        "missing/report.html",
+        /^--html can't be written to \S+\/missing\/report\.html: no such file or directory; use another file$/
+      ],
+      ["--report", "report", "", /^--report requires a file, but "\S+" is none: name a file$/],
+      [
+        "--report",
+        "report",
+        "file/report.json",
+        /^--report can't be written to \S+\/file\/report\.json: not a directory; use another file$/
+      ],
+      ["--assumptions-out", "assumptions", "link", /^--assumptions-out can't be written to \S+\/link: .+; use another file$/]
+    ] as const
+  ) {
+    it.effect(`rejects ${flag} at ${path === "" ? "a folder" : path}, before it sends a request`, () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const cwd = yield* folder
+        yield* fs.writeFileString(`${cwd}/file`, "")
+        yield* fs.symlink(`${cwd}/missing/target`, `${cwd}/link`)
+        const { exitCode, failure } = yield* verify({ ...noFiles, [name]: `${cwd}/${path}` })
+        assert.strictEqual(exitCode, 2)
+        assert.match(Failures.ofFailure(failure).message, reason)
+        assert.deepStrictEqual(yield* Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), [])
+        assert.deepStrictEqual(yield* fs.readDirectory(cwd), ["file", "link"])
+      }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))
+  }
+
+  it.effect("leaves an existing file unchanged until it has a report", () =>
     Effect.gen(function*() {
-      const { exitCode, failure } = yield* verify({ ...noFiles, html: `${yield* folder}/missing/report.html` })
+      const fs = yield* FileSystem.FileSystem
+      const report = `${yield* folder}/report.json`
+      yield* fs.writeFileString(report, "earlier")
+      const { exitCode } = yield* verify({ ...noFiles, report, html: `${report}/page.html` })
       assert.strictEqual(exitCode, 2)
-      assert.match(Failures.ofFailure(failure).message, /^--html \S+ can't be written: check that its folder exists and is writable$/)
-      assert.deepStrictEqual(yield* Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), [])
-      const isFolder = yield* verify({ ...noFiles, report: yield* folder })
-      assert.strictEqual(isFolder.exitCode, 2)
-      assert.match(Failures.ofFailure(isFolder.failure).message, /^--report \S+ can't be written: it is a folder$/)
-      assert.deepStrictEqual(yield* Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), [])
-    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeContext.layer))))
+      assert.strictEqual(yield* fs.readFileString(report), "earlier")
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))
+
+  it.effect("says that the disk is full, after it printed the report and wrote the other files", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const assumptions = `${yield* folder}/service.json`
+      const { exitCode, failure, stdout } = yield* verify({ ...noFiles, report: "/dev/full", assumptions })
+      assert.strictEqual(exitCode, 1)
+      assert.strictEqual(Failures.ofFailure(failure).message, "/dev/full: no space left on the device")
+      assert.match(stdout, /by \d+ requests\.\n$/)
+      assert.include(yield* fs.readFileString(assumptions), "defaultPageSize")
+    }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))
 })
 
-layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServices: true })("the built program", (it) => {
+layer(Layer.merge(Sandbox.layerServer(), NodeFileSystem.layer), { excludeTestServices: true })("the built program", (it) => {
   it.effect("prints the plan without a key, and what each write changes", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(["verify", "--plan"])
@@ -181,7 +225,18 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       }))
   }
 
-  it.scoped("stops on a rejected key, with the report and without the key", () =>
+  it.effect("rejects a file in a folder that was removed", () =>
+    Effect.gen(function*() {
+      const script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\""
+      const program = [process.execPath, `${dist}/plaza.cjs`, "verify", "--report", "report.json"]
+      const env = yield* environment
+      const cwd = yield* folder
+      const { status, stderr } = yield* Effect.sync(() => spawnSync("sh", ["-c", script, "sh", ...program], { cwd, env, encoding: "utf8" }))
+      assert.strictEqual(status, 2)
+      assert.strictEqual(stderr, "plaza: --report can't be written to report.json: no such file or directory; use another file\n")
+    }))
+
+  it.effect("stops on a rejected key, with the report and without the key", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* folder
@@ -189,7 +244,7 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       const { code, stderr, stdout } = yield* plazaWith(["verify", "--report", "report.json"], { cwd, env: { PLAZA_API_KEY: key } })
       assert.strictEqual(code, 4)
       assert.match(stdout, / 0 contradicted, \d+ not observable, by 1 request\.\n$/)
-      assert.match(stderr, /^1 of 28: GET \/me: 401 INVALID_API_KEY\nplaza: /)
+      assert.match(stderr, /^1 of 28: GET \/me: 401 INVALID_API_KEY\n--all prints every rule\.\nplaza: /)
       const report = yield* fs.readFileString(`${cwd}/report.json`)
       assert.notInclude(`${stdout}${stderr}${report}`, Redacted.value(Redacted.make(key)).slice(4))
     }))

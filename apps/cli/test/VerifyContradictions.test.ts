@@ -3,9 +3,9 @@
  * changed.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Either, Redacted } from "effect"
-import { describe as describeResponse } from "../src/verify/Observation.ts"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Redacted, Result } from "effect"
+import { describe as describeResponse, type Observations } from "../src/verify/Observation.ts"
 import { rules } from "../src/verify/Rules.ts"
 import { contradicted, firstPost, objects, statusOf, verify } from "./support/Verifying.ts"
 import * as WrongService from "./support/WrongService.ts"
@@ -108,6 +108,11 @@ const uncheckable = [
   "version.changes"
 ]
 
+const nothing: Observations = { baseUrl: "", keyLength: 0, keyPrefix: "", sent: [], skipped: {} }
+
+/** Operations of the catalogue that no run sends. */
+const unsent = rules.flatMap(({ id, judge }) => judge(nothing).detail === "a run does not send it" ? [id] : [])
+
 /** These depend on the key and the base URL, which have their own tests below. */
 const ofSettings = ["auth.keyForm", "version.path"]
 
@@ -115,7 +120,7 @@ const withPost = Effect.map(firstPost, (post) => ({ ...objects, post }))
 
 describe("plaza verify", () => {
   it("has a test for every rule that can be contradicted", () => {
-    assert.sameMembers([...Object.keys(wrongs), ...uncheckable, ...ofSettings], rules.map(({ id }) => id))
+    assert.sameMembers([...Object.keys(wrongs), ...uncheckable, ...unsent, ...ofSettings], rules.map(({ id }) => id))
   })
 
   it("has rules with unique ids and one sentence each", () => {
@@ -180,7 +185,7 @@ describe("plaza verify", () => {
       assert.strictEqual(statusOf(report, "fields.camelCase"), "contradicted")
       assert.isBelow(JSON.stringify(report).length, 50_000)
       for (const { result } of progress) {
-        if (Either.isRight(result)) assert.isBelow(describeResponse(result.right).length, 100)
+        if (Result.isSuccess(result)) assert.isBelow(describeResponse(result.success).length, 100)
       }
     }).pipe(Effect.provide(WrongService.sandbox(({ path }) =>
       path === "/me"

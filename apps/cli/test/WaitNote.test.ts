@@ -1,16 +1,18 @@
 /** The note of a command that waits for the rate limit. */
 import { describe, expect, it, layer } from "@effect/vitest"
-import { RateLimit } from "@plaza-legacy/client"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Output, Streams } from "@plaza/cli-kit"
-import { Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { RateLimit } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import * as WaitNote from "../src/commands/WaitNote.ts"
 import { run } from "./support/Plaza.ts"
 
 /** What is written to standard error while a command waits for its second request for a minute. */
 const noted = (
   settings: { readonly json: boolean; readonly quiet: boolean },
-  prepare: (rateLimit: RateLimit.RateLimit["Type"]) => Effect.Effect<void> = () => Effect.void
+  prepare: (rateLimit: RateLimit.RateLimit["Service"]) => Effect.Effect<void> = () => Effect.void
 ) =>
   Effect.gen(function*() {
     const stderr: Array<string> = []
@@ -20,7 +22,7 @@ const noted = (
       yield* rateLimit.withSlot(Duration.minutes(5), Effect.void)
       yield* rateLimit.withSlot(Duration.minutes(5), Effect.void)
     })
-    const running = yield* Effect.fork(WaitNote.during(command).pipe(
+    const running = yield* Effect.forkChild(WaitNote.during(command).pipe(
       Effect.provide(Layer.merge(
         RateLimit.layerMemory({ limit: 1, window: "1 minute" }),
         Layer.provide(Output.layer(settings), Streams.layerTest({ stdout: [], stderr }))
@@ -42,7 +44,7 @@ describe("a command that waits for the rate limit", () => {
       expect(all).toEqual(["Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:00:40.000Z.\n"])))
   it.effect("names the end of the pause of its operation", () =>
     Effect.map(noted({ json: false, quiet: false }, ({ pauseFor, withSlot }) =>
-      Effect.zipRight(
+      Effect.andThen(
         pauseFor(Duration.minutes(3), "createPost"),
         Effect.orDie(withSlot(Duration.minutes(5), Effect.void, { operation: "createPost" }))
       )), ({ all }) =>
@@ -56,7 +58,7 @@ describe("a command that waits for the rate limit", () => {
         yield* pauseFor(Duration.seconds(30))
         yield* Effect.sleep("1 minute")
       })
-      const running = yield* Effect.fork(WaitNote.during(command).pipe(
+      const running = yield* Effect.forkChild(WaitNote.during(command).pipe(
         Effect.provide(Layer.merge(
           RateLimit.layerMemory(),
           Layer.provide(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout: [], stderr }))
@@ -71,9 +73,9 @@ describe("a command that waits for the rate limit", () => {
       expect(all).toEqual(["Waiting for the rate limit: the key has no free request at the moment.\n"])))
   it.effect("names a later end when the service has moved it", () =>
     Effect.map(noted({ json: false, quiet: false }, ({ pauseFor }) =>
-      Effect.zipRight(
+      Effect.andThen(
         pauseFor(Duration.seconds(20)),
-        Effect.asVoid(Effect.forkDaemon(Effect.delay(pauseFor(Duration.minutes(1)), "10 seconds")))
+        Effect.asVoid(Effect.forkDetach(Effect.delay(pauseFor(Duration.minutes(1)), "10 seconds")))
       )), ({ all }) =>
       expect(all).toEqual([
         "Waiting for the rate limit: the service accepts no such request before 1970-01-01T00:00:20.000Z.\n",
@@ -88,7 +90,7 @@ describe("a command that waits for the rate limit", () => {
         yield* withSlot(Duration.minutes(1), Effect.void)
         yield* Effect.sleep("1200 millis")
       })
-      const running = yield* Effect.fork(WaitNote.during(Effect.repeatN(request, 20)).pipe(
+      const running = yield* Effect.forkChild(WaitNote.during(Effect.repeat(request, { times: 20 })).pipe(
         Effect.provide(Layer.merge(
           RateLimit.layerMemory({ limit: 1, window: "800 millis" }),
           Layer.provide(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout: [], stderr }))

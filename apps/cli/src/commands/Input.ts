@@ -1,38 +1,33 @@
-/** Reads a file or standard input as text or JSON. */
-import * as NodeStream from "@effect/platform-node/NodeStream"
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
+/** Reads a file, a pipe or standard input as text or JSON. */
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import type * as FileSystem from "effect/FileSystem"
+import type { PlatformError } from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-
-const standardInput = Effect.mapError(
-  Stream.mkString(Stream.decodeText(NodeStream.stdin)),
-  () => new UsageError({ message: "standard input can't be read: use a file instead of -" })
-)
+import * as InputFile from "../InputFile.ts"
 
 /** The text of a file, or of standard input for `-`. */
-export const text = (path: string): Effect.Effect<string, UsageError | PlatformError, FileSystem.FileSystem> =>
-  path === "-" ? standardInput : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))
+export const text = (path: string): Effect.Effect<string, PlatformError, FileSystem.FileSystem> =>
+  Stream.mkString(Stream.decodeText(InputFile.bytes(path)))
 
 /** Parses text as JSON. `origin` names the text in the error. */
-export const parse = (text: string, origin: string): Either.Either<unknown, UsageError> =>
-  Either.try({
+export const parse = (text: string, origin: string): Result.Result<unknown, UsageError> =>
+  Result.try({
     try: (): unknown => JSON.parse(text.replace(/^\ufeff/, "")),
     catch: (error) => new UsageError({ message: `${origin} is not valid JSON: ${error instanceof Error ? error.message : String(error)}` })
   })
 
-const nameOf = (path: string): string => path === "-" ? "standard input" : path
-
 /** The JSON of a file, or of standard input for `-`. */
 export const json = (path: string): Effect.Effect<unknown, UsageError | PlatformError, FileSystem.FileSystem> =>
-  Effect.flatMap(text(path), (content) => parse(content, nameOf(path)))
+  Effect.flatMap(text(path), (content) => Effect.fromResult(parse(content, InputFile.nameOf(path))))
 
 /** The JSON object of a file, or of standard input for `-`. */
 export const jsonObject = (
   path: string
 ): Effect.Effect<Readonly<Record<string, unknown>>, UsageError | PlatformError, FileSystem.FileSystem> =>
-  Effect.filterOrFail(json(path), Predicate.isReadonlyRecord, () =>
-    new UsageError({ message: `${nameOf(path)} must contain a JSON object` }))
+  Effect.flatMap(json(path), (value) =>
+    Predicate.isReadonlyObject(value)
+      ? Effect.succeed(value)
+      : Effect.fail(new UsageError({ message: `${InputFile.nameOf(path)} must contain a JSON object` })))

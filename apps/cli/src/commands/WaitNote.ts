@@ -1,6 +1,6 @@
 /** A note for the person who waits: without it, a command that waits for the rate limit looks as if it hung. */
-import { RateLimit } from "@plaza-legacy/client"
 import { Output } from "@plaza/cli-kit/Output"
+import { RateLimit } from "@plaza/client"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -46,6 +46,6 @@ export const during = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<
   Effect.gen(function*() {
     const { json, quiet } = yield* Output
     if (json || quiet) return yield* command
-    const watching = yield* Effect.fork(watch)
+    const watching = yield* Effect.forkChild(watch)
     return yield* Effect.ensuring(command, Fiber.interrupt(watching))
   })

@@ -1,5 +1,10 @@
-/** Formats the rate of an import and the estimated time left. Rows are sent in bursts, one per window. */
+/** The progress bar of an import, with its rate and the estimated time left. Rows are sent in bursts, one per window. */
+import { Progress } from "@plaza/cli-kit/Progress"
+import { Settings } from "@plaza/client"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { ImportCounts } from "./ImportRun.ts"
 
 export interface Allowance {
   readonly limit: number
@@ -33,3 +38,16 @@ export const format = (rows: number, done: number, failed: number, elapsed: Dura
     ...(failed > 0 ? [`${failed} failed`] : [])
   ].join(" · ")
 }
+
+/** Shows the bar until the scope closes, and returns its update. */
+export const show = Effect.fnUntraced(function*(name: string, rows: number, counts: ImportCounts) {
+  const progress = yield* Progress
+  const { rateLimit: limit, rateWindow: window } = yield* Settings.Settings
+  const bar = yield* progress.bar({ label: `Importing ${name}`, total: rows, estimate: false })
+  const startedAt = yield* Clock.currentTimeMillis
+  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const done = counts.sent + counts.already.length + counts.unverified.length + counts.failed.length
+    const text = format(rows, done, counts.failed.length, Duration.millis(now - startedAt), { limit, window })
+    return Effect.andThen(bar.set(done), bar.status(text))
+  })
+})

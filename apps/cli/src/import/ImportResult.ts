@@ -1,17 +1,17 @@
 /** The result of an import, as JSON, as text and as a failure. */
-import { FailureScope } from "@plaza-legacy/client"
 import { Explained } from "@plaza/cli-kit/CliError"
-import * as Data from "effect/Data"
-import type { Failure, ImportKind } from "./ImportRow.ts"
+import { FailureScope } from "@plaza/client"
+import * as Schema from "effect/Schema"
+import { type ImportKind, reasonOf } from "./ImportRow.ts"
 import type { ImportCounts } from "./ImportRun.ts"
-import * as RowOutcome from "./RowOutcome.ts"
 
 /** Some rows failed or have an unknown outcome. `ExitCode` uses the worst failure. */
-export class RowsFailed extends Data.TaggedError("RowsFailed")<{
-  readonly failed: number
-  readonly failures: ReadonlyArray<Failure>
-  readonly message: string
-}> {}
+export class RowsFailed extends Schema.TaggedError<RowsFailed>()("RowsFailed", {
+  failed: Schema.Number,
+  /** The failure of each row. */
+  failures: Schema.Array(Schema.Unknown),
+  message: Schema.String
+}) {}
 
 export interface ImportResult {
   readonly import: ImportKind["name"]
@@ -27,7 +27,7 @@ export interface ImportResult {
   readonly failed: number
   /** Not sent. */
   readonly left: number
-  /** The file with the failed rows. */
+  /** The absolute path of the file with the failed rows. */
   readonly report: string | null
 }
 
@@ -37,19 +37,17 @@ export const make = (
   inPlace: number,
   { already, failed, sent, unverified }: ImportCounts,
   report: string | undefined
-): ImportResult => {
-  return {
-    import: kind.name,
-    rows,
-    inPlace,
-    sent,
-    alreadyShipped: already,
-    unverified,
-    failed: failed.length,
-    left: rows - inPlace - sent - already.length - unverified.length - failed.length,
-    report: report ?? null
-  }
-}
+): ImportResult => ({
+  import: kind.name,
+  rows,
+  inPlace,
+  sent,
+  alreadyShipped: already,
+  unverified,
+  failed: failed.length,
+  left: rows - inPlace - sent - already.length - unverified.length - failed.length,
+  report: report ?? null
+})
 
 const formatCount = (count: number): string => count.toLocaleString("en-US")
 const formatRows = (count: number): string => count === 1 ? "1 row" : `${formatCount(count)} rows`
@@ -72,16 +70,16 @@ const unsaved = "The file of the failed rows could not be written: check the dis
 /** How to continue after a run that stopped early. */
 export const howToContinue = (
   { alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult,
-  unknown: number
-): string =>
-  `${formatCount(inPlace + sent + alreadyShipped.length + unverified.length)} of ${
-    formatRows(rows)
-  } are in place. Run the same command again to continue.` +
-  (failed === 0 ? "" : report === null ? ` ${unsaved}` : ` The failed rows (${formatRows(failed)}) are in ${report}.`) +
-  (unknown === 0 ? "" : ` The outcome of ${formatRows(unknown)} is unknown: the service may have carried out the request.`)
-
-/** The number of failed rows that may be in place all the same. */
-export const unknownOf = ({ failed }: ImportCounts): number => failed.filter(({ failure }) => FailureScope.mayHaveHappened(failure)).length
+  counts: ImportCounts
+): string => {
+  const confirmed = inPlace + sent + alreadyShipped.length + unverified.length
+  const unknown = counts.failed.filter(({ failure }) => FailureScope.mayHaveHappened(failure)).length
+  return [
+    `${formatCount(confirmed)} of ${formatRows(rows)} are in place. Run the same command again to continue.`,
+    ...(failed === 0 ? [] : [report === null ? unsaved : `The failed rows (${formatRows(failed)}) are in ${report}.`]),
+    ...(unknown === 0 ? [] : [`The outcome of ${formatRows(unknown)} is unknown: the service may have carried out the request.`])
+  ].join(" ")
+}
 
 // The report has all of them.
 const shownReasons = 3
@@ -89,28 +87,32 @@ const shownReasons = 3
 /** Why the first rows failed. */
 const reasonsOf = (failed: ImportCounts["failed"]): string =>
   [
-    ...failed.slice(0, shownReasons).map(({ failure, row }) => `line ${row.line}: ${RowOutcome.reasonOf(failure)}`),
+    ...failed.slice(0, shownReasons).map(({ failure, row }) => `line ${row.line}: ${reasonOf(failure)}`),
     ...(failed.length > shownReasons ? ["…"] : [])
   ].join("; ")
 
 /** The failure of a run that did not confirm every row. */
 export const failureOf = (result: ImportResult, counts: ImportCounts): Explained | undefined => {
   const { failed, stop } = counts
-  if (stop !== undefined) {
-    return new Explained({ cause: stop, explanation: howToContinue(result, unknownOf(counts)), details: { ...result } })
-  }
+  const explained = (cause: unknown, explanation: string) => new Explained({ cause, explanation, details: { ...result } })
+  if (stop !== undefined && stop !== "NoneWorked") return explained(stop, howToContinue(result, counts))
   if (failed.length === 0) return undefined
+  const haveFailed = stop === undefined ? "failed" : "failed, and no row worked"
   const cause = new RowsFailed({
     failed: failed.length,
     failures: failed.map(({ failure }) => failure),
-    message: `${formatRows(failed.length)} of ${formatCount(result.rows)} failed: ${reasonsOf(failed)}`
+    message: `${formatRows(failed.length)} of ${formatCount(result.rows)} ${haveFailed}: ${reasonsOf(failed)}`
   })
-  return new Explained({
+  return explained(
     cause,
-    explanation: result.report === null
-      ? `${unsaved} Run the same command again to retry them.`
-      : `The failed rows and their reasons are in ${result.report}. Correct and import that file, or run the same command again to retry ` +
-        "them.",
-    details: { ...result }
-  })
+    [
+      ...(stop === undefined ? [] : ["Does the file belong to another shop? plaza me shows the account."]),
+      ...(result.report === null
+        ? [unsaved, "Run the same command again to retry them."]
+        : [
+          `The failed rows and their reasons are in ${result.report}.`,
+          "Correct and import that file, or run the same command again to retry them."
+        ])
+    ].join(" ")
+  )
 }

@@ -1,6 +1,5 @@
-/** The rows of an import by kind, and the request of each row. */
-import { StockPriority } from "@plaza-legacy/client"
-import type { FailureOf, Store } from "@plaza-legacy/client"
+/** The rows of an import by kind: how they are decoded and sent, and the outcome of a failed request. */
+import { FailureScope, type Store } from "@plaza/client"
 import * as Format from "@plaza/tabular/Format"
 import * as Orders from "@plaza/tabular/Orders"
 import * as Stock from "@plaza/tabular/Stock"
@@ -8,7 +7,7 @@ import type * as StreamingParser from "@plaza/tabular/StreamingParser"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
-export type Failure = FailureOf<"setStock"> | FailureOf<"shipOrder">
+export type Failure = Store.SetStockFailure | Store.ShipFailure
 
 /** A valid row. */
 export interface ImportRow {
@@ -19,8 +18,8 @@ export interface ImportRow {
   /** The values of the columns of its kind. */
   readonly cells: ReadonlyArray<string>
   /** The sort order: lower ones are sent first. A doubtful row may have been sent by an earlier run. */
-  readonly priority: (doubtful: boolean) => number
-  readonly send: (store: Store["Type"]) => Effect.Effect<unknown, Failure>
+  readonly priority: (isDoubtful: boolean) => number
+  readonly send: (store: Store["Service"]) => Effect.Effect<unknown, Failure>
 }
 
 export interface RejectedRow {
@@ -45,17 +44,13 @@ const stockRow = (row: Stock.Row): ImportRow | RejectedRow => {
     line,
     id: productId,
     cells: [productId, String(stock)],
-    priority: (doubtful) =>
-      StockPriority.priorities.indexOf(StockPriority.of({
-        wanted: stock,
-        confirmed: undefined,
-        doubt: doubtful ? { lowest: stock, highest: stock } : undefined
-      })),
+    // Customers may buy a product until the service confirms that it is sold out. A doubtful stock is most likely in place.
+    priority: (isDoubtful) => stock === 0 ? 0 : isDoubtful ? 2 : 1,
     send: (store) => store.setStock(productId, stock)
   }
 }
 
-export const stock: ImportKind = {
+const stock: ImportKind = {
   name: "stock",
   columns: ["productId", "stock"],
   decode: (format, options) => (bytes) =>
@@ -76,9 +71,43 @@ const orderRow = (row: Orders.Row): ImportRow | RejectedRow => {
   }
 }
 
-export const orders: ImportKind = {
+const orders: ImportKind = {
   name: "orders",
   columns: ["orderId", "carrier", "trackingNumber"],
   decode: (format, options) => (bytes) => Stream.map(Format.rows(format, Orders.schema, options)(bytes), orderRow),
   overwrites: false
 }
+
+export const kinds: Readonly<Record<ImportKind["name"], ImportKind>> = { stock, orders }
+
+/**
+ * The outcome of a failed request.
+ *
+ * - `already`: the order was already shipped, not by this import; perhaps with another carrier or number.
+ * - `unverified`: the order is shipped, by an earlier attempt of this import or by others.
+ * - `failed`: the row failed.
+ * - `unknown`: the outcome is unknown.
+ *
+ * Source: interface v1, "Errors" and "Retry rules".
+ */
+export type RowOutcome =
+  | { readonly is: "already" | "unverified" }
+  | { readonly is: "failed" | "unknown"; readonly failure: Failure }
+
+/**
+ * The outcome of a row. `isDoubtful` says that an attempt of an earlier run or call may have happened. A conflict then shows that the order
+ * is shipped, but not by whom. So it does after an earlier attempt of this call that may have happened.
+ */
+export const outcomeOf = (failure: Failure, isDoubtful: boolean): RowOutcome => {
+  const mayHaveHappened = FailureScope.mayHaveHappened(failure)
+  if ((failure._tag === "OutcomeUnknown" ? failure.cause : failure)._tag === "Conflict") {
+    return { is: isDoubtful || mayHaveHappened ? "unverified" : "already" }
+  }
+  return { is: mayHaveHappened ? "unknown" : "failed", failure }
+}
+
+/** Why a row failed, and whether it may be in place all the same. */
+export const reasonOf = (failure: Failure): string =>
+  failure._tag !== "OutcomeUnknown" && FailureScope.mayHaveHappened(failure)
+    ? `${failure.message} (the service may have carried it out all the same)`
+    : failure.message

@@ -4,14 +4,14 @@
  * A line is written at once, so it survives a killed process, and synced once a second. After a power cut some rows are
  * sent again, which is safe: setting a stock is idempotent, and an order is shipped once.
  */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as Clock from "effect/Clock"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 
 /**
  * What a line records of a row.
@@ -23,16 +23,11 @@ import type * as Scope from "effect/Scope"
  * - `failed`: the row failed.
  * - `unknown`: the outcome is unknown.
  */
-export type RowEvent = "sending" | "sent" | "already" | "unverified" | "failed" | "unknown"
+const RowEvent = Schema.Literals(["sending", "sent", "already", "unverified", "failed", "unknown"])
+export type RowEvent = (typeof RowEvent)["Type"]
 
-const Entry = Schema.parseJson(
-  Schema.Struct({
-    at: Schema.DateFromString,
-    id: Schema.String,
-    is: Schema.Literal("sending", "sent", "already", "unverified", "failed", "unknown")
-  })
-)
-const decode = Schema.decodeUnknownEither(Entry)
+const Entry = Schema.fromJsonString(Schema.Struct({ at: Schema.DateTimeUtcFromString, id: Schema.String, is: RowEvent }))
+const decode = Schema.decodeUnknownOption(Entry)
 const encode = Schema.encodeSync(Entry)
 
 /**
@@ -51,7 +46,7 @@ export const isInPlace = (state: RowState): boolean => state !== "open" && state
 export interface History {
   readonly stateOf: (id: string) => RowState
   /** The time of the last line. */
-  readonly last: Option.Option<Date>
+  readonly last: Option.Option<DateTime.Utc>
 }
 
 export interface Journal {
@@ -68,11 +63,11 @@ interface RowHistory {
 /** Ignores invalid lines, such as the last line of a killed process. */
 const historyOf = (text: string): History => {
   const rows = new Map<string, RowHistory>()
-  let last: Date | undefined
+  let last: DateTime.Utc | undefined
   for (const line of text.split("\n")) {
-    const entry = decode(line)
-    if (Either.isLeft(entry)) continue
-    const { at, id, is } = entry.right
+    const entry = Option.getOrUndefined(decode(line))
+    if (entry === undefined) continue
+    const { at, id, is } = entry
     last = at
     const row = rows.get(id) ?? { state: "open", sending: false }
     rows.set(id, row)
@@ -86,7 +81,7 @@ const historyOf = (text: string): History => {
       const row = rows.get(id)
       return row === undefined ? "open" : row.sending ? "doubtful" : row.state
     },
-    last: Option.fromNullable(last)
+    last: Option.fromNullishOr(last)
   }
 }
 
@@ -94,35 +89,23 @@ const historyOf = (text: string): History => {
 export const emptyHistory: History = historyOf("")
 
 /** Reads the history of a journal; empty if it does not exist. */
-export const read = (path: string): Effect.Effect<History, PlatformError, FileSystem.FileSystem> =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    return historyOf((yield* fs.exists(path)) ? yield* fs.readFileString(path) : "")
-  })
+export const read = Effect.fnUntraced(function*(path: string) {
+  const fs = yield* FileSystem.FileSystem
+  return historyOf((yield* fs.exists(path)) ? yield* fs.readFileString(path) : "")
+})
 
-const syncIntervalMillis = 1_000
-
-/** Opens a journal for appending. */
-export const open = (path: string): Effect.Effect<Journal, PlatformError, FileSystem.FileSystem | Scope.Scope> =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const history = yield* read(path)
-    const file = yield* fs.open(path, { flag: "a", mode: 0o600 })
-    yield* Effect.addFinalizer(() => Effect.ignore(file.sync))
-    const write = (text: string) => file.writeAll(Buffer.from(`${text}\n`))
-    // Ends a truncated line.
-    yield* write("")
-    const mutex = yield* Effect.makeSemaphore(1)
-    let synced = yield* Clock.currentTimeMillis
-    return {
-      history,
-      append: (id, is) =>
-        mutex.withPermits(1)(Effect.gen(function*() {
-          const now = yield* Clock.currentTimeMillis
-          yield* write(encode({ at: new Date(now), id, is }))
-          if (now - synced < syncIntervalMillis) return
-          synced = now
-          yield* file.sync
-        }))
-    }
-  })
+/** Opens a journal for appending, until the scope closes. */
+export const open = Effect.fnUntraced(function*(path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const history = yield* read(path)
+  const file = yield* fs.open(path, { flag: "a", mode: 0o600 })
+  yield* Effect.addFinalizer(() => Effect.ignore(file.sync))
+  const sync = yield* Effect.cachedWithTTL(file.sync, "1 second")
+  const mutex = yield* Semaphore.make(1)
+  const write = (text: string) =>
+    Effect.mapError(mutex.withPermit(Effect.andThen(file.writeAll(Buffer.from(`${text}\n`)), sync)), FileProblem.at(path))
+  // Ends a truncated line.
+  yield* write("")
+  const append: Journal["append"] = (id, is) => Effect.flatMap(DateTime.now, (at) => write(encode({ at, id, is })))
+  return { history, append }
+})

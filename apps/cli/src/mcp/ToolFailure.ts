@@ -1,16 +1,16 @@
 /** The failure of a tool as JSON: what is known about its outcome, and what a caller should do. */
-import { isPlatformError } from "@effect/platform/Error"
-import { FailureScope } from "@plaza-legacy/client"
-import type { ClientError, OperationName } from "@plaza-legacy/client"
-import { longestWait } from "@plaza-legacy/domain/ErrorResponse"
-import type { ServiceError } from "@plaza-legacy/domain/Errors"
-import { type Operation, operations } from "@plaza-legacy/domain/Operations"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Report from "@plaza/cli-kit/Report"
+import type { ClientError } from "@plaza/client"
+import * as FailureScope from "@plaza/client/FailureScope"
+import { longestWait } from "@plaza/domain/ErrorResponse"
+import type { ServiceError } from "@plaza/domain/Errors"
+import type { OperationName } from "@plaza/domain/Operations"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { PlatformError } from "effect/PlatformError"
 import type { Tool } from "./Tool.ts"
 
 /**
@@ -34,11 +34,10 @@ export interface ToolFailure {
 const doNotRepeat = "Do not repeat this call"
 
 /** How to find out what a write did, where the interface can show it. */
-const checks: Partial<Readonly<Record<OperationName, string>>> = {
-  createPost: "Look for the post with listPosts first."
-}
+const checks = new Map<string, string>([["createPost" satisfies OperationName, "Look for the post with listPosts first."]])
 
-const checkOf = ({ name }: Tool): string => checks[name] ?? "The interface does not show it: ask a person to check it in the web app first."
+const checkOf = ({ name }: Tool): string =>
+  checks.get(name) ?? "The interface does not show it: ask a person to check it in the web app first."
 
 /** What to do after a write that was made, or may have been. */
 const afterWrite = (tool: Tool, what: string): string =>
@@ -50,19 +49,13 @@ const afterWait = (wait: string): string => `Call it again ${wait}, not earlier.
 
 /** What to do after a wait of the service. A longer wait is cut to a day. */
 const afterRetryAfter = (wait: Duration.Duration): string =>
-  Duration.lessThan(wait, longestWait)
+  Duration.isLessThan(wait, longestWait)
     ? afterWait(`in ${Math.ceil(Duration.toSeconds(wait))} seconds`)
     : "Call it again in a day at the earliest."
 
-/** Whether the contract has a reason for a 404 of the operation. Otherwise only its address can be unknown. */
-const mayBeUnknown = (name: OperationName): boolean => {
-  const { errors }: Operation = operations[name]
-  return errors.includes("NOT_FOUND")
-}
-
 const wrongAddress = `${doNotRepeat}: a person must check the base URL and the proxy first.`
 
-const ofService = (error: ServiceError, { name }: Tool): string => {
+const ofService = (error: ServiceError, { mayBeMissing }: Tool): string => {
   // Not from the service: a redirect, or the page of a proxy.
   if (error._tag === "UnrecognizedError" && error.code === undefined) {
     // A long argument can cause one, such as status 431.
@@ -79,7 +72,7 @@ const ofService = (error: ServiceError, { name }: Tool): string => {
     case "TooLarge":
       return "Correct the arguments before you call it again."
     case "NotFound":
-      return mayBeUnknown(name) ? "Check the id. The account may not have access to it." : wrongAddress
+      return mayBeMissing ? "Check the id. The account may not have access to it." : wrongAddress
     case "Conflict":
       return `${doNotRepeat}: the state already differs, perhaps because the change was made before.`
     case "Unauthenticated":
@@ -147,9 +140,16 @@ const judge = (failure: ClientError.Failure, tool: Tool): { readonly outcome: Ou
     : { outcome: "notDone", advice: `Nothing was changed. ${advice}` }
 }
 
+/** Other failures concern a file, or the settings of this program. */
+const judgeOther = (error: unknown): { readonly outcome: Outcome; readonly advice: string } =>
+  error instanceof PlatformError
+    // An upload may have read the file before, for an earlier attempt.
+    ? { outcome: FailureScope.mayHaveHappened(error) ? "unknown" : "notDone", advice: "Correct the arguments before you call it again." }
+    : { outcome: "notDone", advice: `${doNotRepeat}: a person must correct the settings of plaza mcp first.` }
+
 /** The failure of a tool. Shows no stack and no cause. */
 export const ofCause = (cause: Cause.Cause<unknown>, tool: Tool): ToolFailure => {
-  const error = Either.getOrUndefined(Either.flip(Cause.failureOrCause(cause)))
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   // A bug, or an interruption: what was sent until then is unknown.
   if (error === undefined) {
     const isWrite = tool.delivery !== "Read"
@@ -164,12 +164,5 @@ export const ofCause = (cause: Cause.Cause<unknown>, tool: Tool): ToolFailure =>
     }
   }
   const { code, details, message, status, tag } = Report.ofFailure(error)
-  // Other failures concern a file. An upload may have read the file before, for an earlier attempt.
-  const judged = isCallFailure(error)
-    ? judge(error, tool)
-    : {
-      outcome: isPlatformError(error) && FailureScope.mayHaveHappened(error) ? "unknown" as const : "notDone" as const,
-      advice: "Correct the arguments before you call it again."
-    }
-  return { tag, code, status, message, details, ...judged }
+  return { tag, code, status, message, details, ...isCallFailure(error) ? judge(error, tool) : judgeOther(error) }
 }

@@ -1,87 +1,187 @@
-/** The tools of `plaza mcp`: every read of the client, and the writes that the user allows. */
-import { Chat, ClientError, Media, Posts, Profiles, Store, Stories } from "@plaza-legacy/client"
-import * as Ids from "@plaza-legacy/domain/Ids"
-import * as Limits from "@plaza-legacy/domain/Limits"
-import * as NestingDepth from "@plaza-legacy/domain/NestingDepth"
-import * as Requests from "@plaza-legacy/domain/Requests"
-import * as Resources from "@plaza-legacy/domain/Resources"
-import * as Chunk from "effect/Chunk"
+/** The tools of `plaza mcp`, of the operation catalogue: every read, and the writes that the user allows. */
+import { Cursor } from "@plaza/domain/Ids"
+import * as Limits from "@plaza/domain/Limits"
+import * as NestingDepth from "@plaza/domain/NestingDepth"
+import {
+  type Area,
+  type DeliveryClass,
+  isWrite,
+  names,
+  type Operation,
+  type OperationName,
+  operations,
+  type WriteName
+} from "@plaza/domain/Operations"
+import { texts } from "@plaza/domain/OperationTexts"
+import type { Page } from "@plaza/domain/Resources"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
-import { make, maxShownDepth, type Tool } from "./Tool.ts"
+import * as JsonSchema from "../schema/JsonSchema.ts"
+import { fail, type Json, maxShownDepth, type Services, type Tool, withoutNulls } from "./Tool.ts"
 import type { UploadFolder } from "./UploadFolder.ts"
-import type { Write } from "./Writes.ts"
 
-const userId = Ids.ProfileId.annotations({ description: "The id of a user" })
-const postId = Ids.PostId.annotations({ description: "The id of a post" })
+/** The writes that `plaza mcp` can offer. */
+export const writes: ReadonlyArray<WriteName> = names.filter(isWrite)
+
+/** What the delivery class means for a caller. */
+const meanings: Readonly<Record<DeliveryClass, string>> = {
+  Read: "Delivery class Read: changes nothing, and is safe to call again.",
+  Repeatable: "Delivery class Repeatable: retried after a failure that leaves the outcome open, and safe to call again.",
+  Checkable:
+    "Delivery class Checkable: after a failure that leaves the outcome open, the outcome is checked before anything is sent again. " +
+    "If the call fails with OutcomeUnknown, do not call it again before you know what happened.",
+  Once:
+    "Delivery class Once: not sent again after a failure that leaves the outcome open. The call then fails with OutcomeUnknown: do not " +
+    "call it again before a person has checked what happened."
+}
+
+/** What differs between kinds of operations: arguments, call and result. */
+interface Form {
+  readonly fields: Schema.Struct.Fields
+  /** Additions to the schemas of the arguments. */
+  readonly described?: Readonly<Record<string, JsonSchema.JsonSchema>>
+  /** A sentence in addition to the description of the catalogue. */
+  readonly note?: string
+  readonly output: () => JsonSchema.JsonSchema
+  readonly run: (input: Json) => Effect.Effect<Json, unknown, Services>
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const failInvalid = (args: Json, { issue }: Schema.SchemaError) => {
+  if (NestingDepth.isBeyond(args, maxShownDepth)) {
+    return fail("", `the arguments have another form, and are nested in more than ${maxShownDepth} levels`)
+  }
+  const [first] = format(issue).issues
+  const field = (first?.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
+  const problem = first?.message ?? "the arguments are invalid"
+  return fail(field, field === "" ? problem : problem === "Missing key" ? `${field} is missing` : `${field}: ${problem}`)
+}
+
+const toTool = (name: OperationName, { described = {}, fields, note, output, run }: Form): Tool => {
+  const { action, delivery, errors }: Operation = operations[name]
+  const { description, summary } = texts[name]
+  const input = Schema.Struct(fields)
+  // True because the schema is a struct, and no schema of the catalogue requires a service.
+  const decode = Schema.decodeUnknownEffect(input as Schema.Constraint as Schema.Decoder<Json>)
+  const names = Object.keys(fields)
+  return {
+    name,
+    title: summary,
+    description: [description, ...(note === undefined ? [] : [note]), meanings[delivery]].join(" "),
+    delivery,
+    isDestructive: action === "update",
+    isOfService: true,
+    mayBeMissing: errors.includes("NOT_FOUND"),
+    schemas: () => {
+      const { properties, required } = JsonSchema.make(input, "strict")
+      const all: ReadonlyArray<readonly [string, unknown]> = Object.entries(Predicate.isObject(properties) ? properties : {})
+      const withTexts = all.map(([name, own]) => [name, { ...(Predicate.isObject(own) ? own : {}), ...described[name] }] as const)
+      return {
+        input: {
+          type: "object",
+          ...(required === undefined ? {} : { required }),
+          properties: Object.fromEntries(withTexts),
+          additionalProperties: false
+        },
+        output: output()
+      }
+    },
+    prepare: (args) =>
+      Effect.flatMap(withoutNulls(args, names), (args) =>
+        decode(args).pipe(Effect.catch((error) => failInvalid(args, error)), Effect.map(run)))
+  }
+}
+
+const capitalize = <S extends string>(text: S): Capitalize<S> =>
+  // True by the definition of the type.
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}` as Capitalize<S>
+
+/** What a method of the client's service of an area returns. */
+const call = (area: Area, method: string, args: ReadonlyArray<unknown>): Effect.Effect<unknown, never, Services> =>
+  Effect.gen(function*() {
+    const client = yield* Effect.promise(() => import("@plaza/client"))
+    const key: Context.Key<Services, object> = client[capitalize(area)]
+    const operation: unknown = Reflect.get(Context.get(yield* Effect.context<Services>(), key), method)
+    // True because the arguments are those of the catalogue, which the client checks too.
+    return Predicate.isFunction(operation) ? (operation as (...args: ReadonlyArray<unknown>) => unknown)(...args) : operation
+  })
+
+/** The result of an operation of the client. The cast is true: a method is an effect, or returns one. A test calls each. */
+const callEffect = (area: Area, method: string, args: ReadonlyArray<unknown>) =>
+  Effect.flatMap(call(area, method, args), (operation) => operation as Effect.Effect<unknown, unknown>)
+
+// A result of the client is valid, so encoding it can't fail. The cast is true: no schema of the catalogue requires a service.
+const encoder = (success: Schema.Top) => {
+  const encode = Schema.encodeUnknownEffect(success as Schema.Encoder<unknown>)
+  return (result: unknown) => Effect.orDie(encode(result))
+}
+
+/** An object stays as it is, because the success of the catalogue is one. */
+const asJson = (value: unknown): Json => Predicate.isObject(value) ? value : { response: value }
 
 // Small enough for the context of a model. More items are on the next page.
 const defaultLimit = 20
 
-const Limit = Schema.Int.pipe(Schema.between(Limits.minPageSize, Limits.maxPageSize)).annotations({
-  message: () => `must be a whole number from ${Limits.minPageSize} to ${Limits.maxPageSize}`,
-  jsonSchema: { type: "integer", minimum: Limits.minPageSize, maximum: Limits.maxPageSize, default: defaultLimit }
-})
+const limitProblem = `must be a whole number from ${Limits.minPageSize} to ${Limits.maxPageSize}`
 
-const page = Schema.Struct({
-  limit: Schema.optionalWith(Limit, { exact: true }).annotations({ description: `The maximum number of items (default: ${defaultLimit})` }),
-  cursor: Schema.optionalWith(Ids.Cursor, { exact: true }).annotations({
-    description: "The nextCursor of the previous result (default: none, to start at the first item)"
-  })
-})
-
-const listOf = <A, I>(item: Schema.Schema<A, I>) =>
-  Schema.Struct({
-    data: Schema.Array(item),
-    nextCursor: Schema.NullOr(Ids.Cursor).annotations({ description: "Continues the list; null at its end" })
-  })
+/** The arguments of every list. */
+const listFields = {
+  limit: Schema.optionalKey(Schema.Number.check(
+    Schema.isInt({ message: limitProblem }),
+    Schema.isBetween({ minimum: Limits.minPageSize, maximum: Limits.maxPageSize }, { message: limitProblem })
+  )),
+  cursor: Schema.optionalKey(Cursor)
+}
 
 /** One result: as many items as were asked for, from as many pages as the service needs for them. */
-const firstOf = <A, E, R>(
-  pages: (
-    options: { readonly limit: number; readonly pageSize: number; readonly cursor?: Ids.Cursor }
-  ) => Stream.Stream<Resources.Page<A>, E, R>,
-  { cursor, limit = defaultLimit }: typeof page.Type
-): Effect.Effect<{ readonly data: ReadonlyArray<A>; readonly nextCursor: Ids.Cursor | null }, E, R> =>
-  Effect.map(
-    Stream.runCollect(pages({ limit, pageSize: limit, ...(cursor === undefined ? {} : { cursor }) })),
-    (read) => {
-      const all = Chunk.toReadonlyArray(read)
-      return { data: all.flatMap(({ data }) => data), nextCursor: all.at(-1)?.nextCursor ?? null }
-    }
-  )
+const list = ({ area, query, success }: Operation & { readonly area: Area }): Form => {
+  const encode = encoder(success)
+  return {
+    fields: { ...query?.fields, ...listFields },
+    described: {
+      limit: {
+        type: "integer",
+        minimum: Limits.minPageSize,
+        maximum: Limits.maxPageSize,
+        default: defaultLimit,
+        description: `The maximum number of items (default: ${defaultLimit})`
+      },
+      cursor: { description: "The nextCursor of the previous result (default: none, to start at the first item)" }
+    },
+    output: () => ({
+      type: "object",
+      required: ["data", "nextCursor"],
+      properties: {
+        data: { type: "array", items: JsonSchema.itemOf(JsonSchema.make(success, "allow")) ?? {} },
+        nextCursor: { anyOf: [{ type: "string" }, { type: "null" }], description: "Continues the list; null at its end" }
+      }
+    }),
+    run: ({ limit = defaultLimit, ...rest }) =>
+      Effect.gen(function*() {
+        // True because `pages` of the client returns the pages of the list.
+        const pages = (yield* call(area, "pages", [{ ...rest, limit, pageSize: limit }])) as Stream.Stream<Page<unknown>, unknown>
+        const read = yield* Stream.runCollect(pages)
+        const nextCursor = read.at(-1)?.nextCursor ?? null
+        const { data } = asJson(yield* encode({ data: read.flatMap(({ data }) => data), nextCursor }))
+        return { data, nextCursor }
+      })
+  }
+}
 
-const getMe = make("getMe", {
-  input: Schema.Struct({}),
-  output: Resources.Profile,
-  run: () => Effect.flatMap(Profiles, ({ me }) => me)
-})
+const parameterTexts: Readonly<Record<string, string>> = { username: "A username, without @" }
 
-const getUser = make("getUser", {
-  input: Schema.Struct({ id: userId }),
-  output: Resources.Profile,
-  run: ({ id }) => Effect.flatMap(Profiles, ({ get }) => get(id))
-})
-
-const getUserByUsername = make("getUserByUsername", {
-  input: Schema.Struct({ username: Ids.Username.annotations({ description: "A username, without @" }) }),
-  output: Resources.Profile,
-  run: ({ username }) => Effect.flatMap(Profiles, ({ find }) => find(username))
-})
-
-const listPosts = make("listPosts", {
-  input: page,
-  output: listOf(Resources.Post),
-  run: (options) => Effect.flatMap(Posts, ({ pages }) => firstOf(pages, options))
-})
-
-const listConversations = make("listConversations", {
-  input: page,
-  output: listOf(Resources.Conversation),
-  run: (options) => Effect.flatMap(Chat, ({ pages }) => firstOf(pages, options))
-})
+/** The resource that a parameter of a path identifies, such as the user of `/users/:id`. */
+const describeParameter = (path: string, name: string): string => {
+  const resource = (new RegExp(`([\\w-]+)/:${name}`).exec(path)?.[1] ?? "").replace(/s$/, "")
+  return parameterTexts[name] ?? `The ${name} of ${/^[aeio]/.test(resource) ? "an" : "a"} ${resource}`
+}
 
 /** Any response of the service, as a value that can be encoded. */
 const shown = (response: unknown): unknown =>
@@ -89,79 +189,100 @@ const shown = (response: unknown): unknown =>
     ? `The response has more than ${maxShownDepth} levels of nesting, so it is not shown.`
     : response ?? null
 
-/** Change nothing, and are always offered. */
-export const reads: ReadonlyArray<Tool> = [getMe, getUser, getUserByUsername, listPosts, listConversations]
+const fieldsOf = (schema: Schema.Top | undefined): Schema.Struct.Fields | undefined =>
+  // True because only structs of the catalogue have `fields`.
+  Predicate.hasProperty(schema, "fields") ? schema.fields as Schema.Struct.Fields : undefined
 
-const uploadMedia = (folder: UploadFolder): Tool =>
-  make("uploadMedia", {
-    note: "Uploads files from one folder only, without hidden files and folders.",
-    input: Schema.Struct({ path: Schema.String.annotations({ description: "The path of a file, relative to the folder for uploads" }) }),
-    output: Resources.Media,
-    run: ({ path }) =>
-      Effect.scoped(Effect.gen(function*() {
-        const file = yield* folder.open(path)
-        const { upload } = yield* Media
-        // The name and the size come from the file, so the only invalid input is a content of another length, or of other bytes in a retry.
-        return yield* Effect.catchTag(upload(file), "InvalidInput",
-          () => new ClientError.InvalidInput({ field: "path", message: "path: the file changed while it was uploaded" }))
-      }))
-  })
-
-const writes: Readonly<Record<Exclude<Write, "uploadMedia">, Tool>> = {
-  followUser: make("followUser", {
-    input: Schema.Struct({ id: userId }),
-    output: Schema.Struct({ userId: Schema.String, following: Schema.Literal(true) }),
-    run: ({ id }) => Effect.flatMap(Profiles, ({ follow }) => Effect.as(follow(id), { userId: id, following: true as const }))
-  }),
-  createPost: make("createPost", {
-    input: Schema.Struct(Requests.NewPost.fields),
-    output: Resources.Post,
-    run: (post) => Effect.flatMap(Posts, ({ create }) => create(post))
-  }),
-  createComment: make("createComment", {
-    input: Schema.Struct({ id: postId, ...Requests.NewComment.fields }),
-    output: Resources.Comment,
-    run: ({ id, text }) => Effect.flatMap(Posts, ({ comment }) => comment(id, text))
-  }),
-  likePost: make("likePost", {
-    input: Schema.Struct({ id: postId }),
-    output: Schema.Struct({ postId: Schema.String, liked: Schema.Literal(true) }),
-    run: ({ id }) => Effect.flatMap(Posts, ({ like }) => Effect.as(like(id), { postId: id, liked: true as const }))
-  }),
-  createStory: make("createStory", {
-    note: "The interface does not show the fields of a story.",
-    input: Schema.Struct({ story: Requests.NewStory }),
-    output: Schema.Struct({
-      response: Schema.Unknown.annotations({
-        description: "The response of the service; null if it had no body, a note if it is nested too deeply to show"
-      })
+/** The result of an operation: its resource, a confirmation without a resource, or a response of unknown form. */
+const resultOf = (
+  { action, success }: Operation,
+  parameters: ReadonlyArray<string>
+): { readonly output: Form["output"]; readonly encode: (result: unknown, input: Json) => Effect.Effect<Json> } => {
+  if (action === "confirm") {
+    return {
+      output: () => ({
+        type: "object",
+        required: [...parameters, "done"],
+        properties: { ...Object.fromEntries(parameters.map((name) => [name, { type: "string" }])), done: { const: true } }
+      }),
+      encode: (_, input) => Effect.succeed({ ...Object.fromEntries(parameters.map((name) => [name, input[name]])), done: true })
+    }
+  }
+  if (SchemaAST.isObjects(success.ast)) {
+    const encode = encoder(success)
+    return { output: () => JsonSchema.make(success, "allow"), encode: (result) => Effect.map(encode(result), asJson) }
+  }
+  return {
+    output: () => ({
+      type: "object",
+      required: ["response"],
+      properties: {
+        response: { description: "The response of the service; null if it had no body, a note if it is nested too deeply to show" }
+      }
     }),
-    run: ({ story }) => Effect.flatMap(Stories, ({ create }) => Effect.map(create(story), (response) => ({ response: shown(response) })))
-  }),
-  setStock: make("setStock", {
-    isDestructive: true,
-    input: Schema.Struct({ id: Ids.ProductId.annotations({ description: "The id of a product" }), ...Requests.StockUpdate.fields }),
-    output: Resources.Product,
-    run: ({ id, stock }) => Effect.flatMap(Store, ({ setStock }) => setStock(id, stock))
-  }),
-  shipOrder: make("shipOrder", {
-    isDestructive: true,
-    input: Schema.Struct({ id: Ids.OrderId.annotations({ description: "The id of an order" }), ...Requests.NewShipment.fields }),
-    output: Resources.Order,
-    run: ({ id, ...shipment }) => Effect.flatMap(Store, ({ ship }) => ship(id, shipment))
-  }),
-  sendMessage: make("sendMessage", {
-    input: Schema.Struct({
-      id: Ids.ConversationId.annotations({ description: "The id of a conversation" }),
-      ...Requests.NewMessage.fields
-    }),
-    output: Resources.Message,
-    run: ({ id, text }) => Effect.flatMap(Chat, ({ send }) => send(id, text))
-  })
+    encode: (result) => Effect.succeed({ response: shown(result) })
+  }
 }
 
+/** The arguments are the parameters of the path, the query, and the fields of the body. */
+const single = (name: OperationName, operation: Operation & { readonly area: Area }): Form => {
+  const { area, parameters, path, payload, query } = operation
+  const { clientMethod } = texts[name]
+  const inPath = Object.keys(parameters?.fields ?? {})
+  const inQuery = Object.keys(query?.fields ?? {})
+  // A body without known fields is one argument, named after what is created: the story of `createStory`.
+  const whole = name.replace(/^[a-z]+(.)/, (_, first: string) => first.toLowerCase())
+  const body = payload === undefined ? undefined : fieldsOf(payload) ?? { [whole]: payload }
+  const isWhole = payload !== undefined && fieldsOf(payload) === undefined
+  const { encode, output } = resultOf(operation, inPath)
+  const inBody = Object.keys(body ?? {})
+  return {
+    fields: { ...parameters?.fields, ...query?.fields, ...body },
+    described: Object.fromEntries(inPath.map((name) => [name, { description: describeParameter(path, name) }])),
+    ...(isWhole ? { note: `The interface does not show the fields of a ${whole}.` } : {}),
+    output,
+    run: (input) => {
+      const pick = (names: ReadonlyArray<string>): Json =>
+        Object.fromEntries(names.flatMap((name) => name in input ? [[name, input[name]]] : []))
+      const [only, ...others] = inBody
+      const args = [
+        ...inPath.map((name) => input[name]),
+        ...(inQuery.length === 0 ? [] : [pick(inQuery)]),
+        ...(only === undefined ? [] : [others.length === 0 ? input[only] : pick(inBody)])
+      ]
+      return Effect.flatMap(callEffect(area, clientMethod, args), (result) => encode(result, input))
+    }
+  }
+}
+
+const upload = (name: OperationName, operation: Operation & { readonly area: Area }, folder: UploadFolder): Form => {
+  const { encode, output } = resultOf(operation, [])
+  return {
+    fields: { path: Schema.String },
+    described: { path: { description: "The path of a file, relative to the folder for uploads" } },
+    note: "Uploads files from one folder only, without hidden files and folders.",
+    output,
+    run: (input) =>
+      Effect.scoped(Effect.gen(function*() {
+        const file = yield* folder.open(String(input["path"]))
+        const result = yield* Effect.catchIf(
+          callEffect(operation.area, texts[name].clientMethod, [file]),
+          // The name and the size come from the file, so the only invalid input is a content of another length, or of other bytes in a retry.
+          Predicate.isTagged("InvalidInput"),
+          () => fail("path", "path: the file changed while it was uploaded")
+        )
+        return yield* encode(result, input)
+      }))
+  }
+}
+
+const isList = ({ query }: Operation): boolean => query !== undefined && "cursor" in query.fields && "limit" in query.fields
+
 /** The reads and the allowed writes. Uploads require a folder. */
-export const offered = (allowed: ReadonlyArray<Write>, uploads: Option.Option<UploadFolder> = Option.none()): ReadonlyArray<Tool> => [
-  ...reads,
-  ...allowed.flatMap((name) => name === "uploadMedia" ? Option.toArray(Option.map(uploads, uploadMedia)) : [writes[name]])
-]
+export const offered = (allowed: ReadonlyArray<WriteName>, uploads: Option.Option<UploadFolder> = Option.none()): ReadonlyArray<Tool> =>
+  [...names.filter((name) => !isWrite(name)), ...writes.filter((name) => allowed.includes(name))].flatMap((name) => {
+    const operation: Operation & { readonly area: Area } = operations[name]
+    if (operation.multipart !== undefined)
+      return Option.toArray(Option.map(uploads, (folder) => toTool(name, upload(name, operation, folder))))
+    return [toTool(name, isList(operation) ? list(operation) : single(name, operation))]
+  })

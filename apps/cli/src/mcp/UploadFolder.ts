@@ -2,12 +2,10 @@
  * The folder of `--uploads`: the only one that `plaza mcp` reads files from. A model can be talked into uploading any file, so the rules
  * are checked on the opened file, and its content is read from the same descriptor.
  */
-import { ClientError } from "@plaza-legacy/client"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import * as Chunk from "effect/Chunk"
+import { InvalidInput } from "@plaza/client/ClientError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { constants } from "node:fs"
@@ -20,15 +18,15 @@ export interface UploadFile {
   readonly fileName: string
   readonly size: number
   /** Reads the opened file from its start in each run, also if another file has its name by then. */
-  readonly content: Stream.Stream<Uint8Array, ClientError.InvalidInput>
+  readonly content: Stream.Stream<Uint8Array, InvalidInput>
 }
 
 export interface UploadFolder {
   /** Opens a regular file by its path within the folder. */
-  readonly open: (path: string) => Effect.Effect<UploadFile, ClientError.InvalidInput, Scope.Scope>
+  readonly open: (path: string) => Effect.Effect<UploadFile, InvalidInput, Scope.Scope>
 }
 
-const invalid = (problem: string) => new ClientError.InvalidInput({ field: "path", message: `path: ${problem}` })
+const invalid = (problem: string) => new InvalidInput({ field: "path", message: `path: ${problem}` })
 
 /** A path of a model, which can have any length. */
 const shown = (path: string): string => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}...` : path)
@@ -48,17 +46,17 @@ export const locate = (
   folder: string,
   path: string,
   platform: Path.PlatformPath = Path
-): Either.Either<string, ClientError.InvalidInput> => {
-  if (/[\p{Control}\p{Surrogate}]/u.test(path)) return Either.left(invalid("must not contain control characters"))
+): Result.Result<string, InvalidInput> => {
+  if (/[\p{Control}\p{Surrogate}]/u.test(path)) return Result.fail(invalid("must not contain control characters"))
   const inside = platform.relative(folder, platform.resolve(folder, path))
-  if (inside === "") return Either.left(invalid("must be the path of a file in the folder for uploads"))
+  if (inside === "") return Result.fail(invalid("must be the path of a file in the folder for uploads"))
   const names = inside.split(platform.sep)
-  if (platform.isAbsolute(inside) || names[0] === "..") return Either.left(invalid(`${shown(path)} is outside of the folder for uploads`))
-  if (isHidden(inside, platform.sep)) return Either.left(invalid(`${shown(path)} is hidden: hidden files and folders are not uploaded`))
+  if (platform.isAbsolute(inside) || names[0] === "..") return Result.fail(invalid(`${shown(path)} is outside of the folder for uploads`))
+  if (isHidden(inside, platform.sep)) return Result.fail(invalid(`${shown(path)} is hidden: hidden files and folders are not uploaded`))
   // A colon is an alternate data stream.
   return platform.sep === "\\" && names.some((name) => name.includes(":") || windowsDevice.test(name))
-    ? Either.left(missing(path))
-    : Either.right(inside)
+    ? Result.fail(missing(path))
+    : Result.succeed(inside)
 }
 
 /** The path of an open file as the kernel knows it; undefined where there is no `/proc`. */
@@ -69,7 +67,7 @@ const kernelPathOf = ({ fd }: Files.FileHandle): Promise<Buffer | undefined> =>
  * Opens a file and checks what was opened. A folder on the way can be replaced by a link between a check of the path and the opening.
  * Without `/proc`, the path must lead to the opened file both before and afterwards.
  */
-const openChecked = async (folder: string, relative: string, path: string): Promise<Files.FileHandle | ClientError.InvalidInput> => {
+const openChecked = async (folder: string, relative: string, path: string): Promise<Files.FileHandle | InvalidInput> => {
   const asked = Path.join(folder, relative)
   const isInside = (real: string) => real.startsWith(folder + Path.sep) && !isHidden(Path.relative(folder, real), Path.sep)
   const real = await Files.realpath(asked)
@@ -99,19 +97,18 @@ const openChecked = async (folder: string, relative: string, path: string): Prom
 const pieceLength = 256 * 1024
 
 const contentOf = (file: Files.FileHandle, path: string): UploadFile["content"] =>
-  Stream.unfoldChunkEffect(0, (position) =>
+  Stream.unfold(0, (position) =>
     Effect.map(
       Effect.tryPromise({
         try: () => file.read(new Uint8Array(pieceLength), 0, pieceLength, position),
         catch: () => invalid(`${shown(path)} can't be read`)
       }),
-      ({ buffer, bytesRead }) =>
-        bytesRead === 0 ? Option.none() : Option.some([Chunk.of(buffer.subarray(0, bytesRead)), position + bytesRead])
+      ({ buffer, bytesRead }) => bytesRead === 0 ? undefined : [buffer.subarray(0, bytesRead), position + bytesRead] as const
     ))
 
-const open = (folder: string, path: string): Effect.Effect<UploadFile, ClientError.InvalidInput, Scope.Scope> =>
+const open = (folder: string, path: string): Effect.Effect<UploadFile, InvalidInput, Scope.Scope> =>
   Effect.gen(function*() {
-    const relative = yield* locate(folder, path)
+    const relative = yield* Effect.fromResult(locate(folder, path))
     const file = yield* Effect.acquireRelease(
       Effect.flatMap(
         Effect.tryPromise({
@@ -119,7 +116,7 @@ const open = (folder: string, path: string): Effect.Effect<UploadFile, ClientErr
           catch: (error) =>
             ["EACCES", "EPERM"].includes(codeOf(error)) ? invalid(`${shown(path)} can't be read: permission denied`) : missing(path)
         }),
-        (opened) => opened instanceof ClientError.InvalidInput ? Effect.fail(opened) : Effect.succeed(opened)
+        (opened) => opened instanceof InvalidInput ? Effect.fail(opened) : Effect.succeed(opened)
       ),
       (opened) => Effect.promise(() => opened.close().catch(() => {}))
     )
@@ -139,7 +136,9 @@ const problems: Readonly<Record<string, string>> = {
 /** The folder at a path. Links in this path are resolved once, here. */
 export const make = (directory: string): Effect.Effect<UploadFolder, UsageError> =>
   Effect.gen(function*() {
-    const refuse = (problem: string) => new UsageError({ message: `--uploads ${Path.resolve(directory)} ${problem}` })
+    // Without a current folder, there is no whole path to name.
+    const named = yield* Effect.orElseSucceed(Effect.try(() => Path.resolve(directory)), () => directory)
+    const refuse = (problem: string) => new UsageError({ message: `--uploads ${named} ${problem}` })
     if (directory.trim() === "") return yield* new UsageError({ message: "--uploads requires the path of a folder" })
     const folder = yield* Effect.tryPromise({
       try: async () => {

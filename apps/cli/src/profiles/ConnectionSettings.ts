@@ -2,13 +2,12 @@
  * The base URL, API key and profile of a command. Flags override the environment, the environment overrides the
  * profile. A profile named by `--profile` counts as a flag, with its key and base URL.
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as KeyMask from "@plaza/cli-kit/KeyMask"
 import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
@@ -40,18 +39,18 @@ export const empty: ConnectionSettings = { profile: undefined, baseUrl: undefine
 
 export const variables = { baseUrl: "PLAZA_BASE_URL", apiKey: "PLAZA_API_KEY", profile: "PLAZA_PROFILE" } as const
 
-const variable = (name: string) => Config.option(Config.string(name))
+const variable = (name: string) => Config.option(Config.String(name))
 
 /** The profile named by a flag or a variable. */
-export const namedProfile = (flags: ConnectionFlags): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
-  Effect.map(variable(variables.profile), (named) => Option.orElse(flags.profile, () => Option.filter(named, (name) => name !== "")))
+export const namedProfile = (flags: ConnectionFlags): Effect.Effect<Option.Option<string>, Config.ConfigError> =>
+  Effect.map(variable(variables.profile), (named) => Option.orElse(flags.profile, () => named))
 
 // Loaded only when a profile is needed.
 const fromProfile = (named: Option.Option<string>) =>
   Effect.gen(function*() {
     const [ProfilesFile, Profiles] = yield* Effect.promise(() => Promise.all([import("./ProfilesFile.ts"), import("./Profiles.ts")]))
-    const all = yield* ProfilesFile.read(yield* ProfilesFile.location)
-    const name = Option.orElse(named, () => Option.fromNullable(all.default))
+    const all = yield* ProfilesFile.ofUser
+    const name = Option.orElse(named, () => Option.fromUndefinedOr(all.default))
     if (Option.isNone(name)) {
       return Profiles.names(all).length === 0
         ? undefined
@@ -61,13 +60,13 @@ const fromProfile = (named: Option.Option<string>) =>
           }`
         })
     }
-    const profile = yield* Profiles.get(all, name.value)
+    const profile = yield* Effect.fromResult(Profiles.get(all, name.value))
     yield* KeyMask.addKey(profile.apiKey)
     return { name: name.value, profile }
   })
 
 /** The values from flags and environment, without profiles. */
-export const withoutProfile = (flags: ConnectionFlags): Effect.Effect<ConnectionSettings, ConfigError.ConfigError> =>
+export const withoutProfile = (flags: ConnectionFlags): Effect.Effect<ConnectionSettings, Config.ConfigError> =>
   Effect.gen(function*() {
     const fromFlags = Option.isSome(flags.baseUrl) ? { ...empty, baseUrl: { value: flags.baseUrl.value, from: "--base-url" } } : empty
     // A profile named by a flag overrides the environment, so don't read it: its key file may be missing.
@@ -85,7 +84,7 @@ export const withoutProfile = (flags: ConnectionFlags): Effect.Effect<Connection
 /** The values from flags, environment and profile. Reads the file of profiles only if a value is missing or a profile is named. */
 export const resolve = (
   flags: ConnectionFlags
-): Effect.Effect<ConnectionSettings, UsageError | ConfigError.ConfigError, FileSystem.FileSystem> =>
+): Effect.Effect<ConnectionSettings, UsageError | Config.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const settings = yield* withoutProfile(flags)
     const found = settings.baseUrl !== undefined && settings.apiKey !== undefined

@@ -1,16 +1,15 @@
 /** Login: reads the base URL and the API key, verifies them with the service and saves them as a profile. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import { Profiles as ProfilesService, Settings } from "@plaza-legacy/client"
-import * as ApiKey from "@plaza-legacy/domain/ApiKey"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as Prompt from "@plaza/cli-kit/Prompt"
 import type { Streams } from "@plaza/cli-kit/Streams"
+import { Profiles as ProfilesService, Settings } from "@plaza/client"
+import * as ApiKey from "@plaza/domain/ApiKey"
 import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Connection from "./Connection.ts"
 import { type ConnectionFlags, empty, namedProfile, variables } from "./ConnectionSettings.ts"
 import * as Profiles from "./Profiles.ts"
@@ -30,7 +29,7 @@ const fail = (message: string) => Effect.fail(new UsageError({ message }))
 const baseUrlOf = (flags: ConnectionFlags, existing: Option.Option<Profiles.Profile>) =>
   Effect.gen(function*() {
     const before = Option.map(existing, ({ baseUrl }) => baseUrl)
-    const variable = yield* Config.option(Config.string(variables.baseUrl))
+    const variable = yield* Config.option(Config.String(variables.baseUrl))
     // As for every command, a flag overrides the environment.
     const known = Option.firstSomeOf(Option.isSome(flags.profile) ? [flags.baseUrl, before, variable] : [flags.baseUrl, variable, before])
     const written = Option.isSome(known)
@@ -38,8 +37,10 @@ const baseUrlOf = (flags: ConnectionFlags, existing: Option.Option<Profiles.Prof
       : (yield* Prompt.isTerminal)
       ? yield* Prompt.ask("Base URL of the service (ends with /open/v1): ")
       : yield* fail(`no base URL is set: use --base-url or set ${variables.baseUrl}`)
-    return yield* Either.mapLeft(Settings.checkBaseUrl(written, { allowInsecureHttp: yield* Settings.allowInsecureHttp }),
-      (why) => new UsageError({ message: `the base URL ${why}` }))
+    return yield* Effect.fromResult(
+      Result.mapError(Settings.checkBaseUrl(written, { allowInsecureHttp: yield* Settings.allowInsecureHttp }),
+        (why) => new UsageError({ message: `the base URL ${why}` }))
+    )
   })
 
 // Not an argument, which every user of the machine can see.
@@ -48,17 +49,19 @@ const key: Effect.Effect<Redacted.Redacted, UsageError, Streams> = Effect.gen(fu
     ? yield* Prompt.askHidden("API key (hidden): ")
     : yield* Prompt.piped
   if (written === "") return yield* fail("no API key was given: pipe it to the command, or run the command in a terminal")
-  return yield* Either.mapLeft(ApiKey.parse(written), ({ message }) => new UsageError({ message: `the API key is invalid: ${message}` }))
+  return yield* Effect.fromResult(
+    Result.mapError(ApiKey.parse(written), ({ message }) => new UsageError({ message: `the API key is invalid: ${message}` }))
+  )
 })
 
 /** Prompts, verifies and saves. */
 export const login = (
   flags: ConnectionFlags
-): Effect.Effect<LoggedIn, UsageError | ConfigError.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
+): Effect.Effect<LoggedIn, UsageError | Config.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
   Effect.gen(function*() {
     const path = yield* ProfilesFile.location
     const before = yield* ProfilesFile.read(path)
-    const name = yield* Profiles.nameOf(Option.getOrElse(yield* namedProfile(flags), () => before.default ?? "default"))
+    const name = yield* Effect.fromResult(Profiles.nameOf(Option.getOrElse(yield* namedProfile(flags), () => before.default ?? "default")))
     const baseUrl = yield* baseUrlOf(flags, Profiles.find(before, name))
     const apiKey = yield* key
     const settings = { ...empty, baseUrl: { value: baseUrl, from: "--base-url" }, apiKey: { value: apiKey, from: "standard input" } }

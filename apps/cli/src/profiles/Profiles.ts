@@ -1,25 +1,25 @@
 /** Profiles: named accounts with their base URL and key. Pure. */
 import { UsageError } from "@plaza/cli-kit/CliError"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 const Account = Schema.Struct({
-  id: Schema.optionalWith(Schema.String, { exact: true }),
-  username: Schema.optionalWith(Schema.String, { exact: true })
+  id: Schema.optionalKey(Schema.String),
+  username: Schema.optionalKey(Schema.String)
 })
 
 /** An account at a base URL. */
-export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.Redacted(Schema.String), account: Account })
+export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.RedactedFromValue(Schema.String), account: Account })
 export type Profile = typeof Profile.Type
 
 export const Profiles = Schema.Struct({
   /** The version of the format. */
   version: Schema.Literal(1),
   /** The name of the default profile. */
-  default: Schema.optionalWith(Schema.String, { exact: true }),
-  profiles: Schema.Record({ key: Schema.String, value: Profile })
+  default: Schema.optionalKey(Schema.String),
+  profiles: Schema.Record(Schema.String, Profile)
 })
 export type Profiles = typeof Profiles.Type
 
@@ -29,10 +29,10 @@ export const none: Profiles = { version: 1, profiles: {} }
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** Validates the name of a profile. */
-export const nameOf = (written: string): Either.Either<string, UsageError> =>
+export const nameOf = (written: string): Result.Result<string, UsageError> =>
   pattern.test(written)
-    ? Either.right(written)
-    : Either.left(
+    ? Result.succeed(written)
+    : Result.fail(
       new UsageError({
         message:
           `"${written}" is not a valid profile name: use at most 64 letters, digits, dots, dashes and underscores, starting with a letter or digit`
@@ -42,11 +42,11 @@ export const nameOf = (written: string): Either.Either<string, UsageError> =>
 export const names = ({ profiles }: Profiles): ReadonlyArray<string> => Object.keys(profiles).toSorted()
 
 export const find = ({ profiles }: Profiles, name: string): Option.Option<Profile> =>
-  Object.hasOwn(profiles, name) ? Option.fromNullable(profiles[name]) : Option.none()
+  Object.hasOwn(profiles, name) ? Option.fromUndefinedOr(profiles[name]) : Option.none()
 
 /** Finds a profile by name, or fails with the existing names. */
-export const get = (profiles: Profiles, name: string): Either.Either<Profile, UsageError> =>
-  Either.fromOption(find(profiles, name), () => {
+export const get = (profiles: Profiles, name: string): Result.Result<Profile, UsageError> =>
+  Result.fromOption(find(profiles, name), () => {
     const known = names(profiles)
     const others = known.length === 0 ? "" : ` (existing: ${known.join(", ")})`
     return new UsageError({
@@ -57,10 +57,10 @@ export const get = (profiles: Profiles, name: string): Either.Either<Profile, Us
 // The document doesn't show that an account always has an id.
 const accountOf = ({ account: { id, username } }: Profile): string => id ?? username ?? "unknown"
 
-const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Either<void, UsageError> =>
+const ofSameAccount = (name: string, before: Profile, after: Profile): Result.Result<void, UsageError> =>
   accountOf(before) === accountOf(after)
-    ? Either.void
-    : Either.left(
+    ? Result.void
+    : Result.fail(
       new UsageError({
         message: `profile ${name} belongs to account ${accountOf(before)}, but this key belongs to account ${
           accountOf(after)
@@ -69,9 +69,9 @@ const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Ei
     )
 
 /** Adds a profile, or updates that of the same account. The first one becomes the default. */
-export const put = (profiles: Profiles, name: string, profile: Profile): Either.Either<Profiles, UsageError> =>
-  Either.map(
-    Option.match(find(profiles, name), { onNone: () => Either.void, onSome: (before) => ofSameAccount(name, before, profile) }),
+export const put = (profiles: Profiles, name: string, profile: Profile): Result.Result<Profiles, UsageError> =>
+  Result.map(
+    Option.match(find(profiles, name), { onNone: () => Result.void, onSome: (before) => ofSameAccount(name, before, profile) }),
     () => ({
       ...profiles,
       default: profiles.default ?? name,
@@ -80,12 +80,12 @@ export const put = (profiles: Profiles, name: string, profile: Profile): Either.
   )
 
 /** Sets the default profile. */
-export const use = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
-  Either.map(get(profiles, name), () => ({ ...profiles, default: name }))
+export const use = (profiles: Profiles, name: string): Result.Result<Profiles, UsageError> =>
+  Result.map(get(profiles, name), () => ({ ...profiles, default: name }))
 
 /** Removes a profile. No other one becomes the default, so that no command uses an account by accident. */
-export const remove = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
-  Either.map(get(profiles, name), () => {
+export const remove = (profiles: Profiles, name: string): Result.Result<Profiles, UsageError> =>
+  Result.map(get(profiles, name), () => {
     const { default: before, ...rest } = profiles
     return {
       ...rest,

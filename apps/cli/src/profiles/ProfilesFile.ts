@@ -2,30 +2,32 @@
  * The file of profiles. It holds keys, so it must be readable only by its owner. Changes are atomic and serialised
  * between programs.
  */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Folder from "@plaza/cli-kit/Folder"
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import type * as Either from "effect/Either"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import type { PlatformError } from "effect/PlatformError"
+import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { homedir } from "node:os"
 import * as Path from "node:path"
+import * as Folders from "../Folders.ts"
 import { none, Profiles } from "./Profiles.ts"
 import * as Lock from "./ProfilesLock.ts"
 
-const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
+const fileIn = (folder: string): string => Path.join(folder, "config.json")
 
-/** The path of the file: `plaza/config.json` in XDG_CONFIG_HOME, or in `.config` of the home folder. */
-export const location: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function*() {
-  // The XDG specification requires relative paths to be ignored.
-  const configHome = Option.filter(yield* variable("XDG_CONFIG_HOME"), (path) => Path.isAbsolute(path))
-  const home = Option.getOrElse(yield* variable("HOME"), homedir)
-  return Path.join(Option.getOrElse(configHome, () => Path.join(home, ".config")), "plaza", "config.json")
-})
+/** The path of the file, which may not exist. Fails for a user without a home folder. */
+export const location: Effect.Effect<string, Config.ConfigError | UsageError> = Effect.map(Folders.get("XDG_CONFIG_HOME"), fileIn)
+
+/** The profiles of the user; none for a user without a home folder. */
+export const ofUser: Effect.Effect<Profiles, Config.ConfigError | UsageError, FileSystem.FileSystem> = Effect.suspend(() =>
+  Effect.flatMap(Folders.find("XDG_CONFIG_HOME"), Option.match({
+    onNone: () => Effect.succeed(none),
+    onSome: (folder) => read(fileIn(folder))
+  }))
+)
 
 const quoted = (path: string): string => /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 
@@ -48,9 +50,11 @@ const checkPrivate = (path: string, { mode, type, uid }: FileSystem.File.Info): 
   return (mode & othersMask) === 0 ? Effect.void : fail(`other users can read ${path}, which contains keys: run chmod 600 ${quoted(path)}`)
 }
 
-const isReason = (reason: string) => (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === reason
+const isReason = (reason: string) => (error: PlatformError): boolean => error.reason._tag === reason
 
-const decode = Schema.decodeUnknown(Schema.parseJson(Profiles))
+const messageOf = ({ message, reason }: PlatformError): string => reason.description ?? message
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Profiles))
 
 // The parser's message may contain the text, and with it a key.
 const parse = (path: string, text: string): Effect.Effect<Profiles, UsageError> =>
@@ -69,23 +73,21 @@ const content = (path: string) =>
       const file = yield* fs.open(path, { flag: "r" })
       const info = yield* file.stat
       yield* checkPrivate(path, info)
-      const bytes = info.size === 0n ? Option.none<Uint8Array>() : yield* file.readAlloc(info.size)
+      const bytes = info.size === 0n ? Option.none<Uint8Array>() : yield* file.readAlloc(Number(info.size))
       return new TextDecoder().decode(Option.getOrElse(bytes, () => new Uint8Array()))
     })))
 
 /** Reads the profiles of a file; none if it doesn't exist. */
 export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.flatMap(content(path), (text) => parse(path, text)).pipe(
-    Effect.catchIf((error) => error._tag === "SystemError" && isReason("NotFound")(error), () => Effect.succeed(none)),
-    Effect.catchTags({
-      SystemError: (error) =>
-        fail(
+    Effect.catchTag("PlatformError", (error) =>
+      isReason("NotFound")(error)
+        ? Effect.succeed(none)
+        : fail(
           `${path} can't be read (${
-            error.reason === "PermissionDenied" ? "this user may not" : error.description ?? error.reason
+            isReason("PermissionDenied")(error) ? "this user may not" : messageOf(error)
           }), and profiles are kept there`
-        ),
-      BadArgument: (error) => fail(`${path} can't be read: ${error.message}`)
-    })
+        ))
   )
 
 /** Resolves a symlink, so that its target is changed. */
@@ -119,34 +121,31 @@ const replace = (path: string, text: string, stillOwned: Effect.Effect<void, Usa
       yield* file.writeAll(new TextEncoder().encode(text))
       yield* file.sync
     })).pipe(
-      Effect.zipRight(stillOwned),
-      Effect.zipRight(fs.rename(written, to)),
+      Effect.andThen(stillOwned),
+      Effect.andThen(fs.rename(written, to)),
       Effect.onError(() => Effect.ignore(fs.remove(written, { force: true })))
     )
     // Syncs the folder, so that the rename survives a power cut. Not every system supports it.
     yield* Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(Path.dirname(to), { flag: "r" }), (folder) => folder.sync)))
   })
 
-const encode = Schema.encode(Profiles)
+const encode = Schema.encodeEffect(Profiles)
 
 /**
  * Changes the profiles of a file and returns the new ones. Keeps concurrent changes of other programs.
  */
 export const update = (
   path: string,
-  change: (profiles: Profiles) => Either.Either<Profiles, UsageError>
+  change: (profiles: Profiles) => Result.Result<Profiles, UsageError>
 ): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.gen(function*() {
     yield* makeFolder(Path.dirname(path))
     return yield* Lock.held(`${path}.lock`, (stillOwned) =>
       Effect.gen(function*() {
-        const changed = yield* change(yield* read(path))
+        const changed = yield* Effect.fromResult(change(yield* read(path)))
         yield* replace(path, `${JSON.stringify(yield* Effect.orDie(encode(changed)), null, 2)}\n`, stillOwned)
         return changed
       }))
   }).pipe(
-    Effect.catchTags({
-      SystemError: (error) => fail(`${path} can't be written: ${error.description ?? error.reason}`),
-      BadArgument: (error) => fail(`${path} can't be written: ${error.message}`)
-    })
+    Effect.catchTag("PlatformError", (error) => fail(`${path} can't be written: ${messageOf(error)}`))
   )

@@ -1,16 +1,16 @@
 /** A lock file for the profiles. It is held for milliseconds, so an old one belongs to a killed process. */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import type { PlatformError } from "effect/PlatformError"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 
 const staleAfterMillis = 5_000
 
-const isLocked = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
+const isLocked = (error: PlatformError): boolean => error.reason._tag === "AlreadyExists"
 
 /** Removes a stale lock. */
 const removeStale = (path: string) =>
@@ -24,7 +24,7 @@ const removeStale = (path: string) =>
 const acquire = (path: string, token: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     fs.writeFileString(path, token, { flag: "wx", mode: 0o600 }).pipe(
-      Effect.tapError((error) => Effect.when(Effect.ignore(removeStale(path)), () => isLocked(error))),
+      Effect.tapError((error) => isLocked(error) ? Effect.ignore(removeStale(path)) : Effect.void),
       // Longer than the age of a stale lock.
       Effect.retry({ while: isLocked, times: 750, schedule: Schedule.spaced("20 millis") })
     ))
@@ -39,7 +39,7 @@ export const held = <A, E, R>(
 ): Effect.Effect<A, E | UsageError | PlatformError, R | FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const token = `${process.pid} ${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
+    const token = `${process.pid} ${yield* Random.nextInt}`
     const isOurs = Effect.map(fs.readFileString(path), (text) => text === token)
     const stillOwned = Effect.filterOrFail(isOurs, (ours) => ours,
       () => new UsageError({ message: "another process changed the profiles at the same time: run the command again" }))

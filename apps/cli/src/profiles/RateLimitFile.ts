@@ -2,36 +2,37 @@
  * The SQLite file through which the processes of a key share its rate limit. `plaza mcp` creates it. Other commands use it if it
  * exists: loading SQLite makes a short command take 1.4 times as long, which only users of the file should pay.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Folder from "@plaza/cli-kit/Folder"
-import type * as ConfigError from "effect/ConfigError"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "node:path"
-import * as StateFolder from "../StateFolder.ts"
+import * as Folders from "../Folders.ts"
 
 /** Returns the path of the file, or none if the process has a rate limit of its own. */
-export type RateLimitFile = Effect.Effect<Option.Option<string>, ConfigError.ConfigError | UsageError, FileSystem.FileSystem>
+export type RateLimitFile = Effect.Effect<Option.Option<string>, Config.ConfigError | UsageError, FileSystem.FileSystem>
 
 const pathIn = (folder: string): string => Path.join(folder, "rate-limit.sqlite")
 
 /** The file, if a process has created it. A user who can't search the folder didn't create it, and shares nothing. */
-export const existing: RateLimitFile = Effect.flatMap(StateFolder.location, (folder) => {
-  const path = pathIn(folder)
-  return Effect.map(
-    Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.orElseSucceed(fs.exists(path), () => false)),
-    (exists) => exists ? Option.some(path) : Option.none()
-  )
+export const existing: RateLimitFile = Effect.gen(function*() {
+  const folder = yield* Folders.find("XDG_STATE_HOME")
+  if (Option.isNone(folder)) return Option.none()
+  const path = pathIn(folder.value)
+  const fs = yield* FileSystem.FileSystem
+  return (yield* Effect.orElseSucceed(fs.exists(path), () => false)) ? Option.some(path) : Option.none()
 })
 
-/** The file, in a folder that exists. */
+/** The file, in a folder that exists; none for a user without a home folder. */
 export const created: RateLimitFile = Effect.gen(function*() {
-  const folder = yield* StateFolder.location
+  const folder = yield* Folders.find("XDG_STATE_HOME")
+  if (Option.isNone(folder)) return Option.none()
   yield* Effect.mapError(
-    Folder.make(folder, { mode: 0o700 }),
+    Folder.make(folder.value, { mode: 0o700 }),
     ({ message }) =>
       new UsageError({ message: `the folder of the shared rate limit can't be created: ${message}. Set XDG_STATE_HOME to another folder.` })
   )
-  return Option.some(pathIn(folder))
+  return Option.some(pathIn(folder.value))
 })

@@ -1,48 +1,54 @@
 /** `plaza --sandbox`: runs one command against an in-process sandbox, and removes it with all its files at the end. */
-import * as Options from "@effect/cli/Options"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
-import type { UsageError } from "@plaza/cli-kit/CliError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Scope from "effect/Scope"
+import { tmpdir } from "node:os"
 
 /** Whether the command runs against an ephemeral sandbox. */
-export class EphemeralSandbox extends Context.Reference<EphemeralSandbox>()("@plaza/cli/EphemeralSandbox", {
-  defaultValue: () => false
-}) {}
+export class EphemeralSandbox extends Context.Reference<boolean>("@plaza/cli/EphemeralSandbox", { defaultValue: () => false }) {}
 
-/** The option of the program. */
-export const option: Options.Options<boolean> = Options.boolean("sandbox").pipe(
-  Options.withDescription("Run the command against a new sandbox, and remove it afterwards.")
-)
-
-/** Runs a command against a new sandbox. Its profiles and journals are in a temporary folder. */
-export const run = <A, E, R>(
-  command: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | UsageError, Exclude<R, Scope.Scope> | FileSystem.FileSystem | Path.Path> =>
-  Effect.scoped(Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "plaza-sandbox-" }))
-    const { serve } = yield* Effect.promise(() => import("./SandboxServer.ts"))
-    const { apiKey, baseUrl } = yield* serve({ port: 0 })
-    const settings = ConfigProvider.fromMap(
-      new Map([
-        ["PLAZA_BASE_URL", baseUrl],
-        ["PLAZA_API_KEY", apiKey],
-        ["PLAZA_API_KEY_FILE", ""],
-        ["PLAZA_PROFILE", ""],
-        ["XDG_CONFIG_HOME", path.join(folder, "config")],
-        ["XDG_STATE_HOME", path.join(folder, "state")]
-      ]),
-      { pathDelim: "_" }
-    )
-    return yield* Effect.configProviderWith((environment) =>
-      command.pipe(
-        Effect.withConfigProvider(ConfigProvider.orElse(settings, () => environment)),
-        Effect.provideService(EphemeralSandbox, true)
-      )
-    )
-  }))
+/**
+ * A new sandbox, and the configuration that leads to it. It starts when a command first reads that configuration. Profiles and journals are
+ * in a temporary folder, which is made in the same way.
+ */
+export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const environment = yield* ConfigProvider.ConfigProvider
+  const scope = yield* Effect.scope
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-sandbox-" }).pipe(
+    Effect.provideService(Scope.Scope, scope),
+    Effect.mapError(() =>
+      new ConfigProvider.SourceError({
+        message: `--sandbox needs a folder for temporary files, and ${tmpdir()} is none that can be written: set TMPDIR`
+      })
+    ),
+    Effect.cached
+  )
+  const address = yield* Effect.promise(() => import("./SandboxServer.ts")).pipe(
+    Effect.flatMap(({ serve }) => serve({ port: 0 })),
+    Effect.provideService(Scope.Scope, scope),
+    Effect.mapError(({ message }) => new ConfigProvider.SourceError({ message })),
+    Effect.cached
+  )
+  const settings: Readonly<Record<string, Effect.Effect<string | undefined, ConfigProvider.SourceError>>> = {
+    PLAZA_BASE_URL: Effect.map(address, ({ baseUrl }) => baseUrl),
+    PLAZA_API_KEY: Effect.map(address, ({ apiKey }) => apiKey),
+    PLAZA_API_KEY_FILE: Effect.succeed(undefined),
+    PLAZA_PROFILE: Effect.succeed(undefined),
+    XDG_CONFIG_HOME: Effect.map(folder, (folder) => path.join(folder, "config")),
+    XDG_STATE_HOME: Effect.map(folder, (folder) => path.join(folder, "state"))
+  }
+  const provider = ConfigProvider.make((path) => {
+    const name = path.join("_")
+    const setting = Object.hasOwn(settings, name) ? settings[name] : undefined
+    return setting === undefined
+      ? environment.load(path)
+      : Effect.map(setting, (value) => value === undefined ? undefined : ConfigProvider.makeValue(value))
+  })
+  return Layer.mergeAll(Layer.succeed(ConfigProvider.ConfigProvider, provider), Layer.succeed(EphemeralSandbox, true))
+}))

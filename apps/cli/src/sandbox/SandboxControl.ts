@@ -1,101 +1,92 @@
 /** Controls a running sandbox through its control API. */
-import * as HttpApiClient from "@effect/platform/HttpApiClient"
-import type { HttpApiDecodeError } from "@effect/platform/HttpApiError"
-import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientError from "@effect/platform/HttpClientError"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { ClientError } from "@plaza-legacy/client"
-import * as Node from "@plaza-legacy/client/node"
-import * as ErrorResponse from "@plaza-legacy/domain/ErrorResponse"
-import type { ServiceError } from "@plaza-legacy/domain/Errors"
-import { type ActiveFault, ControlApi, Fault, FaultId, faultPresets, type Fixtures, type Snapshot } from "@plaza-legacy/sandbox"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import { ClientError, TransportReason } from "@plaza/client"
+import * as ErrorResponse from "@plaza/domain/ErrorResponse"
+import type { ServiceError } from "@plaza/domain/Errors"
+import { ControlApi, Fault, FaultId, faultPresets } from "@plaza/sandbox"
 import * as Clock from "effect/Clock"
-import type { ConfigError } from "effect/ConfigError"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as HttpClient from "effect/http/HttpClient"
+import { isHttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { transportFor } from "../profiles/Connection.ts"
 
-export type ControlFailure = ServiceError | ClientError.ConnectionFailed | UsageError
+type ControlFailure = ServiceError | ClientError.ConnectionFailed | UsageError
 
-export interface Control {
-  readonly reset: Effect.Effect<void, ControlFailure>
-  readonly listFaults: Effect.Effect<ReadonlyArray<ActiveFault>, ControlFailure>
-  /** Adds a fault from its JSON. */
-  readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
-  /** Adds the fault of a preset. */
-  readonly addPreset: (name: string) => Effect.Effect<FaultId, ControlFailure>
-  readonly removeFault: (id: string) => Effect.Effect<void, ControlFailure>
-  readonly clearFaults: Effect.Effect<void, ControlFailure>
-  readonly listSnapshots: Effect.Effect<ReadonlyArray<Snapshot>, ControlFailure>
-  /** Saves all data under a name. */
-  readonly saveSnapshot: (name: string) => Effect.Effect<Snapshot, ControlFailure>
-  readonly restoreSnapshot: (name: string) => Effect.Effect<void, ControlFailure>
-  readonly removeSnapshot: (name: string) => Effect.Effect<void, ControlFailure>
-  /** Adds fixtures to the data. */
-  readonly addFixtures: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
+const decodeFault = Schema.decodeUnknownEffect(Fault, { onExcessProperty: "error" })
+
+const kinds: ReadonlyArray<unknown> = Fault.members.map(({ fields }) => fields.kind.literal)
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const refuse = (message: string): Effect.Effect<never, UsageError> => Effect.fail(new UsageError({ message }))
+
+/** The platform's messages that name no field, in words that do. */
+const problems: Readonly<Record<string, string>> = {
+  "Missing key": "missing",
+  "Expected no excess property": "invalid: a fault of this kind has no such field"
 }
 
-const decodeFault = Schema.decodeUnknown(Fault, { onExcessProperty: "error" })
+const problemOf = (issue: SchemaIssue.Issue): string => {
+  const [{ message, path = [] } = { message: "it is not a fault" }] = issuesOf(issue).issues
+  const name = path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
+  return `${name === "" ? "" : `"${name}" of `}the fault is ${problems[message] ?? `invalid: ${message}`}`
+}
 
-const asFault = (json: unknown): Effect.Effect<Fault, UsageError> =>
-  Effect.mapError(decodeFault(json), (error) => {
-    const first = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
-    const subject = first === undefined || first.path.length === 0 ? "the fault" : `"${first.path.join(".")}" of the fault`
-    return new UsageError({ message: `${subject} is invalid: ${first?.message ?? "it is not a fault"}` })
-  })
+const asFault = (json: unknown): Effect.Effect<Fault, UsageError> => {
+  if (!Predicate.isReadonlyObject(json)) return refuse("the fault must be a JSON object")
+  // The union of the kinds only says that it expects a fault.
+  if (!kinds.includes(json["kind"])) return refuse(`"kind" of the fault is invalid: use one of ${kinds.join(", ")}`)
+  return Effect.mapError(decodeFault(json), ({ issue }) => new UsageError({ message: problemOf(issue) }))
+}
 
 const presetOf = (name: string): Effect.Effect<Fault, UsageError> => {
   const preset = Object.hasOwn(faultPresets, name) ? faultPresets[name] : undefined
   return preset === undefined
-    ? Effect.fail(
-      new UsageError({ message: `"${name}" is neither a JSON object nor a preset: use one of ${Object.keys(faultPresets).join(", ")}` })
-    )
+    ? refuse(`"${name}" is neither a JSON object nor a preset: use one of ${Object.keys(faultPresets).join(", ")}`)
     : Effect.succeed(preset.fault)
 }
 
 /** Fails for error responses, which have the error envelope of the service. */
-const failForErrors = HttpClient.transformResponse((
-  response: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
-) =>
-  Effect.flatMap(response, (response): Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError> =>
-    response.status < 400
-      ? Effect.succeed(response)
-      : Effect.flatMap(
-        Effect.zip(Effect.orElseSucceed(response.text, () => ""), Clock.currentTimeMillis),
-        ([body, receivedAt]) => Effect.fail(ErrorResponse.toError({ status: response.status, headers: response.headers, body, receivedAt }))
-      ))
+const failForErrors = HttpClient.transformResponse(
+  Effect.flatMap((response: HttpClientResponse.HttpClientResponse) =>
+    response.status < 400 ? Effect.succeed(response) : Effect.gen(function*() {
+      const body = yield* Effect.orElseSucceed(response.text, () => "")
+      const receivedAt = yield* Clock.currentTimeMillis
+      return yield* Effect.fail(ErrorResponse.toError({ status: response.status, headers: response.headers, body, receivedAt }))
+    })
+  )
 )
 
-type Failure = ServiceError | HttpClientError.HttpClientError | ParseResult.ParseError | HttpApiDecodeError
-
-const withExplanation = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Effect<A, ControlFailure> =>
-  Effect.mapError(call, (failure) => {
-    if (failure._tag === "RequestError") {
-      return new ClientError.ConnectionFailed({
-        attempts: 1,
-        reason: failure.reason,
-        message: `no sandbox is running at ${origin}: start one with plaza sandbox start, or use --base-url`
-      })
-    }
-    return failure._tag === "ResponseError" || failure._tag === "ParseError" || failure._tag === "HttpApiDecodeError"
-      ? new UsageError({ message: `the server at ${origin} is not a sandbox of this version: check --base-url and PLAZA_BASE_URL` })
-      : failure
-  })
+/** Explains a failure of the transport. A refusal of the sandbox stays. */
+const explain = (origin: string) => (failure: unknown): ControlFailure => {
+  if (isHttpClientError(failure) && failure.reason._tag === "TransportError") {
+    return new ClientError.ConnectionFailed({
+      attempts: 1,
+      reason: TransportReason.reasonOf(failure).reason,
+      message: `no sandbox is running at ${origin}: start one with plaza sandbox start, or use --base-url`
+    })
+  }
+  return ClientError.isServiceError(failure)
+    ? failure
+    : new UsageError({ message: `the server at ${origin} is not a sandbox of this version: check --base-url and PLAZA_BASE_URL` })
+}
 
 /** The control of the sandbox at an origin such as `http://127.0.0.1:4010`. */
-export const make = (origin: string): Effect.Effect<Control, ConfigError, Scope.Scope> =>
+export const make = (origin: string) =>
   Effect.gen(function*() {
-    const httpClient = failForErrors(Context.get(yield* Layer.build(Node.layerConfig), HttpClient.HttpClient))
+    const httpClient = failForErrors(yield* HttpClient.HttpClient)
     const client = yield* HttpApiClient.makeWith(ControlApi, { httpClient, baseUrl: origin })
-    const call = withExplanation(origin)
+    const call = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, ControlFailure> => Effect.mapError(effect, explain(origin))
     // The derived client has one type per kind of fault, and the kind is not known here.
     const addFault = (fault: Fault) =>
-      httpClient.execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(`${origin}/sandbox/faults`), fault)).pipe(
+      httpClient.execute(HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${origin}/sandbox/faults`), fault)).pipe(
         Effect.flatMap(HttpClientResponse.schemaBodyJson(Schema.Struct({ id: FaultId }))),
         Effect.map(({ id }) => id),
         call
@@ -103,14 +94,18 @@ export const make = (origin: string): Effect.Effect<Control, ConfigError, Scope.
     return {
       reset: call(client.reset()),
       listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
-      addFault: (json) => Effect.flatMap(asFault(json), addFault),
-      addPreset: (name) => Effect.flatMap(presetOf(name), addFault),
-      removeFault: (id) => call(client.removeFault({ path: { id: FaultId.make(id) } })),
+      /** Adds a fault from its JSON. */
+      addFault: (json: unknown) => Effect.flatMap(asFault(json), addFault),
+      /** Adds the fault of a preset. */
+      addPreset: (name: string) => Effect.flatMap(presetOf(name), addFault),
+      removeFault: (id: string) => call(client.removeFault({ params: { id: FaultId.make(id) } })),
       clearFaults: call(client.clearFaults()),
       listSnapshots: call(Effect.map(client.snapshots.list(), ({ data }) => data)),
-      saveSnapshot: (name) => call(client.snapshots.save({ payload: { name } })),
-      restoreSnapshot: (name) => call(client.snapshots.restore({ path: { name: encodeURIComponent(name) } })),
-      removeSnapshot: (name) => call(client.snapshots.remove({ path: { name: encodeURIComponent(name) } })),
-      addFixtures: (fixtures) => call(client.seeding.addFixtures({ payload: fixtures }))
+      /** Saves all data under a name. */
+      saveSnapshot: (name: string) => call(client.snapshots.save({ payload: { name } })),
+      restoreSnapshot: (name: string) => call(client.snapshots.restore({ params: { name } })),
+      removeSnapshot: (name: string) => call(client.snapshots.remove({ params: { name } })),
+      /** Adds generated data: the number of each kind. */
+      generate: (quantities: Readonly<Record<string, number>>) => call(client.seeding.addFixtures({ payload: { generate: quantities } }))
     }
-  })
+  }).pipe(Effect.provide(Layer.unwrap(transportFor(origin, false))))

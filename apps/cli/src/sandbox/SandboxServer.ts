@@ -1,15 +1,13 @@
 /** Starts the sandbox on a socket. The only module that loads the sandbox and its database. */
-import { Latitude, Sandbox, type SandboxError } from "@plaza-legacy/sandbox"
 import { UsageError } from "@plaza/cli-kit/CliError"
+import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 
 export interface Address {
@@ -23,8 +21,10 @@ export interface Address {
 
 /** Logs errors of the sandbox even if no log level is set. */
 const withErrorLog = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
-    level === LogLevel.None ? Logger.withMinimumLogLevel(effect, LogLevel.Error) : effect)
+  Effect.flatMap(
+    References.MinimumLogLevel,
+    (level) => level === "None" ? Effect.provideService(effect, References.MinimumLogLevel, "Error") : effect
+  )
 
 /** Serves until the scope closes. Fails with a usage error for an unusable port or file. */
 export const serve = ({ latitude, ...settings }: {
@@ -46,17 +46,15 @@ export const serve = ({ latitude, ...settings }: {
   /** The path of a file. */
   readonly assumptionsFile?: string
 }): Effect.Effect<Address, UsageError, Scope.Scope> =>
-  Effect.flatMap(
-    latitude === undefined ? Either.right({}) : Either.mapLeft(
+  Effect.gen(function*() {
+    const change = latitude === undefined ? {} : yield* Effect.fromResult(Result.mapError(
       Latitude.decode(latitude.value),
       (problem) => new UsageError({ message: `the latitude ${latitude.origin} is invalid: ${problem}` })
-    ),
-    (change) => Layer.build(Sandbox.layerServer({ ...settings, latitude: change }))
-  ).pipe(
+    ))
+    const services = yield* Layer.build(Sandbox.layerServer({ ...settings, latitude: change }))
+    const { apiKey, baseUrl, controlUrl, webUrl } = Context.get(services, Sandbox.Sandbox)
+    return { baseUrl, controlUrl, webUrl, apiKey: Redacted.value(apiKey) }
+  }).pipe(
     withErrorLog,
-    Effect.mapError((error: SandboxError | UsageError) => new UsageError({ message: error.message })),
-    Effect.map((services) => {
-      const { apiKey, baseUrl, controlUrl, webUrl } = Context.get(services, Sandbox.Sandbox)
-      return { baseUrl, controlUrl, webUrl, apiKey: Redacted.value(apiKey) }
-    })
+    Effect.mapError((error: SandboxError | UsageError) => new UsageError({ message: error.message }))
   )

@@ -2,10 +2,13 @@
  * What a run shows of the points that the document leaves open, as assumptions and a latitude of the sandbox. A value is learnt only if
  * the responses show it for certain.
  */
-import { parseHttpDate } from "@plaza-legacy/domain/ErrorResponse"
-import * as Limits from "@plaza-legacy/domain/Limits"
-import type { Latitude } from "@plaza-legacy/sandbox"
-import * as Either from "effect/Either"
+import { parseHttpDate } from "@plaza/domain/ErrorResponse"
+import * as Limits from "@plaza/domain/Limits"
+import { type Action, operations as catalogue } from "@plaza/domain/Operations"
+import type { Latitude } from "@plaza/sandbox"
+import * as Arr from "effect/Array"
+import * as Rec from "effect/Record"
+import * as Result from "effect/Result"
 import {
   cut,
   errorOf,
@@ -23,6 +26,7 @@ import {
   type ResourceName,
   resources,
   resourcesOf,
+  type Response,
   responses,
   successes,
   successOf
@@ -104,9 +108,9 @@ const longestPosts = (observations: Observations): ReadonlyArray<Json> => {
   const [posts] = lists
   if (posts === undefined) return []
   const itemsOfStep = (step: string) =>
-    Either.match(successOf(observations, `posts.${step}`), {
-      onLeft: () => [],
-      onRight: ({ response }) => itemsOf(response).filter(isJsonObject)
+    Result.match(successOf(observations, `posts.${step}`), {
+      onFailure: () => [],
+      onSuccess: ({ response }) => itemsOf(response).filter(isJsonObject)
     })
   const walked = Array.from({ length: posts.pages }, (_, index) => itemsOfStep(`page${index + 1}`)).flat()
   const most = itemsOfStep("max")
@@ -204,9 +208,9 @@ const pageFilling = (observations: Observations): Values["pages"] | undefined =>
 /** The default page size of each list. A second request with this limit rules out pages that are not filled. */
 const defaultPageSizes = (observations: Observations): Readonly<Record<string, number>> =>
   Object.fromEntries(lists.flatMap(({ id, operation }) => {
-    const all = Either.all([successOf(observations, `${id}.default`), successOf(observations, `${id}.size`)])
-    if (Either.isLeft(all) || pageFilling(observations) === "short") return []
-    const [size, again] = all.right.map(({ response }) => itemsOf(response).length)
+    const all = Result.all([successOf(observations, `${id}.default`), successOf(observations, `${id}.size`)])
+    if (Result.isFailure(all) || pageFilling(observations) === "short") return []
+    const [size, again] = all.success.map(({ response }) => itemsOf(response).length)
     return size !== undefined && size === again ? [[operation, size] as const] : []
   }))
 
@@ -234,15 +238,16 @@ const listForms = (observations: Observations): Latitude.Change => {
   }
 }
 
-const writeOf = (observations: Observations, operations: ReadonlyArray<string>) =>
-  successes(observations).filter(({ operation }) => operations.includes(operation)).map(({ response }) => response)
+/** The successful responses of the operations with this effect. */
+const successesOf = (observations: Observations, action: Action): ReadonlyArray<Response> =>
+  successes(observations).filter(({ operation }) => catalogue[operation].action === action).map(({ response }) => response)
 
-const statusOf = (found: ReadonlyArray<Received["response"]>): 200 | 201 | 204 | undefined => {
+const statusOf = (found: ReadonlyArray<Response>): 200 | 201 | 204 | undefined => {
   const status = same(found.map((one) => one.status))
   return status === 200 || status === 201 || status === 204 ? status : undefined
 }
 
-const bodyOf = (response: Received["response"], fields: ReadonlyArray<string>): "resource" | "none" | "unexpected" | undefined =>
+const bodyOf = (response: Response, fields: ReadonlyArray<string>): "resource" | "none" | "unexpected" | undefined =>
   response.status === 204
     ? undefined
     : response.body === ""
@@ -254,10 +259,10 @@ const bodyOf = (response: Received["response"], fields: ReadonlyArray<string>): 
     : undefined
 
 const writeForms = (observations: Observations): Latitude.Change => {
-  const created = writeOf(observations, ["createComment", "sendMessage"])
-  const updated = writeOf(observations, ["setStock", "shipOrder"])
-  const confirmedOnes = writeOf(observations, ["likePost", "followUser"])
-  const body = (found: ReadonlyArray<Received["response"]>, fields: ReadonlyArray<string>) =>
+  const created = successesOf(observations, "create")
+  const updated = successesOf(observations, "update")
+  const confirmedOnes = successesOf(observations, "confirm")
+  const body = (found: ReadonlyArray<Response>, fields: ReadonlyArray<string>) =>
     same(found.flatMap((response) => bodyOf(response, fields) ?? []))
   const confirmation = same(
     confirmedOnes.flatMap((one) => one.status === 204 ? [] : [one.body === "" ? "none" as const : "unexpected" as const])
@@ -294,7 +299,7 @@ const errorForms = (observations: Observations): Latitude.Change => {
   const errors = ownResponses(observations).filter(({ response }) => !isSuccess(response.status))
   const codes = expectedCodes.flatMap(([step, status, code]) => {
     const last = lastOf(observations, step)
-    const response = last === undefined || Either.isLeft(last.result) ? undefined : last.result.right
+    const response = last && Result.getOrUndefined(last.result)
     const received = response?.status === status ? errorOf(response)?.code : undefined
     return received === undefined || isDocumentedCode(received) ? [] : [code]
   })
@@ -315,21 +320,18 @@ const keyForm = ({ keyLength, keyPrefix }: Observations): Latitude.Change =>
 
 const hasCode = ({ response }: Received, code: string): boolean => errorOf(response)?.code === code
 
-const operations = (observations: Observations): Readonly<Record<string, Access>> => {
-  const keyed = observations.sent.filter(({ step }) => step !== "withoutKey")
-  const received = responses(observations).filter(({ step }) => step !== "withoutKey")
-  return Object.fromEntries([...new Set(keyed.map(({ operation }) => operation))].map((operation) => {
-    const own = received.filter((one) => one.operation === operation)
-    return [
-      operation,
-      own.some((one) => isSuccess(one.response.status))
+const operations = (observations: Observations): Readonly<Record<string, Access>> =>
+  Rec.map(
+    Arr.groupBy(observations.sent.filter(({ step }) => step !== "withoutKey"), ({ operation }): string => operation),
+    (sent): Access => {
+      const own = responses({ ...observations, sent })
+      return own.some(({ response }) => isSuccess(response.status))
         ? "succeeded"
         : own.some((one) => hasCode(one, "INSUFFICIENT_SCOPE"))
         ? "insufficientScope"
         : "failed"
-    ] as const
-  }))
-}
+    }
+  )
 
 /** The scopes that errors name. */
 const scopes = (observations: Observations): Readonly<Record<string, string>> =>
@@ -344,17 +346,16 @@ const scopes = (observations: Observations): Readonly<Record<string, string>> =>
   )
 
 const fieldsByResource = (observations: Observations): Readonly<Record<string, ReadonlyArray<string>>> =>
-  Object.fromEntries([...new Set(resources(observations).map(({ name }) => name))].map((name) => [
-    name,
-    [...new Set(valuesOf(observations, name).flatMap((value) => Object.keys(value).filter((field) => value[field] !== null).map(cut)))]
-      .sort()
-  ]))
+  Rec.map(
+    Arr.groupBy(resources(observations), ({ name }): string => name),
+    (own) => [...new Set(own.flatMap(({ value }) => Object.keys(value).filter((field) => value[field] !== null).map(cut)))].sort()
+  )
 
 const successStatuses = (observations: Observations): Readonly<Record<string, ReadonlyArray<number>>> =>
-  Object.fromEntries([...new Set(successes(observations).map(({ operation }) => operation))].map((operation) => [
-    operation,
-    [...new Set(writeOf(observations, [operation]).map(({ status }) => status))].sort((one, other) => one - other)
-  ]))
+  Rec.map(
+    Arr.groupBy(successes(observations), ({ operation }): string => operation),
+    (own) => [...new Set(own.map(({ response }) => response.status))].sort((one, other) => one - other)
+  )
 
 /** Derives everything that the observations show of the open points. */
 export const learn = (observations: Observations): Learnt => {

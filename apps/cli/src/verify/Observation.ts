@@ -1,7 +1,9 @@
 /** What a run of `plaza verify` observed: requests with their responses as received, and the steps that were not sent. */
-import * as Errors from "@plaza-legacy/domain/Errors"
-import * as Either from "effect/Either"
+import { json } from "@plaza/cli-kit/Text"
+import * as Errors from "@plaza/domain/Errors"
+import { type OperationName, operations } from "@plaza/domain/Operations"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 
 export interface Response {
   readonly status: number
@@ -16,8 +18,7 @@ export interface Response {
 export interface Observation {
   /** The id of its step. */
   readonly step: string
-  /** The operation of the contract, such as `listPosts`. */
-  readonly operation: string
+  readonly operation: OperationName
   /** Such as `GET /me/posts?limit=10`. */
   readonly request: string
   /** The body of the request. */
@@ -27,7 +28,7 @@ export interface Observation {
   /** Milliseconds since 1970. */
   readonly receivedAt: number
   /** A response, or the reason why there is none. */
-  readonly result: Either.Either<Response, string>
+  readonly result: Result.Result<Response, string>
 }
 
 /** Everything that rules and learnt values derive from. */
@@ -45,17 +46,10 @@ export interface Observations {
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const isJsonObject = (value: unknown): value is Json => Predicate.isReadonlyRecord(value)
+export const isJsonObject = (value: unknown): value is Json => Predicate.isObject(value)
 
-/** The JSON value of a text, or undefined. */
-export const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Rules report a body that is not JSON.
-    return undefined
-  }
-}
+/** The JSON value of a text. Rules report a body that is not JSON, for which it is undefined. */
+export const parse = (text: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
 
 /** Statuses that a gateway may send instead of the service, and faults: they show nothing about a rule. */
 export const isTransient = (status: number): boolean => status >= 500 || status === 408 || status === 429 || status >= 300 && status < 400
@@ -83,14 +77,7 @@ const maxShown = 60
 export const cut = (text: string): string => text.length > maxShown ? `${text.slice(0, maxShown)}...` : text
 
 /** A value of the service as JSON, cut. */
-export const shown = (value: unknown): string => {
-  try {
-    return cut(JSON.stringify(value) ?? "undefined")
-  } catch {
-    // JSON.parse has no limit of the depth, JSON.stringify has the stack.
-    return "nested too deeply to be shown"
-  }
-}
+export const shown = (value: unknown): string => cut(json(value))
 
 /** A response in a few words: `404 NOT_FOUND`. */
 export const describe = (response: Response): string => {
@@ -107,28 +94,28 @@ export interface Received extends Observation {
 }
 
 /** The response of a step, or a sentence that says why there is none. */
-export const responseOf = (observations: Observations, step: string): Either.Either<Received, string> => {
+export const responseOf = (observations: Observations, step: string): Result.Result<Received, string> => {
   const last = lastOf(observations, step)
-  if (last === undefined) return Either.left(observations.skipped[step] ?? "the request was not sent")
-  return Either.flatMap(
-    Either.mapLeft(last.result, (problem) => `${last.request} got no response (${problem})`),
+  if (last === undefined) return Result.fail(observations.skipped[step] ?? "the request was not sent")
+  return Result.flatMap(
+    Result.mapError(last.result, (problem) => `${last.request} got no response (${problem})`),
     (response) =>
       isTransient(response.status)
-        ? Either.left(`${last.request} got ${describe(response)}`)
-        : Either.right({ ...last, response })
+        ? Result.fail(`${last.request} got ${describe(response)}`)
+        : Result.succeed({ ...last, response })
   )
 }
 
 /** The successful response of a step, or a sentence that says why there is none. */
-export const successOf = (observations: Observations, step: string): Either.Either<Received, string> =>
-  Either.flatMap(responseOf(observations, step), (received) =>
+export const successOf = (observations: Observations, step: string): Result.Result<Received, string> =>
+  Result.flatMap(responseOf(observations, step), (received) =>
     isSuccess(received.response.status)
-      ? Either.right(received)
-      : Either.left(`${received.request} got ${describe(received.response)}`))
+      ? Result.succeed(received)
+      : Result.fail(`${received.request} got ${describe(received.response)}`))
 
 /** Every response. */
 export const responses = ({ sent }: Observations): ReadonlyArray<Received> =>
-  sent.flatMap((one) => Either.match(one.result, { onLeft: () => [], onRight: (response) => [{ ...one, response }] }))
+  sent.flatMap((one) => Result.match(one.result, { onFailure: () => [], onSuccess: (response) => [{ ...one, response }] }))
 
 /** Every successful response. */
 export const successes = (observations: Observations): ReadonlyArray<Received> =>
@@ -136,7 +123,7 @@ export const successes = (observations: Observations): ReadonlyArray<Received> =
 
 export type ResourceName = "Profile" | "Post" | "Comment" | "Product" | "Order" | "Conversation" | "Message"
 
-const resourceByOperation: Readonly<Record<string, ResourceName>> = {
+const resourceByOperation: { readonly [Name in OperationName]?: ResourceName } = {
   getMe: "Profile",
   getUser: "Profile",
   getUserByUsername: "Profile",
@@ -148,7 +135,8 @@ const resourceByOperation: Readonly<Record<string, ResourceName>> = {
   sendMessage: "Message"
 }
 
-const isList = (operation: string): boolean => operation === "listPosts" || operation === "listConversations"
+/** Whether an operation has pages. */
+const isList = (operation: OperationName): boolean => "query" in operations[operation]
 
 export interface Resource {
   readonly name: ResourceName

@@ -40,7 +40,9 @@ const item = ({ detail, id, rule, status }: CheckedRule): string =>
 
 /** Renders the page. Every text is escaped. */
 export const render = (report: Report): string => {
-  const sections = bySection(report).map(([section, rules]) => `<h2>${escape(section)}</h2>\n<ul>\n${rules.map(item).join("\n")}\n</ul>`)
+  const sections = bySection(report.rules).map(([section, rules]) =>
+    `<h2>${escape(section)}</h2>\n<ul>\n${rules.map(item).join("\n")}\n</ul>`
+  )
   const learnt = learntEntries(report).map(([name, value]) => `<div><dt>${escape(name)}</dt><dd>${escape(value)}</dd></div>`)
   return `<!doctype html>
 <html lang="en">

@@ -1,4 +1,5 @@
 /** The report of a run, as one JSON value. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import { learn, type Learnt } from "./Learnt.ts"
 import { rules } from "./Rules.ts"
@@ -26,7 +27,7 @@ export interface Report {
 /** Judges every rule by what was observed. */
 export const make = ({ observations, startedAt }: Outcome): Report => ({
   baseUrl: observations.baseUrl,
-  startedAt: DateTime.formatIso(DateTime.unsafeMake(startedAt)),
+  startedAt: DateTime.formatIso(DateTime.makeUnsafe(startedAt)),
   requests: observations.sent.length,
   rules: rules.map(({ id, judge, rule, section }) => ({ id, section, rule, ...judge(observations) })),
   learnt: learn(observations)
@@ -48,22 +49,16 @@ export const words: Readonly<Record<Status, string>> = {
 }
 
 /** The rules of each section, in the order of the document. */
-export const bySection = ({ rules }: Report): ReadonlyArray<readonly [section: string, rules: ReadonlyArray<CheckedRule>]> =>
-  [...new Set(rules.map(({ section }) => section))].map((section) => [section, rules.filter((rule) => rule.section === section)] as const)
+export const bySection = (
+  rules: ReadonlyArray<CheckedRule>
+): ReadonlyArray<readonly [section: string, rules: ReadonlyArray<CheckedRule>]> =>
+  Object.entries(Arr.groupBy(rules, ({ section }) => section))
 
 /** What was learnt, as names and values for people. */
-export const learntEntries = ({ learnt }: Report): ReadonlyArray<readonly [name: string, value: string]> => {
-  const written = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
-  return [
-    ...Object.entries(learnt.assumptions).map(([name, value]) => [name, written(value)] as const),
-    ...Object.entries(learnt.latitude).map(([name, value]) => [name, written(value)] as const),
-    ...Object.entries(learnt.operations).map(([name, value]) =>
-      [
-        name,
-        [value, ...(learnt.successStatuses[name] ?? [])].join(" ")
-      ] as const
-    ),
-    ...Object.entries(learnt.defaultPageSizes).map(([name, value]) => [`page size of ${name}`, String(value)] as const),
-    ...Object.entries(learnt.fields).map(([name, value]) => [`fields of ${name}`, value.join(", ")] as const)
-  ]
-}
+export const learntEntries = ({ learnt }: Report): ReadonlyArray<readonly [name: string, value: string]> => [
+  ...Object.entries({ ...learnt.assumptions, ...learnt.latitude })
+    .map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const),
+  ...Object.entries(learnt.operations).map(([name, value]) => [name, [value, ...(learnt.successStatuses[name] ?? [])].join(" ")] as const),
+  ...Object.entries(learnt.defaultPageSizes).map(([name, value]) => [`page size of ${name}`, String(value)] as const),
+  ...Object.entries(learnt.fields).map(([name, value]) => [`fields of ${name}`, value.join(", ")] as const)
+]

@@ -3,11 +3,12 @@
  *
  * Source: interface v1, all sections.
  */
-import { retryAfter } from "@plaza-legacy/domain/ErrorResponse"
-import * as Errors from "@plaza-legacy/domain/Errors"
-import * as Limits from "@plaza-legacy/domain/Limits"
-import * as Either from "effect/Either"
+import { retryAfter } from "@plaza/domain/ErrorResponse"
+import * as Errors from "@plaza/domain/Errors"
+import * as Limits from "@plaza/domain/Limits"
+import { names, type OperationName, operations } from "@plaza/domain/Operations"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import {
   cut,
   errorOf,
@@ -172,8 +173,8 @@ const continued = (observations: Observations): ReadonlyArray<readonly [earlier:
   lists.flatMap(({ id, pages }) =>
     Array.from({ length: pages - 1 }, (_, index) => index + 1).flatMap((number) => {
       const earlier = successOf(observations, `${id}.page${number}`)
-      return Either.isRight(earlier) && nextCursor(earlier.right.response) !== undefined
-        ? [[earlier.right, `${id}.page${number + 1}`] as const]
+      return Result.isSuccess(earlier) && nextCursor(earlier.success.response) !== undefined
+        ? [[earlier.success, `${id}.page${number + 1}`] as const]
         : []
     })
   )
@@ -240,7 +241,7 @@ const ownProfile = (step: string, field: "id" | "username"): Judge =>
       ? notObservable(`${account(received)}, and the ${field} of GET /me may not be that of a user`)
       : serves(step, (body) => {
         const me = successOf(observations, "me")
-        const own = Either.isRight(me) && isJsonObject(me.right.response.json) ? me.right.response.json[field] : undefined
+        const own = Result.isSuccess(me) && isJsonObject(me.success.response.json) ? me.success.response.json[field] : undefined
         return isString(body[field]) && isString(own) && body[field] !== own
           ? contradicted(`${received.request} has the ${field} ${shown(body[field])}, and GET /me ${shown(own)}`)
           : confirmed(account(received))
@@ -354,7 +355,44 @@ const isOtherRefusal = ({ response: { status } }: Received): boolean => status >
 const section = (name: string, rules: ReadonlyArray<readonly [id: string, rule: string, judge: Judge]>): ReadonlyArray<Rule> =>
   rules.map(([id, rule, judge]) => ({ id, section: name, rule, judge }))
 
-const noPost = never("a post can't be deleted again, and only objects that --write names are changed")
+const noUpload = never("an upload can't be deleted again")
+
+/** What each endpoint does and how a run shows it, in the order of the document. */
+const endpoints: ReadonlyArray<readonly [operation: OperationName, does: string, judge: Judge]> = [
+  ["getMe", "returns the account of the key", serves("me", (_, received) => confirmed(account(received)))],
+  ["getUser", "returns the profile of the user", ownProfile("user", "id")],
+  ["getUserByUsername", "returns the profile of the user", ownProfile("username", "username")],
+  ["uploadMedia", "returns an object with mediaId", noUpload],
+  ["createPost", "returns the created post", never("a post can't be deleted again, and only objects that --write names are changed")],
+  ["listPosts", "returns a list of posts", listEndpoint("posts")],
+  ["createComment", "returns the created comment", accepts("comment", sameText("text"))],
+  ["likePost", "is confirmed", accepts("like", (_, received) => confirmed(account(received)))],
+  ["followUser", "is confirmed", accepts("follow", (_, received) => confirmed(account(received)))],
+  [
+    "setStock",
+    "returns the updated product",
+    accepts("stock", ({ stock }, received) =>
+      typeof stock !== "number"
+        ? undefined
+        : received.body === JSON.stringify({ stock })
+        ? confirmed(`${account(received)} with the new stock`)
+        : contradicted(`${account(received)} with stock ${stock} after ${received.body}`))
+  ],
+  ["shipOrder", "returns the updated order", shipOnce],
+  ["listConversations", "returns a list of conversations", listEndpoint("conversations")],
+  ["sendMessage", "returns the created message", accepts("message", sameText("text"))],
+  ["createStory", "creates a story", never("the document does not show its payload")]
+]
+
+/** A rule for each operation of the catalogue. */
+const endpointRules = [
+  ...endpoints,
+  ...names.filter((name) => !endpoints.some(([known]) => known === name))
+    .map((name) => [name, "returns the documented response", never("a run does not send it")] as const)
+].map(([name, does, judge]) => {
+  const { method, path } = operations[name]
+  return [`endpoints.${name}`, `${method} ${path.replace(/:(\w+)/, "{$1}")} ${does}.`, judge] as const
+})
 
 /** Every rule, by section of the document. */
 export const rules: ReadonlyArray<Rule> = [
@@ -380,7 +418,7 @@ export const rules: ReadonlyArray<Rule> = [
       "A shipped order has carrier and trackingNumber (strings).",
       typed("Order", { carrier: isString, trackingNumber: isString })
     ],
-    ["fields.Media", "An upload returns mediaId (string).", never("an upload can't be deleted again")]
+    ["fields.Media", "An upload returns mediaId (string).", noUpload]
   ]),
   ...section("States and transitions", [
     ["states.ship", "The first shipment records carrier and tracking number.", shipOnce],
@@ -393,33 +431,7 @@ export const rules: ReadonlyArray<Rule> = [
     ["states.access", "Suspended or revoked access gets 403 DEVELOPER_ACCESS_REVOKED.", code("DEVELOPER_ACCESS_REVOKED")]
   ]),
   ...section("Endpoints", [
-    ["endpoints.getMe", "GET /me returns the account of the key.", serves("me", (_, received) => confirmed(account(received)))],
-    ["endpoints.getUser", "GET /users/{id} returns the profile of the user.", ownProfile("user", "id")],
-    [
-      "endpoints.getUserByUsername",
-      "GET /users/by-username/{username} returns the profile of the user.",
-      ownProfile("username", "username")
-    ],
-    ["endpoints.uploadMedia", "POST /media returns an object with mediaId.", never("an upload can't be deleted again")],
-    ["endpoints.createPost", "POST /posts returns the created post.", noPost],
-    ["endpoints.listPosts", "GET /me/posts returns a list of posts.", listEndpoint("posts")],
-    ["endpoints.createComment", "POST /posts/{id}/comments returns the created comment.", accepts("comment", sameText("text"))],
-    ["endpoints.likePost", "POST /posts/{id}/like is confirmed.", accepts("like", (_, received) => confirmed(account(received)))],
-    ["endpoints.followUser", "POST /users/{id}/follow is confirmed.", accepts("follow", (_, received) => confirmed(account(received)))],
-    [
-      "endpoints.setStock",
-      "PATCH /store/products/{id}/stock returns the updated product.",
-      accepts("stock", ({ stock }, received) =>
-        typeof stock !== "number"
-          ? undefined
-          : received.body === JSON.stringify({ stock })
-          ? confirmed(`${account(received)} with the new stock`)
-          : contradicted(`${account(received)} with stock ${stock} after ${received.body}`))
-    ],
-    ["endpoints.shipOrder", "POST /store/orders/{id}/ship returns the updated order.", shipOnce],
-    ["endpoints.listConversations", "GET /conversations returns a list of conversations.", listEndpoint("conversations")],
-    ["endpoints.sendMessage", "POST /conversations/{id}/messages returns the created message.", accepts("message", sameText("text"))],
-    ["endpoints.createStory", "POST /stories creates a story.", never("the document does not show its payload")],
+    ...endpointRules,
     [
       "endpoints.invalidJson",
       "A body that is not valid JSON gets 400 INVALID_JSON.",

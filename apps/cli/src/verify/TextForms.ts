@@ -1,5 +1,5 @@
 /** Finds how the service changes a text before it stores it. */
-import { Latitude, storedText } from "@plaza-legacy/sandbox"
+import { Latitude, storedText } from "@plaza/sandbox"
 
 const { textForms } = Latitude
 

@@ -1,5 +1,5 @@
 /** The result of checking a rule, and the checks that several rules share. */
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import {
   describe,
   errorOf,
@@ -45,11 +45,11 @@ export const each = <A>(values: ReadonlyArray<A>, judge: (value: A) => Verdict, 
 
 /** Judges the response of a step. */
 export const on = (step: string, judge: (received: Received, observations: Observations) => Verdict): Judge => (observations) =>
-  Either.match(responseOf(observations, step), { onLeft: notObservable, onRight: (received) => judge(received, observations) })
+  Result.match(responseOf(observations, step), { onFailure: notObservable, onSuccess: (received) => judge(received, observations) })
 
 /** Judges the successful response of a step. */
 export const onSuccess = (step: string, judge: (received: Received, observations: Observations) => Verdict): Judge => (observations) =>
-  Either.match(successOf(observations, step), { onLeft: notObservable, onRight: (received) => judge(received, observations) })
+  Result.match(successOf(observations, step), { onFailure: notObservable, onSuccess: (received) => judge(received, observations) })
 
 /** What happened, for the detail of a verdict. */
 export const account = ({ request, response }: Received): string => `${request} got ${describe(response)}`

@@ -1,16 +1,17 @@
 /** Runs `plaza verify`: sends the requests of the plan, and writes what they show. */
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
-import { Settings } from "@plaza-legacy/client"
-import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import { Explained } from "@plaza/cli-kit/CliError"
 import { Output } from "@plaza/cli-kit/Output"
+import * as Failures from "@plaza/cli-kit/Report"
 import { Streams } from "@plaza/cli-kit/Streams"
 import * as Table from "@plaza/cli-kit/Table"
-import * as Data from "effect/Data"
+import { Settings } from "@plaza/client"
+import { operations } from "@plaza/domain/Operations"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as OutputFile from "../OutputFile.ts"
 import { assumptionsFile } from "./Learnt.ts"
 import { describe, type Observation } from "./Observation.ts"
 import * as Page from "./Page.ts"
@@ -19,16 +20,21 @@ import * as Report from "./Report.ts"
 import * as Run from "./Run.ts"
 
 /** The service contradicts rules. The report is already printed. */
-export class RulesContradicted extends Data.TaggedError("RulesContradicted")<{
-  readonly message: string
+export class RulesContradicted extends Schema.TaggedError<RulesContradicted>()("RulesContradicted", {
+  message: Schema.String,
   /** The ids of the rules. */
-  readonly rules: ReadonlyArray<string>
-}> {}
+  rules: Schema.Array(Schema.String)
+}) {}
 
-/** Paths of files to write. */
-export interface Files {
+/** What to print and write. */
+export interface Options {
+  /** Whether to print every rule, not only the contradicted ones. */
+  readonly all: boolean
+  /** The path of the report as JSON. */
   readonly report: string | undefined
+  /** The path of the report as a page. */
   readonly html: string | undefined
+  /** The path of the assumptions file. */
   readonly assumptions: string | undefined
 }
 
@@ -44,9 +50,9 @@ export const showPlan = (objects: Plan.Objects | undefined) =>
       return yield* output.value({
         intervalMillis: Duration.toMillis(interval),
         maxAttempts: Run.maxAttempts,
-        requests: steps.map(({ body, effect, hasKey = true, id, method, path }) => ({
+        requests: steps.map(({ body, effect, hasKey = true, id, operation, path }) => ({
           id,
-          method,
+          method: operations[operation].method,
           path,
           hasKey,
           body: body ?? null,
@@ -56,8 +62,8 @@ export const showPlan = (objects: Plan.Objects | undefined) =>
     }
     yield* output.table(
       [{ head: "request", overflow: "wrap" }],
-      steps.flatMap(({ body, effect, hasKey = true, method, path }) => [
-        [`${method} ${path}${hasKey ? "" : " (without the key)"}`],
+      steps.flatMap(({ body, effect, hasKey = true, operation, path }) => [
+        [`${operations[operation].method} ${path}${hasKey ? "" : " (without the key)"}`],
         ...(body === undefined ? [] : [[`-> body ${body}`]]),
         ...(effect === undefined ? [] : [[`-> ${effect}`]])
       ])
@@ -71,38 +77,28 @@ export const showPlan = (objects: Plan.Objects | undefined) =>
     )
   })
 
-// A long run must not end with a file that can't be written.
-const checkFiles = (files: Files) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    for (const [option, file] of [["--report", files.report], ["--html", files.html], ["--assumptions-out", files.assumptions]] as const) {
-      if (file !== undefined) {
-        const rejected = (reason: string) => new UsageError({ message: `${option} ${file} can't be written: ${reason}` })
-        const existing = yield* Effect.option(fs.stat(file))
-        if (Option.isNone(existing)) {
-          yield* Effect.mapError(fs.access(path.dirname(path.resolve(file)), { writable: true }),
-            () => rejected("check that its folder exists and is writable"))
-        } else if (existing.value.type === "Directory") {
-          return yield* rejected("it is a folder")
-        } else {
-          yield* Effect.mapError(fs.access(file, { writable: true }), () => rejected("check its permissions"))
-        }
-      }
-    }
-  })
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-const writeFiles = (files: Files, report: Report.Report) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
-    if (files.report !== undefined) yield* fs.writeFileString(files.report, json(report))
-    if (files.html !== undefined) yield* fs.writeFileString(files.html, Page.render(report))
-    if (files.assumptions !== undefined) yield* fs.writeFileString(files.assumptions, json(assumptionsFile(report.learnt)))
-  })
+/** The files of the options, with their flags. */
+const files = ({ assumptions, html, report }: Options): ReadonlyArray<{
+  readonly flag: string
+  readonly path: string
+  readonly content: (report: Report.Report) => string
+}> =>
+  [
+    { flag: "--report", path: report, content: json },
+    { flag: "--html", path: html, content: Page.render },
+    { flag: "--assumptions-out", path: assumptions, content: ({ learnt }: Report.Report) => json(assumptionsFile(learnt)) }
+  ].flatMap(({ path, ...file }) => path === undefined ? [] : [{ ...file, path }])
 
-/** Prints the report: the rules of each section, then what was learnt. */
-export const print = (report: Report.Report) =>
+/** Writes the files. One that can't be written is reported after the others are. */
+const writeFiles = Effect.fnUntraced(function*(report: Report.Report, options: Options) {
+  const [, failures] = yield* Effect.partition(files(options), ({ content, path }) => OutputFile.write(path, content(report)))
+  if (failures[0] !== undefined) return yield* failures[0]
+})
+
+/** Prints the report: the contradicted rules, with `all` every rule, by section; then what was learnt. */
+export const print = (report: Report.Report, { all }: Pick<Options, "all">) =>
   Effect.gen(function*() {
     const output = yield* Output
     if (output.json) return yield* output.value(report)
@@ -113,7 +109,7 @@ export const print = (report: Report.Report) =>
         ...Table.lines(columns, rows, stdout, { head: false }),
         ""
       ].join("\n"))
-    for (const [title, rules] of Report.bySection(report)) {
+    for (const [title, rules] of Report.bySection(all ? report.rules : Report.contradictions(report))) {
       yield* section(title, [{ head: "status", whole: true }, { head: "rule", overflow: "wrap" }],
         rules.flatMap(({ detail, rule, status }) => [
           [Report.words[status], rule],
@@ -123,51 +119,47 @@ export const print = (report: Report.Report) =>
     yield* section("Learnt of the open points", [{ head: "point", whole: true }, { head: "value", overflow: "wrap" }],
       Report.learntEntries(report))
     yield* output.text(`${Report.summary(report)}, by ${count(report.requests, "request")}.`)
+    if (!all) yield* output.note("--all prints every rule.")
   })
 
 const progressLine = (step: number, steps: number, { request, result }: Observation): string => {
   const short = request.length > 80 ? `${request.slice(0, 80)}...` : request
-  return `${step} of ${steps}: ${short}: ${Either.match(result, { onLeft: (reason) => `no response (${reason})`, onRight: describe })}`
+  return `${step} of ${steps}: ${short}: ${Result.match(result, { onFailure: (reason) => `no response (${reason})`, onSuccess: describe })}`
 }
 
 /** Verifies the service, and prints and writes the report. Fails if a rule is contradicted, or if the run stopped before its end. */
-export const run = (objects: Plan.Objects | undefined, files: Files) =>
-  Effect.gen(function*() {
-    yield* checkFiles(files)
-    const output = yield* Output
-    const settings = yield* Settings.Settings
-    const plan = Plan.make(objects)
-    const publish = (outcome: Run.Outcome) => {
-      const report = Report.make(outcome)
-      return Effect.as(Effect.zipRight(print(report), writeFiles(files, report)), report)
-    }
-    const context = yield* Effect.context<FileSystem.FileSystem | Output | Streams>()
-    const outcome = yield* Run.run({
-      settings,
-      plan,
-      // What was seen, and above all what was written, is not lost with Ctrl-C.
-      onInterrupt: (outcome) =>
-        outcome.observations.sent.length === 0
-          ? Effect.void
-          : Effect.provide(
-            Effect.catchAll(publish(outcome), ({ message }) => output.note(`the report was not written: ${message}`)),
-            context
-          ),
-      // With --json standard error has one object, the failure.
-      onProgress: ({ observation, step, steps }) => output.json ? Effect.void : output.note(progressLine(step, steps, observation))
-    })
-    const report = yield* publish(outcome)
-    if (Option.isSome(outcome.stopped)) {
-      return yield* new Explained({
-        cause: outcome.stopped.value,
-        explanation: `The run stopped after ${count(report.requests, "request")}. The report has what it showed until then.`
-      })
-    }
-    const contradicted = Report.contradictions(report).map(({ id }) => id)
-    if (contradicted.length > 0) {
-      return yield* new RulesContradicted({
-        message: `the service contradicts ${count(contradicted.length, "rule")} of ${report.rules.length}: ${contradicted.join(", ")}`,
-        rules: contradicted
-      })
-    }
+export const run = Effect.fnUntraced(function*(objects: Plan.Objects | undefined, options: Options) {
+  yield* Effect.forEach(files(options), ({ flag, path }) => OutputFile.check(flag, path), { discard: true })
+  const output = yield* Output
+  const publish = (outcome: Run.Outcome) => {
+    const report = Report.make(outcome)
+    return Effect.as(Effect.andThen(print(report, options), writeFiles(report, options)), report)
+  }
+  const outcome = yield* Run.run({
+    settings: yield* Settings.Settings,
+    plan: Plan.make(objects),
+    // What was seen, and above all what was written, is not lost with Ctrl-C.
+    onInterrupt: (outcome) =>
+      outcome.observations.sent.length === 0
+        ? Effect.void
+        : publish(outcome).pipe(
+          Effect.catch((error) => output.note(`the report was not written: ${Failures.ofFailure(error).message}`))
+        ),
+    // With --json standard error has one object, the failure.
+    onProgress: ({ observation, step, steps }) => output.json ? Effect.void : output.note(progressLine(step, steps, observation))
   })
+  const report = yield* publish(outcome)
+  if (Option.isSome(outcome.stopped)) {
+    return yield* new Explained({
+      cause: outcome.stopped.value,
+      explanation: `The run stopped after ${count(report.requests, "request")}. The report has what it showed until then.`
+    })
+  }
+  const contradicted = Report.contradictions(report).map(({ id }) => id)
+  if (contradicted.length > 0) {
+    return yield* new RulesContradicted({
+      message: `the service contradicts ${count(contradicted.length, "rule")} of ${report.rules.length}: ${contradicted.join(", ")}`,
+      rules: contradicted
+    })
+  }
+})

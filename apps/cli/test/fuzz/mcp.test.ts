@@ -1,12 +1,13 @@
 /**
  * Lines of an MCP client: a defect, an end of the server before the end of its input, or output that is not JSON-RPC is a mistake.
  */
-import { NodeContext } from "@effect/platform-node"
-import { Plaza } from "@plaza-legacy/client"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import * as Fuzz from "@plaza-legacy/testing/Fuzz"
-import { Output, Streams } from "@plaza/cli-kit"
-import { Effect, Exit, Layer, Logger, Stream } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Plaza } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import * as Fuzz from "@plaza/testing/Fuzz"
+import { Effect, Exit, Layer, References, Stream } from "effect"
 import { expect, it } from "vitest"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as Tools from "../../src/mcp/Tools.ts"
@@ -20,12 +21,12 @@ const seeds = [
   [hello, call(1, "createPost", { text: "hello" }), call(2, "listPosts", { limit: 2 }), request("ping", "ping")],
   [
     hello,
-    call(1, "setStock", { productId: "0042", stock: 3 }),
+    call(1, "setStock", { id: "0042", stock: 3 }),
     JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
   ]
 ].map((lines) => `${lines.join("\n")}\n`)
 
-const tools = Tools.offered(["createPost", "setStock"])
+const tools = Effect.succeed(Tools.offered(["createPost", "setStock"]))
 
 it("gets messages of JSON-RPC, and a response to the last request", () =>
   Fuzz.run({
@@ -39,7 +40,7 @@ it("gets messages of JSON-RPC, and a response to the last request", () =>
         const client = Plaza.layer({ apiKey, baseUrl, allowInsecureHttp: true })
         const at = choice % (bytes.length + 1)
         const input = Stream.make(bytes.subarray(0, at), bytes.subarray(at), Buffer.from(`\n${request("last", "ping")}\n`))
-        const exit = yield* Fuzz.outcome(McpServer.serve(tools, client, input)).pipe(
+        const exit = yield* Fuzz.outcome(McpServer.serve({ tools, confirm: false }, client, input)).pipe(
           Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), streams))
         )
         expect(Exit.isSuccess(exit)).toBe(true)
@@ -47,7 +48,7 @@ it("gets messages of JSON-RPC, and a response to the last request", () =>
         for (const message of messages) expect(message).toMatchObject({ jsonrpc: "2.0" })
         expect(messages).toContainEqual({ jsonrpc: "2.0", id: "last", result: {} })
       }).pipe(
-        Effect.provide([Sandbox.layerHttpClient(), NodeContext.layer]),
-        Effect.provide(Logger.remove(Logger.defaultLogger))
+        Effect.provide([Sandbox.layerHttpClient(), NodeServices.layer]),
+        Effect.provideService(References.CurrentLoggers, new Set())
       )
   }))

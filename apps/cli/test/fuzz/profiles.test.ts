@@ -1,10 +1,9 @@
 /**
  * The file of profiles: a defect, or a key in an error, is a mistake.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import * as Fuzz from "@plaza-legacy/testing/Fuzz"
-import { Effect } from "effect"
+import { NodeFileSystem } from "@effect/platform-node"
+import * as Fuzz from "@plaza/testing/Fuzz"
+import { Effect, FileSystem } from "effect"
 import { expect, it } from "vitest"
 import * as ProfilesFile from "../../src/profiles/ProfilesFile.ts"
 
@@ -22,5 +21,5 @@ it("has profiles, or an error, and neither shows a key", () =>
         yield* files.writeFile(path, bytes, { mode: 0o600 })
         const read = yield* Fuzz.outcome(ProfilesFile.read(path))
         expect(Fuzz.shown(read)).not.toContain(secret)
-      }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+      }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   }))

@@ -6,7 +6,7 @@ import { plaza } from "../support/InProcess.ts"
 
 const env = { XDG_STATE_HOME: "/dev/null/state", PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1", PLAZA_API_KEY: `key_${"0".repeat(40)}` }
 
-it.scoped("a list of writes without a name is refused, and does not offer every write", () =>
+it.effect("a list of writes without a name is refused, and does not offer every write", () =>
   Effect.gen(function*() {
     for (const words of [[""], [","], [",,"], ["", ","], [" "], [" , "]]) {
       for (

@@ -1,11 +1,9 @@
 /** `plaza mcp` as a child process: used by the official client, and by a client that breaks the rules. */
-import { FileSystem, HttpApi } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { PlazaApiWithStories } from "@plaza-legacy/domain"
-import { Delivery } from "@plaza-legacy/domain/Delivery"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Context, Effect, Fiber, Layer, Option, Predicate, Redacted, Schedule } from "effect"
+import { isWrite, names, operations } from "@plaza/domain/Operations"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Fiber, FileSystem, Layer, Predicate, Redacted, Schedule } from "effect"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -14,34 +12,12 @@ import { plaza } from "../support/InProcess.ts"
 import * as Mcp from "../support/Mcp.ts"
 import { run } from "../support/Plaza.ts"
 
-const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
+const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeServices.layer)
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-mcp-" }))
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
-const reads = ["getMe", "getUser", "getUserByUsername", "listPosts", "listConversations"]
-const writes = [
-  "followUser",
-  "uploadMedia",
-  "createPost",
-  "createComment",
-  "likePost",
-  "createStory",
-  "setStock",
-  "shipOrder",
-  "sendMessage"
-]
-
-/** The delivery class of each operation in the contract. */
-const classes = (() => {
-  const found = new Map<string, string>()
-  HttpApi.reflect(PlazaApiWithStories, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, mergedAnnotations }) => {
-      found.set(endpoint.name, Option.getOrElse(Context.getOption(mergedAnnotations, Delivery), () => "none"))
-    }
-  })
-  return found
-})()
+const reads = names.filter((name) => !isWrite(name))
+const writes = names.filter(isWrite)
 
 /** The failure of a call, which is in the text and in `_meta`. */
 const failure = (error: object) => ({
@@ -51,10 +27,10 @@ const failure = (error: object) => ({
 })
 
 layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
-  it.scoped("offers every read and no write by default, and responds with what its schemas promise", () =>
+  it.effect("offers every read and no write by default, and responds with what its schemas promise", () =>
     Effect.gen(function*() {
-      const { call, client } = yield* Mcp.connect([], yield* folder)
-      const { tools } = yield* Effect.promise(() => client.listTools())
+      const { call, listTools } = yield* Mcp.connect([], yield* folder)
+      const tools = yield* listTools
       expect(tools.map(({ name }) => name)).toEqual(reads)
       expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
       expect(JSON.stringify(tools)).not.toMatch(/"\$(?:id|schema|ref)"/)
@@ -78,7 +54,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       )
       expect(yield* call("listPosts", { limit: 101 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "limit" } }))
       expect(yield* call("getUser", { id: 1002 })).toMatchObject(
-        failure({ tag: "InvalidInput", message: "id: Expected string, actual 1002", outcome: "notDone" })
+        failure({ tag: "InvalidInput", message: "id: Expected string", outcome: "notDone" })
       )
       expect(yield* call("getUser", { id: "1002", other: 1 })).toMatchObject(failure({ tag: "InvalidInput", details: { field: "other" } }))
       expect(yield* Effect.flip(call("setStock", { id: "0042", stock: 1 }))).toMatchObject({
@@ -88,17 +64,17 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* Effect.flip(call("nothing"))).toMatchObject({ code: -32602 })
     }))
 
-  it.scoped("--allow-writes adds a tool for each write, with its delivery class", () =>
+  it.effect("--allow-writes adds a tool for each write, with its delivery class", () =>
     Effect.gen(function*() {
       const uploads = yield* folder
       writeFileSync(`${uploads}/mug.png`, "mug")
-      const { call, client } = yield* Mcp.connect(["--allow-writes", "--uploads", uploads], yield* folder, { cwd: "/" })
-      const { tools } = yield* Effect.promise(() => client.listTools())
+      const { call, listTools } = yield* Mcp.connect(["--allow-writes", "--uploads", uploads], yield* folder, { cwd: "/" })
+      const tools = yield* listTools
       expect(tools.map(({ name }) => name)).toEqual([...reads, ...writes])
-      expect([...classes.keys()].toSorted()).toEqual([...reads, ...writes].toSorted())
-      for (const { annotations, description, name } of tools) {
-        expect(description).toContain(`Delivery class ${classes.get(name)}:`)
-        expect(annotations?.idempotentHint).toBe(["Read", "Repeatable"].includes(classes.get(name) ?? ""))
+      for (const name of names) {
+        const { annotations, description } = tools.find((tool) => tool.name === name) ?? {}
+        expect(description).toContain(`Delivery class ${operations[name].delivery}:`)
+        expect(annotations?.idempotentHint).toBe(["Read", "Repeatable"].includes(operations[name].delivery))
       }
 
       const before = yield* state
@@ -110,8 +86,8 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
         structuredContent: { text: "By an agent", mediaIds: [mediaId] }
       })
       expect(yield* call("createComment", { id: post, text: "Lovely" })).toMatchObject({ structuredContent: { text: "Lovely" } })
-      expect(yield* call("likePost", { id: post })).toMatchObject({ structuredContent: { postId: post, liked: true } })
-      expect(yield* call("followUser", { id: "1005" })).toMatchObject({ structuredContent: { userId: "1005", following: true } })
+      expect(yield* call("likePost", { id: post })).toMatchObject({ structuredContent: { id: post, done: true } })
+      expect(yield* call("followUser", { id: "1005" })).toMatchObject({ structuredContent: { id: "1005", done: true } })
       expect(yield* call("createStory", { story: { frames: [1] } })).toMatchObject({ structuredContent: { response: {} } })
       expect(yield* call("setStock", { id: "CAP/RED L", stock: 7 })).toMatchObject({ structuredContent: { id: "CAP/RED L", stock: 7 } })
       const ship = call("shipOrder", { id: order, carrier: "DHL", trackingNumber: "0034" })
@@ -127,10 +103,10 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect((yield* state).media.length).toBe(before.media.length + 1)
     }))
 
-  it.scoped("offers no upload without --uploads, in whatever folder it starts", () =>
+  it.effect("offers no upload without --uploads, in whatever folder it starts", () =>
     Effect.gen(function*() {
-      const { call, client } = yield* Mcp.connect(["--allow-writes"], yield* folder, { cwd: "/" })
-      const { tools } = yield* Effect.promise(() => client.listTools())
+      const { call, listTools } = yield* Mcp.connect(["--allow-writes"], yield* folder, { cwd: "/" })
+      const tools = yield* listTools
       expect(tools.map(({ name }) => name)).toEqual([...reads, ...writes.filter((name) => name !== "uploadMedia")])
       const before = yield* state
       for (const path of ["etc/hostname", "/etc/hostname"]) {
@@ -142,7 +118,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect((yield* state).media).toEqual(before.media)
     }))
 
-  it.scoped("reads a file for uploadMedia only", () =>
+  it.effect("reads a file for uploadMedia only", () =>
     Effect.gen(function*() {
       const uploads = yield* folder
       writeFileSync(`${uploads}/mug.png`, "content of the file")
@@ -157,21 +133,21 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(JSON.stringify(yield* state)).not.toContain("content of the file")
     }))
 
-  it.scoped("notes an --uploads without effect", () =>
+  it.effect("notes an --uploads without effect", () =>
     Effect.gen(function*() {
       for (const argv of [[], ["--allow-writes", "setStock"]]) {
-        const { client, stderr } = yield* Mcp.connect([...argv, "--uploads", yield* folder], yield* folder)
-        const { tools } = yield* Effect.promise(() => client.listTools())
+        const { listTools, stderr } = yield* Mcp.connect([...argv, "--uploads", yield* folder], yield* folder)
+        const tools = yield* listTools
         expect(tools.map(({ name }) => name)).not.toContain("uploadMedia")
         yield* Mcp.until(() => stderr().includes("--uploads has no effect"), "the note")
       }
     }))
 
-  it.scoped("says what is known of a write that fails or is cancelled, and never repeats it when its outcome is unknown", () =>
+  it.effect("says what is known of a write that fails or is cancelled, and never repeats it when its outcome is unknown", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const { call, client, stderr } = yield* Mcp.connect(["--allow-writes", "sendMessage,likePost", "setStock"], yield* folder)
-      const { tools } = yield* Effect.promise(() => client.listTools())
+      const { call, listTools, stderr } = yield* Mcp.connect(["--allow-writes", "sendMessage,likePost", "setStock"], yield* folder)
+      const tools = yield* listTools
       expect(tools.map(({ name }) => name)).toEqual([...reads, "likePost", "setStock", "sendMessage"])
 
       const before = (yield* sandbox.requests).length
@@ -197,7 +173,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       yield* sandbox.addFault({ kind: "delay", when: "before", millis: 60_000, path: "/conversations/*" })
       const controller = new AbortController()
       const sent = (yield* sandbox.requests).length
-      const cancelled = yield* Effect.fork(Effect.flip(call("sendMessage", { id: "conv_301", text: "Cancelled" }, controller.signal)))
+      const cancelled = yield* Effect.forkChild(Effect.flip(call("sendMessage", { id: "conv_301", text: "Cancelled" }, controller.signal)))
       yield* Effect.repeat(sandbox.requests, { until: (requests) => requests.length > sent, schedule: Schedule.spaced("20 millis") })
       controller.abort("no longer needed")
       expect(String(yield* Fiber.join(cancelled))).toContain("no longer needed")
@@ -208,11 +184,11 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(JSON.stringify(lost) + stderr()).not.toContain(Redacted.value(sandbox.apiKey))
     }))
 
-  it.scoped("reports a created story whose response is nested too deeply to be written", () =>
+  it.effect("reports a created story whose response is nested too deeply to be written", () =>
     Effect.gen(function*() {
       const depth = 100_000
       const baseUrl = yield* Effect.acquireRelease(
-        Effect.async<Server>((resume) => {
+        Effect.callback<Server>((resume) => {
           const server = createServer((request, response) =>
             request.resume().on("end", () => response.writeHead(201).end(`{"id":${"[".repeat(depth)}${"]".repeat(depth)}}`))
           )
@@ -226,7 +202,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* call("createStory", { story: {} })).toMatchObject({ structuredContent: { response } })
     }))
 
-  it.scoped("responds to every request of an input that breaks the rules, and ends with it", () =>
+  it.effect("responds to every request of an input that breaks the rules, and ends with it", () =>
     Effect.gen(function*() {
       const server = yield* Mcp.raw([], yield* folder)
       const umlaut = Buffer.from(Mcp.toolCall("Ü-1", "getUserByUsername", { username: "ünknown" }))
@@ -285,7 +261,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(server.stderr()).toBe("")
     }))
 
-  it.scoped("reports the outcome of a write in flight when it is stopped", () =>
+  it.effect("reports the outcome of a write in flight when it is stopped", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.addFault({ kind: "delay", when: "after", millis: 60_000, path: "/conversations/*" })
@@ -299,7 +275,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       yield* sandbox.clearFaults
     }))
 
-  it.scoped("ends when the reader of its output goes, and writes what it could not deliver to standard error", () =>
+  it.effect("ends when the reader of its output goes, and writes what it could not deliver to standard error", () =>
     Effect.gen(function*() {
       const server = yield* Mcp.raw(["--allow-writes", "setStock"], yield* folder)
       server.child.stdin.write(Mcp.handshake)
@@ -310,7 +286,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(server.stderr()).toMatch(/This was not delivered: .*"id":"lost"/)
     }))
 
-  it.scoped("shares the rate limit of the key with other processes", () =>
+  it.effect("shares the rate limit of the key with other processes", () =>
     Effect.gen(function*() {
       const shared = yield* folder
       const env = { PLAZA_RATE_LIMIT: "2", PLAZA_RATE_WINDOW: "10 minutes" }
@@ -324,7 +300,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       }))
     }))
 
-  it.scoped("shares the rate limit of the key with other commands, which don't create the file", () =>
+  it.effect("shares the rate limit of the key with other commands, which don't create the file", () =>
     Effect.gen(function*() {
       const shared = yield* folder
       const file = `${shared}/plaza/rate-limit.sqlite`
@@ -344,7 +320,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* call("getMe")).toMatchObject(failure({ tag: "RateLimitWaitExceeded", outcome: "notDone" }))
     }))
 
-  it.scoped("reports a shared rate limit that can't be opened, as every other command does", () =>
+  it.effect("reports a shared rate limit that can't be opened, as every other command does", () =>
     Effect.gen(function*() {
       const shared = yield* folder
       mkdirSync(`${shared}/plaza/rate-limit.sqlite`, { recursive: true })
@@ -359,7 +335,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect(yield* run(["mcp"], { env })).toMatchObject(unusable)
     }))
 
-  it.scoped("refuses what it can't offer before it starts", () =>
+  it.effect("refuses what it can't offer before it starts", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* plaza(["mcp", "--allow-writes", "deletePost"], {})
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
@@ -379,7 +355,8 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
         stdout: "",
         stderr: "plaza: --uploads /no/such/folder does not exist: name an existing folder\n"
       })
-      expect(yield* plaza(["mcp"], {})).toMatchObject({
+      // After its input, which it reads first.
+      expect(yield* run(["mcp"])).toMatchObject({
         code: 2,
         stdout: "",
         stderr: expect.stringContaining("no base URL is set") as unknown

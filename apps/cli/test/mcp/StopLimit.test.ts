@@ -1,12 +1,15 @@
 /** Calls in flight at the end of the input, in virtual time. */
 import { NodeFileSystem } from "@effect/platform-node"
 import { it } from "@effect/vitest"
-import { Plaza, TestTime } from "@plaza-legacy/client"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Output, Streams } from "@plaza/cli-kit"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Plaza, TestTime } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { expect } from "vitest"
 import * as McpServer from "../../src/mcp/McpServer.ts"
+// Loaded before, because the virtual time passes while a module loads.
+import "../../src/mcp/ToolFailure.ts"
 import * as Tools from "../../src/mcp/Tools.ts"
 import * as Mcp from "../support/Mcp.ts"
 
@@ -17,8 +20,8 @@ const serve = (input: string) =>
     const stderr: Array<string> = []
     const { apiKey, baseUrl } = yield* Sandbox.Sandbox
     const startedAt = yield* Clock.currentTimeMillis
-    yield* McpServer.serve(Tools.offered(["sendMessage", "setStock"]), Plaza.layer({ apiKey, baseUrl }),
-      Stream.make(new TextEncoder().encode(input)))
+    yield* McpServer.serve({ tools: Effect.succeed(Tools.offered(["sendMessage", "setStock"])), confirm: false },
+      Plaza.layer({ apiKey, baseUrl }), Stream.make(new TextEncoder().encode(input)))
       .pipe(Effect.provide(Layer.provideMerge(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout, stderr }))))
     const messages = stdout.map((text): unknown => JSON.parse(text))
     return { messages, stderr, millis: (yield* Clock.currentTimeMillis) - startedAt }

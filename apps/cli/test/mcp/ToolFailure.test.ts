@@ -1,14 +1,14 @@
 /** What a failed tool reports, by the failure and the delivery class. */
-import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { ClientError, Plaza, Store } from "@plaza-legacy/client"
-import { ErrorResponse, ProductId } from "@plaza-legacy/domain"
+import { ClientError, Plaza, Store } from "@plaza/client"
+import * as ErrorResponse from "@plaza/domain/ErrorResponse"
+import { ProductId } from "@plaza/domain/Ids"
 import { Cause, DateTime, Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import * as ToolFailure from "../../src/mcp/ToolFailure.ts"
 import * as Tools from "../../src/mcp/Tools.ts"
-import { writes } from "../../src/mcp/Writes.ts"
 
-const tools = Tools.offered(writes, Option.some({ open: () => Effect.die("no tool is called here") }))
+const tools = Tools.offered(Tools.writes, Option.some({ open: () => Effect.die(new Error("no tool is called here")) }))
 
 const reported = (name: string, cause: Cause.Cause<unknown>) => {
   const tool = tools.find((tool) => tool.name === name)
@@ -35,7 +35,7 @@ const unknown = (likely?: "done") =>
   })
 const unreadable = new ClientError.UnreadableSuccess({ attempts: 1, operation: "any", status: 200, message: "no JSON", body: "<html>" })
 const refused = (attempts: number) => new ClientError.ConnectionFailed({ attempts, reason: "ECONNREFUSED", message: "no connection" })
-const wait = new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(60_000), message: "later" })
+const wait = new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.makeUnsafe(60_000), message: "later" })
 
 describe("a failed tool", () => {
   it.each<readonly [tool: string, failure: unknown, outcome: ToolFailure.Outcome, advice: RegExp]>([

@@ -1,20 +1,23 @@
 /** What every command prints with `--json` is valid by the schema that `plaza schema` prints, and has no other fields. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeFileSystem } from "@effect/platform-node"
 import { it as itAlone, layer } from "@effect/vitest"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Manual } from "@plaza/cli-kit"
-import { Effect, Layer, Redacted } from "effect"
+import * as Manual from "@plaza/cli-kit/Manual"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { expect } from "vitest"
-import { manual } from "../../src/manual.ts"
+import { program } from "../../src/Cli.ts"
+import { outputsOf } from "../../src/commands/Definition.ts"
+import { pages } from "../../src/manual.ts"
 import * as JsonSchema from "../../src/schema/JsonSchema.ts"
 import * as Outputs from "../../src/schema/Outputs.ts"
 import { plaza } from "../support/InProcess.ts"
 import { environment, plazaWith, start, written } from "../support/Plaza.ts"
 import * as Verifying from "../support/Verifying.ts"
 
-const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
+const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeFileSystem.layer)
+
+const outputs = outputsOf(program)
 
 const validator = new AjvJsonSchemaValidator()
 
@@ -24,17 +27,17 @@ const problemsOf = (schema: JsonSchema.JsonSchema, json: unknown): string | unde
 /** Validates the output of a command. Further properties are problems. */
 const validate = (command: string, stdout: string) =>
   Effect.gen(function*() {
-    const output = Outputs.byCommand[command]
-    if (output === undefined) return yield* Effect.dieMessage(`plaza ${command} has no schema`)
-    const schema = JsonSchema.make(yield* output.schema, "strict")
+    const output = outputs.get(command)
+    if (output === undefined) return yield* Effect.die(`plaza ${command} has no schema`)
+    const { lines, schema } = yield* Outputs.get(output, "strict")
     const texts = stdout.split("\n").filter((line) => line !== "")
     expect({ command, stdout, problems: texts.map((text) => problemsOf(schema, JSON.parse(text))) })
       .toEqual({ command, stdout, problems: texts.map(() => undefined) })
-    expect(output.lines ? texts.length > 0 : texts.length === 1).toBe(true)
+    expect(lines ? texts.length > 0 : texts.length === 1).toBe(true)
   })
 
 layer(services, { excludeTestServices: true })("plaza schema", (it) => {
-  it.scoped("describes the output of every command", () =>
+  it.effect("describes the output of every command", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const sandbox = yield* Sandbox.Sandbox
@@ -46,7 +49,7 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       const checked = new Set<string>()
       const state = { XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder }
       const validated = (command: string, stdout: string) =>
-        Effect.zipRight(Effect.sync(() => checked.add(command)), validate(command, stdout))
+        Effect.andThen(Effect.sync(() => checked.add(command)), validate(command, stdout))
       /** Runs a command: its words, then its arguments. */
       const checkWith = (env: Readonly<Record<string, string>>, command: string, ...args: ReadonlyArray<string>) =>
         Effect.flatMap(plaza([...command.split(" "), ...args, "--json", "--quiet"], env), ({ code, stderr, stdout }) => {
@@ -63,6 +66,14 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       yield* validated("auth login", login.stdout)
       // Its texts are part of the bundle.
       yield* validated("skills install", (yield* plazaWith(["skills", "install", "--dir", folder, "--json"])).stdout)
+      const project = `${folder}/project`
+      yield* fs.makeDirectory(`${project}/.cursor`, { recursive: true })
+      for (const flags of [["--dry-run"], []]) {
+        const ended = yield* plazaWith(["agent", "setup", "--json", "--quiet", ...flags], { cwd: project, env: { HOME: folder } })
+        expect({ ...ended, stdout: "" }).toEqual({ code: 0, stdout: "", stderr: "" })
+        yield* validated("agent setup", ended.stdout)
+      }
+      expect(yield* fs.exists(`${project}/.cursor/mcp.json`)).toBe(true)
       yield* checkWith(state, "auth status")
       yield* checkWith(state, "auth list")
       yield* checkWith(state, "auth use", "shop")
@@ -85,14 +96,15 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
         check("posts comment", post, "--text", "Lovely"),
         check("stories create", "--input", story),
         check("stock set", "0042", "7"),
-        Effect.zipRight(check("stock import", stock, "--dry-run"), check("stock import", stock)),
+        Effect.andThen(check("stock import", stock, "--dry-run"), check("stock import", stock)),
         check("orders ship", open[0] ?? "", "--carrier", "DHL", "--tracking-number", "0034"),
-        Effect.zipRight(check("orders import", shipments, "--dry-run"), check("orders import", shipments)),
+        Effect.andThen(check("orders import", shipments, "--dry-run"), check("orders import", shipments)),
         check("chat list"),
         check("chat send", "conv_301", "--text", "Hello"),
         check("api", "GET", "/me"),
         check("schema", "me"),
         check("completions", "bash"),
+        check("version"),
         check("verify", "--plan"),
         check("doctor")
       ], { concurrency: 2 })
@@ -112,9 +124,9 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       const started = yield* start(["sandbox", "start", "--port", "0", "--json", "--quiet"])
       yield* validated("sandbox start", yield* written(started, /\n/))
 
-      const leaves = Manual.allPages(manual.page).flatMap(({ page, path }) => page.commands.length === 0 ? [path.slice(1).join(" ")] : [])
+      const leaves = pages.flatMap((page) => Manual.isRunnable(page) ? [page.path.slice(1).join(" ")] : [])
       expect([...checked, "mcp"].toSorted()).toEqual(leaves.toSorted())
-      expect(Object.keys(Outputs.byCommand).toSorted()).toEqual([...checked].toSorted())
+      expect([...outputs.keys()].toSorted()).toEqual([...checked].toSorted())
     }))
 
   it.effect("describes every failure, and names the commands that it can describe", () =>
@@ -122,7 +134,7 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       const connected = yield* environment
       const failures = yield* Effect.all([
         plaza(["users", "get", "nobody", "--json"], connected),
-        plaza(["posts", "--json"], connected),
+        plaza(["posts", "nothing", "--json"], connected),
         plaza(["me", "--json"], {}),
         plaza(["schema", "posts", "--json"], connected)
       ])

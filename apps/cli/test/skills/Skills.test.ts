@@ -1,10 +1,9 @@
 /** `plaza skills install`, and every command line of the skill for the command, run as it is. The client's skill is tested in `examples`. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { ExitCode } from "@plaza/cli-kit"
-import { Effect, Layer } from "effect"
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
@@ -17,10 +16,10 @@ const lines = [...sourceOf("plaza").matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(
 
 const words = (line: string): ReadonlyArray<string> => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? "")
 
-const services = Layer.merge(Sandbox.layerServer(), NodeContext.layer)
+const services = Layer.merge(Sandbox.layerServer(), NodeServices.layer)
 
 layer(services, { excludeTestServices: true })("plaza skills", (it) => {
-  it.scoped("every command line of the skill succeeds", () =>
+  it.effect("every command line of the skill succeeds", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-skill-" })
@@ -37,7 +36,7 @@ layer(services, { excludeTestServices: true })("plaza skills", (it) => {
       expect(failed.flat()).toEqual([])
     }))
 
-  it.scoped("install writes every skill, and replaces other content only with --force", () =>
+  it.effect("install writes every skill, and replaces other content only with --force", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-skill-" })

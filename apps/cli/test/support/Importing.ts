@@ -1,11 +1,14 @@
 /** An in-process import with a sandbox, a client, a journal folder and recorded output. */
-import { FileSystem, HttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
-import { Plaza, Settings } from "@plaza-legacy/client"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Output, Progress, Streams } from "@plaza/cli-kit"
-import { Cause, ConfigProvider, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Progress from "@plaza/cli-kit/Progress"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Plaza, Settings } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Cause, ConfigProvider, Effect, Exit, FileSystem, Layer, Option, type Redacted, Schema, Struct } from "effect"
+import { HttpClient } from "effect/http"
 import * as Import from "../../src/import/Import.ts"
+import { kinds } from "../../src/import/ImportRow.ts"
 
 type ImportOptions = Partial<Omit<Import.Options, "file" | "kind">>
 
@@ -34,13 +37,13 @@ const defaults: Omit<Import.Options, "file" | "kind"> = {
 
 /** The services of a new client for the sandbox. */
 const client = ({ apiKey, through, ...more }: As) =>
-  Layer.unwrapEffect(Effect.gen(function*() {
+  Layer.unwrap(Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const http = yield* HttpClient.HttpClient
     const options = { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey, ...more }
     return Layer.merge(
       Layer.provide(Plaza.layer(options), Layer.succeed(HttpClient.HttpClient, through?.(http) ?? http)),
-      Layer.effect(Settings.Settings, Settings.fromOptions(options))
+      Layer.effect(Settings.Settings, Effect.fromResult(Settings.fromOptions(options)))
     )
   }))
 
@@ -56,15 +59,15 @@ export const run = (
   state: string,
   kind: "stock" | "orders",
   file: string,
-  importOptions: ImportOptions & As & { readonly json?: boolean } = {}
+  importOptions: ImportOptions & As & { readonly json?: boolean; readonly env?: Readonly<Record<string, string>> } = {}
 ) =>
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const { json = true, ...options } = importOptions
+    const { env = { XDG_STATE_HOME: state }, json = true, ...options } = importOptions
     const work = Effect.provide(
-      Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }),
-      client(Struct.pick(importOptions, "apiKey", "rateLimit", "rateWindow", "through"))
+      Import.run({ ...defaults, ...options, file, kind: kinds[kind] }),
+      client(Struct.pick(importOptions, ["apiKey", "rateLimit", "rateWindow", "through"]))
     )
     const output = Layer.provideMerge(
       Layer.merge(Output.layer({ json, quiet: false }), Progress.layerSilent),
@@ -73,7 +76,7 @@ export const run = (
     const exit = yield* Effect.exit(work.pipe(
       Effect.scoped,
       Effect.provide(output),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["XDG_STATE_HOME", state]])))
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     ))
     return { exit, stdout: stdout.join(""), stderr: stderr.join("") } satisfies Ended
   })
@@ -84,7 +87,7 @@ export const failureOf = ({ exit }: Ended): unknown => Exit.isFailure(exit) ? Ca
 /** The JSON result that an import printed. */
 export const summaryOf = ({ stdout }: Ended): unknown => stdout === "" ? undefined : JSON.parse(stdout)
 
-const Line = Schema.parseJson(Schema.Struct({ id: Schema.String, is: Schema.String }))
+const Line = Schema.fromJsonString(Schema.Struct({ id: Schema.String, is: Schema.String }))
 
 /** The rows that the journals confirm. Ignores truncated lines. */
 export const confirmedIn = (state: string) =>
@@ -93,10 +96,8 @@ export const confirmedIn = (state: string) =>
     const names = (yield* fs.exists(state)) ? yield* fs.readDirectory(state, { recursive: true }) : []
     const journals = names.filter((name) => name.startsWith("plaza/imports/") && name.endsWith(".ndjson"))
     const texts = yield* Effect.forEach(journals, (name) => fs.readFileString(`${state}/${name}`))
-    const words = yield* Effect.forEach(texts.join("\n").split("\n"), (line) => Effect.option(Schema.decode(Line)(line)))
-    return words.flatMap((word) =>
-      word._tag === "Some" && (word.value.is === "sent" || word.value.is === "unverified") ? [word.value.id] : []
-    )
+    const entries = texts.join("\n").split("\n").map((line) => Option.getOrUndefined(Schema.decodeUnknownOption(Line)(line)))
+    return entries.flatMap((entry) => entry !== undefined && (entry.is === "sent" || entry.is === "unverified") ? [entry.id] : [])
   })
 
 export const inProcess = (options: Sandbox.Options = {}) => Layer.merge(Sandbox.layerHttpClient(options), NodeFileSystem.layer)

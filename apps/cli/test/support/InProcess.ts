@@ -1,5 +1,7 @@
 /** Runs commands in this process, for tests that run many. */
-import { Program, Streams } from "@plaza/cli-kit"
+import { has } from "@plaza/cli-kit/CommandLine"
+import * as Program from "@plaza/cli-kit/Program"
+import * as Streams from "@plaza/cli-kit/Streams"
 import { ConfigProvider, Effect } from "effect"
 import { run } from "../../src/Cli.ts"
 import { noProfiles } from "./Plaza.ts"
@@ -9,11 +11,12 @@ export const plaza = (argv: ReadonlyArray<string>, env: Readonly<Record<string, 
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const options = { name: "plaza", json: argv.includes("--json"), signal: () => "SIGINT" as const }
+    const options = { name: "plaza", json: has(argv, "json", "j"), signal: () => "SIGINT" as const }
     const code = yield* Program.exitCodeOf(run(argv), options).pipe(
       Effect.provide(Streams.layerTest({ stdout, stderr })),
-      Effect.withConfigProvider(
-        ConfigProvider.fromMap(new Map(Object.entries({ XDG_CONFIG_HOME: noProfiles, ...env })), { pathDelim: "_" })
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromEnv({ env: { XDG_CONFIG_HOME: noProfiles, ...env } })
       )
     )
     return { code, stdout: stdout.join(""), stderr: stderr.join("") }

@@ -1,8 +1,10 @@
-/** Runs `plaza mcp` as a child process: with the official client, or with raw lines. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { McpError } from "@modelcontextprotocol/sdk/types.js"
-import { Sandbox } from "@plaza-legacy/sandbox"
+/** Runs `plaza mcp` as a child process: with the official clients, or with raw lines. */
+import { Client as ClientOf2026, ProtocolError } from "@modelcontextprotocol/client"
+import { StdioClientTransport as TransportOf2026 } from "@modelcontextprotocol/client/stdio"
+import { Client as ClientOf2025 } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport as TransportOf2025 } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { ElicitRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
+import { Sandbox } from "@plaza/sandbox"
 import { Data, Effect, Redacted, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import { dist, noProfiles } from "./Plaza.ts"
@@ -24,46 +26,103 @@ const environment = (state: string, env: Environment) =>
     ...env
   }))
 
+/** The official clients: the first version, and the second one in each of its ways to agree on a protocol. */
+export const clients = ["v1", "v2 legacy", "v2 auto", "v2 pinned"] as const
+
+export type ClientKind = (typeof clients)[number]
+
+/** What a person does with a question. */
+export interface Answer {
+  readonly action: "accept" | "decline" | "cancel"
+  readonly content?: Record<string, boolean>
+}
+
+const modes = { "v2 legacy": "legacy", "v2 auto": "auto", "v2 pinned": { pin: "2026-07-28" } } as const
+
+interface Options {
+  readonly cwd?: string
+  readonly env?: Environment
+  readonly client?: ClientKind
+  /** Answers a question. Without it, the client can't ask. */
+  readonly answer?: (question: string) => Answer
+}
+
+interface ListedTool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly annotations?: { readonly readOnlyHint?: boolean | undefined; readonly idempotentHint?: boolean | undefined } | undefined
+}
+
+const open = (kind: ClientKind, answer: Options["answer"]) => {
+  const info = { name: "test", version: "1" }
+  const capabilities = answer === undefined ? {} : { elicitation: { form: {} } }
+  if (kind === "v1") {
+    const client = new ClientOf2025(info, { capabilities })
+    if (answer !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({ ...answer(params.message) }))
+    return {
+      connect: (server: ConstructorParameters<typeof TransportOf2025>[0]) => {
+        const transport = new TransportOf2025(server)
+        return { stderr: transport.stderr, connected: client.connect(transport) }
+      },
+      call: (name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<Record<string, unknown>> =>
+        client.callTool({ name, arguments: args }, undefined, signal === undefined ? {} : { signal }),
+      listTools: async (): Promise<ReadonlyArray<ListedTool>> => (await client.listTools()).tools,
+      client
+    }
+  }
+  const client = new ClientOf2026(info, { capabilities, versionNegotiation: { mode: modes[kind] } })
+  if (answer !== undefined) client.setRequestHandler("elicitation/create", ({ params }) => ({ ...answer(params.message) }))
+  return {
+    connect: (server: ConstructorParameters<typeof TransportOf2026>[0]) => {
+      const transport = new TransportOf2026(server)
+      return { stderr: transport.stderr, connected: client.connect(transport) }
+    },
+    call: async (name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<Record<string, unknown>> => ({
+      ...await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal })
+    }),
+    listTools: async (): Promise<ReadonlyArray<ListedTool>> => (await client.listTools()).tools,
+    client
+  }
+}
+
 /** An official client that is connected to `plaza mcp` with these arguments. */
-export const connect = (
-  argv: ReadonlyArray<string>,
-  state: string,
-  { cwd, env = {} }: { readonly cwd?: string; readonly env?: Environment } = {}
-) =>
+export const connect = (argv: ReadonlyArray<string>, state: string, { answer, client: kind = "v1", cwd, env = {} }: Options = {}) =>
   Effect.gen(function*() {
-    const transport = new StdioClientTransport({
+    const server = {
       command: process.execPath,
       args: [program, "mcp", ...argv],
       env: yield* environment(state, env),
-      stderr: "pipe",
+      stderr: "pipe" as const,
       ...(cwd === undefined ? {} : { cwd })
-    })
+    }
+    const opened = open(kind, answer)
     let stderr = ""
-    transport.stderr?.on("data", (text: Buffer) => {
-      stderr += text.toString()
-    })
-    const client = yield* Effect.acquireRelease(
+    yield* Effect.acquireRelease(
       Effect.promise(async () => {
-        const client = new Client({ name: "test", version: "1" })
-        await client.connect(transport)
-        return client
+        const started = opened.connect(server)
+        started.stderr?.on("data", (text: Buffer) => {
+          stderr += text.toString()
+        })
+        await started.connected
       }),
-      (client) => Effect.promise(() => client.close())
+      () => Effect.promise(() => opened.client.close())
     )
     const call = (name: string, args: Record<string, unknown> = {}, signal?: AbortSignal) =>
       Effect.tryPromise({
-        try: () => client.callTool({ name, arguments: args }, undefined, signal === undefined ? {} : { signal }),
-        catch: (error) => new CallFailed({ code: error instanceof McpError ? error.code : null, message: String(error) })
+        try: () => opened.call(name, args, signal),
+        catch: (error) =>
+          new CallFailed({ code: error instanceof McpError || error instanceof ProtocolError ? error.code : null, message: String(error) })
       })
-    return { client, call, stderr: () => stderr }
+    const listTools = Effect.promise(opened.listTools)
+    return { client: opened.client, listTools, call, stderr: () => stderr }
   })
 
 /** Waits for a condition, for 20 seconds at most. */
 export const until = (condition: () => boolean, description: string) =>
   Effect.sync(condition).pipe(
-    Effect.filterOrFail((holds) => holds, () => description),
-    Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(1_000))),
-    Effect.orDieWith((missing) => new Error(`did not happen: ${missing}`)),
+    Effect.filterOrFail((holds) => holds, () => new Error(`did not happen: ${description}`)),
+    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 1_000 }),
+    Effect.orDie,
     Effect.asVoid
   )
 
@@ -100,7 +159,7 @@ export const raw = (argv: ReadonlyArray<string>, state: string) =>
       stderr += text
     })
     child.stdin.on("error", () => {})
-    child.once("exit", (status, signal) => {
+    child.once("close", (status, signal) => {
       code = status ?? signal ?? "unknown"
     })
     return {
@@ -108,6 +167,6 @@ export const raw = (argv: ReadonlyArray<string>, state: string) =>
       /** Every complete line as JSON. */
       messages: (): ReadonlyArray<unknown> => stdout.split("\n").slice(0, -1).map((line): unknown => JSON.parse(line)),
       stderr: () => stderr,
-      ended: Effect.as(until(() => code !== undefined, "the end of plaza mcp"), undefined).pipe(Effect.map(() => code))
+      ended: Effect.map(until(() => code !== undefined, "the end of plaza mcp"), () => code)
     }
   })

@@ -1,5 +1,5 @@
 /** Runs the built program as a child process with an empty environment except PATH, and without profiles. */
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Data, Effect, Redacted } from "effect"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -9,6 +9,9 @@ export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
 
 /** A folder that does not exist, so that the tests never read the profiles of the user who runs them. */
 export const noProfiles = `${dist}/../no-such-folder`
+
+/** Where Node keeps the compiled program, so that no test finds it in its own folders. */
+export const compileCache = `${dist}/../node_modules/.cache`
 
 export interface Finished {
   /** The status, or the signal that ended it. */
@@ -36,7 +39,7 @@ export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
         ? Effect.sync((): ChildProcessWithoutNullStreams => {
           const child = spawn(process.execPath, [program, ...argv], {
             cwd: options.cwd,
-            env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, ...options.env }
+            env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, XDG_CACHE_HOME: compileCache, ...options.env }
           })
           // A program that ends without reading its input is fine.
           child.stdin.on("error", () => {})
@@ -50,7 +53,7 @@ export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
 
 /** Everything that a started program writes, and how it ends. */
 export const finished = (child: ChildProcessWithoutNullStreams): Effect.Effect<Finished> =>
-  Effect.async((resume) => {
+  Effect.callback((resume) => {
     let stdout = ""
     let stderr = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -64,7 +67,7 @@ export const finished = (child: ChildProcessWithoutNullStreams): Effect.Effect<F
 
 /** Waits until a started program has written something that matches. */
 export const written = (child: ChildProcessWithoutNullStreams, pattern: RegExp): Effect.Effect<string> =>
-  Effect.async((resume) => {
+  Effect.callback((resume) => {
     let stdout = ""
     const read = (text: string) => {
       stdout += text
@@ -93,8 +96,6 @@ export const plazaWith = (argv: ReadonlyArray<string>, options: Options = {}) =>
     const env = yield* environment
     const result = yield* run(argv, { ...options, env: { ...env, ...options.env } })
     if (`${result.stdout}${result.stderr}`.includes(env.PLAZA_API_KEY))
-      return yield* Effect.dieMessage(
-        "the key is in what the program said"
-      )
+      return yield* Effect.die(new Error("the key is in what the program said"))
     return result
   })

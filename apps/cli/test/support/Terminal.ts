@@ -122,13 +122,13 @@ export const open = (argv: ReadonlyArray<string>, options: Options = {}): Effect
     )
     const shows = (pattern: RegExp): Effect.Effect<string> =>
       Effect.raceFirst(
-        Stream.runHead(Stream.filter(screens.changes, (screen) => pattern.test(screen))),
-        Effect.map(Deferred.await(ended), ({ screen }) => Option.liftPredicate(screen, (screen) => pattern.test(screen)))
+        Stream.runHead(Stream.filter(SubscriptionRef.changes(screens), (screen) => pattern.test(screen))),
+        Effect.map(Deferred.await(ended), ({ screen }) => pattern.test(screen) ? Option.some(screen) : Option.none())
       ).pipe(
         Effect.flatMap(Option.match({
           onNone: () =>
             Effect.flatMap(Deferred.await(ended), ({ screen }) =>
-              Effect.dieMessage(`the program ended before the screen had ${pattern}:\n${screen}`)),
+              Effect.die(new Error(`the program ended before the screen had ${pattern}:\n${screen}`))),
           onSome: Effect.succeed
         }))
       )

@@ -5,13 +5,13 @@ import { expect } from "vitest"
 
 const folder = fileURLToPath(new URL("../transcripts", import.meta.url))
 
-/** The sandbox's things are as old as its seed tells, and so their moments move with the clock. */
+/** The sandbox creates its data at times relative to the clock. */
 const moment = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/g
 
-/** What else differs from run to run, by what it is called in a transcript. */
+/** Texts that differ between runs, by their name in a transcript. */
 export type Differing = Readonly<Record<string, string | RegExp>>
 
-/** A session as it is written down: what was typed, what was on the screen in the end, and the status. */
+/** A session as a transcript: the command line, the final screen and the status. */
 export const written = (
   { code, columns, screen, typed }: {
     readonly typed: string
@@ -26,7 +26,7 @@ export const written = (
     `$ ${typed}    # in ${columns} columns\n${screen.replace(moment, "YYYY-MM-DDThh:mm:ssZ")}# status ${code}\n`
   )
 
-/** Compares sessions with those that are written down under a name. */
+/** Compares sessions with the transcript of a name. */
 export const compare = (name: string, ...sessions: ReadonlyArray<string>): void => {
   const path = `${folder}/${name}.txt`
   const text = sessions.join("\n")

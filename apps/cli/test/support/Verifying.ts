@@ -1,8 +1,9 @@
 /** Runs `plaza verify` against a sandbox in process, in virtual time. */
-import type { HttpClient } from "@effect/platform"
-import { Settings, TestTime } from "@plaza-legacy/client"
-import { Latitude, Sandbox } from "@plaza-legacy/sandbox"
-import { DateTime, Effect, Option, type Redacted, TestClock } from "effect"
+import { Settings, TestTime } from "@plaza/client"
+import { Latitude, Sandbox } from "@plaza/sandbox"
+import { DateTime, Effect, Option, type Redacted } from "effect"
+import type { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
 import type { Observation } from "../../src/verify/Observation.ts"
 import * as Plan from "../../src/verify/Plan.ts"
 import * as Report from "../../src/verify/Report.ts"
@@ -18,7 +19,7 @@ export const objects: Plan.Objects = {
   stock: 5
 }
 
-export const settings = (apiKey: Redacted.Redacted, baseUrl: string) => Settings.fromOptions({ apiKey, baseUrl })
+export const settings = (apiKey: Redacted.Redacted, baseUrl: string) => Effect.fromResult(Settings.fromOptions({ apiKey, baseUrl }))
 
 export interface Verified {
   readonly outcome: Run.Outcome
@@ -54,7 +55,7 @@ export const addPosts = (count: number) =>
     const { createPost } = yield* Sandbox.Sandbox
     yield* Effect.forEach(
       Array.from({ length: count }, (_, index) => index),
-      (index) => createPost({ text: `Caf\u00e9 / post ${index}`, createdAt: DateTime.unsafeMake(1_700_000_000_000 + index * 61_237) }),
+      (index) => createPost({ text: `Caf\u00e9 / post ${index}`, createdAt: DateTime.makeUnsafe(1_700_000_000_000 + index * 61_237) }),
       { discard: true }
     )
   })

@@ -1,7 +1,7 @@
 /** A service that breaks one rule: the sandbox behind an HTTP client that changes some responses. */
-import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 
 export interface Reply {
   readonly status: number

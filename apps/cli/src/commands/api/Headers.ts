@@ -1,8 +1,8 @@
 /** Parses `--header "Name: value"`, and rejects the headers that the client sets itself. */
 import { UsageError } from "@plaza/cli-kit/CliError"
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 
-const invalid = (message: string) => Either.left(new UsageError({ message }))
+const invalid = (message: string) => Result.fail(new UsageError({ message }))
 
 // The key has its own settings, and the HTTP client derives length and framing.
 const reserved = [
@@ -20,7 +20,7 @@ const reserved = [
   "trailer"
 ]
 
-const header = (written: string): Either.Either<readonly [name: string, value: string], UsageError> => {
+const header = (written: string): Result.Result<readonly [name: string, value: string], UsageError> => {
   const colon = written.indexOf(":")
   const name = written.slice(0, Math.max(colon, 0)).trim().toLowerCase()
   // The message doesn't repeat an invalid header: it may be a key.
@@ -34,16 +34,16 @@ const header = (written: string): Either.Either<readonly [name: string, value: s
   }
   const value = written.slice(colon + 1).trim()
   return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)
-    ? Either.right([name, value])
+    ? Result.succeed([name, value])
     : invalid(`the value of --header ${name} is invalid: remove line breaks and control characters`)
 }
 
 /** Parses headers, with lower-case names. Fails if a name is given twice. */
-export const parse = (written: ReadonlyArray<string>): Either.Either<Readonly<Record<string, string>>, UsageError> =>
-  Either.flatMap(Either.all(written.map(header)), (headers) => {
+export const parse = (written: ReadonlyArray<string>): Result.Result<Readonly<Record<string, string>>, UsageError> =>
+  Result.flatMap(Result.all(written.map(header)), (headers) => {
     const names = headers.map(([name]) => name)
     const duplicate = names.find((name, index) => names.indexOf(name) !== index)
     return duplicate === undefined
-      ? Either.right(Object.fromEntries(headers))
+      ? Result.succeed(Object.fromEntries(headers))
       : invalid(`--header ${duplicate} is given twice: remove one of them`)
   })

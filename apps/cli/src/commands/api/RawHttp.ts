@@ -1,10 +1,10 @@
 /** Changes to the HTTP client for `plaza api`: extra headers, a raw body, and access to the head of the response. */
-import type * as Headers from "@effect/platform/Headers"
-import * as HttpBody from "@effect/platform/HttpBody"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import { Redaction } from "@plaza-legacy/client"
-import type * as Effect from "effect/Effect"
+import { Redaction } from "@plaza/client"
+import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { Transform } from "../../profiles/Connection.ts"
 
 /** The status and headers of a response. */
@@ -17,8 +17,8 @@ export interface Options {
   /** They override those of the client. */
   readonly headers: Readonly<Record<string, string>>
   /** The body, sent unchanged (default content type: application/json). */
-  readonly body: string | undefined
-  readonly onResponse: (head: ResponseHead) => Effect.Effect<void>
+  readonly body: Uint8Array | undefined
+  readonly onResponse: (head: ResponseHead) => void
 }
 
 // A proxy that echoes the request may echo the key with it.
@@ -29,8 +29,8 @@ const withoutKey = (headers: Headers.Headers, request: HttpClientRequest.HttpCli
 export const transform = ({ body, headers, onResponse }: Options): Transform => (client) =>
   client.pipe(
     HttpClient.mapRequest((request) => {
-      const withBody = body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.text(body, "application/json"))
+      const withBody = body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.uint8Array(body, "application/json"))
       return HttpClientRequest.setHeaders(withBody, headers)
     }),
-    HttpClient.tap((response) => onResponse({ status: response.status, headers: withoutKey(response.headers, response.request) }))
+    HttpClient.tap(({ headers, request, status }) => Effect.sync(() => onResponse({ status, headers: withoutKey(headers, request) })))
   )

@@ -1,15 +1,21 @@
 /** Uploads several files with one progress bar. Checks all of them before the first byte is sent. */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
-import { type FailureOf, FailureScope, Media } from "@plaza-legacy/client"
-import type { MediaId } from "@plaza-legacy/domain/Ids"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import { type Bar, Progress } from "@plaza/cli-kit/Progress"
+import { FailureScope, Media } from "@plaza/client"
+import type { MediaId } from "@plaza/domain/Ids"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
+import * as Path from "node:path"
+import * as InputFile from "../../InputFile.ts"
 
 export interface Uploaded {
   readonly file: string
@@ -18,7 +24,7 @@ export interface Uploaded {
 
 interface Failed {
   readonly file: string
-  readonly failure: FailureOf<"uploadMedia"> | PlatformError
+  readonly failure: Media.UploadFileFailure
 }
 
 export interface Uploads {
@@ -31,73 +37,65 @@ export interface Uploads {
   readonly bar: Bar
 }
 
-interface Sized {
+/** A file that can be uploaded. */
+interface Source {
+  /** As the user names it. */
   readonly file: string
+  /** Where its content is. */
+  readonly path: string
   readonly bytes: number
 }
 
-const messageOf = (file: string, error: PlatformError): string =>
-  error._tag === "SystemError" && error.reason === "NotFound"
-    ? `${file} does not exist: check the path`
-    : error._tag === "SystemError" && error.reason === "PermissionDenied"
-    ? `permission denied for ${file}: check its owner and mode`
-    : `${file} can't be read: ${error.message}`
+/** A copy of a pipe with its name, until the scope closes. It can be checked before it is sent, and sent again after a fault. */
+const copyOf = (pipe: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const copy = Path.join(yield* fs.makeTempDirectoryScoped({ prefix: "plaza-upload-" }), Path.basename(pipe))
+    yield* Stream.run(InputFile.bytes(pipe), Sink.mapError(fs.sink(copy), FileProblem.at(copy)))
+    return copy
+  })
 
-const inspect = (file: string): Effect.Effect<Sized, string, FileSystem.FileSystem> =>
-  file === "" ?
-    Effect.fail("the path of a file is empty: name a file") :
-    Effect.flatMap(FileSystem.FileSystem, (fs) =>
-      Effect.zipLeft(fs.stat(file), fs.access(file, { readable: true })).pipe(
-        Effect.mapError((error) => messageOf(file, error)),
-        Effect.flatMap(({ size, type }) =>
-          type !== "File"
-            ? Effect.fail(`${file} is ${type === "Directory" ? "a folder" : "not a regular file"}: only files can be uploaded`)
-            : size === FileSystem.Size(0)
-            ? Effect.fail(`${file} is empty`)
-            : Effect.succeed({ file, bytes: Number(size) })
-        )
-      ))
+const check = (file: string): Effect.Effect<Source, string, FileSystem.FileSystem | Scope.Scope> =>
+  Effect.gen(function*() {
+    if (file === "") return yield* Effect.fail("the path of a file is empty: name a file")
+    const fs = yield* FileSystem.FileSystem
+    const kind = yield* InputFile.kindOf(file)
+    if (kind === "folder" || kind === "device") {
+      return yield* Effect.fail(`${file} is ${kind === "folder" ? "a folder" : "not a regular file"}: only files can be uploaded`)
+    }
+    const path = kind === "pipe" ? yield* copyOf(file) : file
+    const bytes = Number((yield* fs.stat(path)).size)
+    return bytes === 0 ? yield* Effect.fail(`${file} is empty`) : { file, path, bytes }
+  }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(FileProblem.describe(error))))
 
-/** The sizes of the files. Reports all invalid files at once. */
-const sizes = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, UsageError, FileSystem.FileSystem> =>
-  Effect.validateAll(files, inspect).pipe(
-    Effect.mapError(([first, ...others]) =>
-      new UsageError({ message: others.length === 0 ? first : `nothing was uploaded: ${[first, ...others].join("; ")}` })
-    )
-  )
+/** The files with their sizes. Reports all invalid files at once. */
+const checkAll = (files: ReadonlyArray<string>) =>
+  Effect.mapError(Effect.validate(files, check), ([first, ...others]) =>
+    new UsageError({ message: others.length === 0 ? first : `nothing was uploaded: ${[first, ...others].join("; ")}` }))
 
 // Errors of the key, the account or the rate limit concern every file.
 const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [4, 6].includes(ExitCode.of(failure))
-
-const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
-
-/** The consequence, followed by the files that are uploaded. */
-export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string, isDoubtful = false): string =>
-  `${consequence} ${
-    uploaded.length > 0
-      ? `Use --media-id with the files that are uploaded: ${listed(uploaded)}.`
-      : isDoubtful
-      ? ""
-      : "No file is uploaded."
-  }`
-    .trim()
 
 /** Whether the service may have stored the file. */
 const isDoubtful = ({ failure }: Failed): boolean => FailureScope.mayHaveHappened(failure)
 
 const outcomeOf = (failed: Failed): string => isDoubtful(failed) ? "may have been uploaded all the same" : "was not uploaded"
 
+const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
+
+/** The consequence, followed by the files that are uploaded. */
+export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string, isDoubtful = false): string => {
+  const rest = uploaded.length > 0
+    ? `Use --media-id with the files that are uploaded: ${listed(uploaded)}.`
+    : isDoubtful
+    ? ""
+    : "No file is uploaded."
+  return `${consequence} ${rest}`.trim()
+}
+
 /** Adds the consequence and the uploaded files to a failure. */
-export const explain = (
-  cause: unknown,
-  uploaded: ReadonlyArray<Uploaded>,
-  consequence: string
-): Explained =>
-  new Explained({
-    cause,
-    details: { uploaded },
-    explanation: summary(uploaded, consequence)
-  })
+export const explain = (cause: unknown, uploaded: ReadonlyArray<Uploaded>, consequence: string): Explained =>
+  new Explained({ cause, details: { uploaded }, explanation: summary(uploaded, consequence) })
 
 // Uploads are limited by the network. More of them would only share it.
 const concurrency = 3
@@ -108,69 +106,63 @@ export const make = (
 ): Effect.Effect<Uploads, UsageError, FileSystem.FileSystem | Media | Progress | Scope.Scope> =>
   Effect.gen(function*() {
     const media = yield* Media
-    const sized = yield* sizes(files)
+    const sources = yield* checkAll(files)
     const progress = yield* Progress
-    const total = sized.reduce((sum, { bytes }) => sum + bytes, 0)
     const bar = yield* progress.bar({
-      label: sized.length === 1 ? "Uploading a file" : `Uploading ${sized.length} files`,
-      total,
+      label: sources.length === 1 ? "Uploading a file" : `Uploading ${sources.length} files`,
+      total: sources.reduce((sum, { bytes }) => sum + bytes, 0),
       unit: "bytes"
     })
-    const sent = sized.map(() => 0)
-    const results: Array<Uploaded | Failed | undefined> = sized.map(() => undefined)
-    const isUploaded = (one: Uploaded | Failed | undefined): one is Uploaded => one !== undefined && "mediaId" in one
-    const isFailed = (one: Uploaded | Failed | undefined): one is Failed => one !== undefined && "failure" in one
+    const sent = sources.map(() => 0)
+    const results: Array<Result.Result<Uploaded, Failed> | undefined> = sources.map(() => undefined)
+    const uploaded = () => Arr.getSuccesses(results.filter(Predicate.isNotUndefined))
+    const failures = () => Arr.getFailures(results.filter(Predicate.isNotUndefined))
 
-    const upload = ({ file }: Sized, index: number): Effect.Effect<Option.Option<Uploaded>, never, FileSystem.FileSystem> =>
-      Effect.suspend(() => {
-        // Checked before each upload: uploads in flight finish.
-        if (results.some((one) => isFailed(one) && concernsAll(one))) return Effect.succeedNone
-        const onProgress = (bytes: number) =>
-          Effect.suspend(() => {
-            sent[index] = bytes
-            return bar.set(sent.reduce((sum, one) => sum + one, 0))
-          })
-        return Effect.match(media.uploadFile(file, { onProgress }), {
-          onFailure: (failure) => {
-            results[index] = { file, failure }
-            return Option.none()
-          },
-          onSuccess: ({ mediaId }) => {
-            const result = { file, mediaId }
-            results[index] = result
-            return Option.some(result)
-          }
+    const upload = Effect.fnUntraced(function*({ file, path }: Source, index: number) {
+      // Checked before each upload: uploads in flight finish.
+      if (failures().some(concernsAll)) return Result.failVoid
+      const onProgress = (bytes: number) =>
+        Effect.suspend(() => {
+          sent[index] = bytes
+          return bar.set(sent.reduce((sum, one) => sum + one, 0))
         })
+      const result = Result.mapBoth(yield* Effect.result(media.uploadFile(path, { onProgress })), {
+        onFailure: (failure): Failed => ({ file, failure }),
+        onSuccess: ({ mediaId }): Uploaded => ({ file, mediaId })
       })
+      results[index] = result
+      return result
+    })
 
-    const uploaded = () => results.filter(isUploaded)
-    return {
-      bar,
-      uploaded,
-      stream: Stream.fromIterable(sized.entries()).pipe(
-        // One file per chunk, so that each is reported when it is uploaded.
-        Stream.rechunk(1),
-        Stream.mapEffect(([index, one]) => upload(one, index), { concurrency, unordered: true }),
-        Stream.filterMap((one) => one)
-      ),
-      failure: (consequence) => {
-        const [first, ...others] = results.filter(isFailed)
-        if (first === undefined) return Option.none()
-        const left = sized.filter((_, index) => results[index] === undefined).map(({ file }) => file)
-        const sentences = [
-          `${first.file} ${outcomeOf(first)}.`,
-          ...others.map((failed) => `${failed.file} ${outcomeOf(failed)} (${failed.failure.message}).`),
-          ...(left.length === 0 ? [] : [`Not attempted: ${left.join(", ")}.`]),
-          ...(consequence === "" ? [] : [consequence])
-        ]
-        const failed = [first, ...others].map(({ failure, file }) => ({ file, tag: failure._tag, message: failure.message }))
-        return Option.some(
-          new Explained({
-            cause: first.failure,
-            details: { uploaded: uploaded(), failed, left },
-            explanation: summary(uploaded(), sentences.join(" "), [first, ...others].some(isDoubtful))
-          })
-        )
-      }
+    const failure = (consequence: string): Option.Option<Explained> => {
+      const failed = failures()
+      const [first, ...others] = failed
+      if (first === undefined) return Option.none()
+      const left = sources.filter((_, index) => results[index] === undefined).map(({ file }) => file)
+      const sentences = [
+        `${first.file} ${outcomeOf(first)}.`,
+        ...others.map((failed) => `${failed.file} ${outcomeOf(failed)} (${failed.failure.message}).`),
+        ...(left.length === 0 ? [] : [`Not attempted: ${left.join(", ")}.`]),
+        ...(consequence === "" ? [] : [consequence])
+      ]
+      return Option.some(
+        new Explained({
+          cause: first.failure,
+          details: {
+            uploaded: uploaded(),
+            failed: failed.map(({ failure, file }) => ({ file, tag: failure._tag, message: failure.message })),
+            left
+          },
+          explanation: summary(uploaded(), sentences.join(" "), failed.some(isDoubtful))
+        })
+      )
     }
+
+    const stream = Stream.fromIterable(sources.entries()).pipe(
+      // One file per chunk, so that each is reported when it is uploaded.
+      Stream.rechunk(1),
+      Stream.mapEffect(([index, source]) => upload(source, index), { concurrency, unordered: true }),
+      Stream.filterMap((result): Result.Result<Uploaded, unknown> => result)
+    )
+    return { bar, uploaded, failure, stream }
   })

@@ -1,0 +1,74 @@
+/** What `plaza mcp` does. */
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { Output } from "@plaza/cli-kit/Output"
+import * as Program from "@plaza/cli-kit/Program"
+import { excerpt } from "@plaza/cli-kit/Text"
+import type { WriteName } from "@plaza/domain/Operations"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as McpServer from "../mcp/McpServer.ts"
+import * as Tools from "../mcp/Tools.ts"
+import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.ts"
+
+interface Input {
+  readonly allowWrites: boolean
+  readonly confirmWrites: boolean
+  readonly uploads: Option.Option<string>
+  readonly written: ReadonlyArray<string>
+}
+
+const allowedOf = ({ allowWrites, uploads, written }: Input): Result.Result<ReadonlyArray<WriteName>, UsageError> => {
+  const refuse = (message: string) => Result.fail(new UsageError({ message }))
+  const names = [...new Set(written.flatMap((word) => word.split(",")).filter((word) => word !== ""))]
+  const unknown = names.find((name) => !Tools.writes.some((write) => write === name))
+  if (unknown !== undefined) return refuse(`"${excerpt(unknown)}" is not a write: use one of ${Tools.writes.join(", ")}`)
+  if (!allowWrites)
+    return names.length === 0
+      ? Result.succeed([])
+      : refuse(`${names.join(" and ")} would not be offered: add --allow-writes`)
+  // No argument offers every write. An empty one is most likely an unset variable in a configuration.
+  if (names.length === 0 && written.length > 0) {
+    return refuse(`"${excerpt(written.join(" "))}" names no write: name writes, or remove it to offer every write`)
+  }
+  if (names.includes("uploadMedia") && Option.isNone(uploads)) {
+    return refuse("uploadMedia requires a folder: add --uploads DIR, and only its files can be uploaded")
+  }
+  return Result.succeed(names.length === 0 ? Tools.writes : Tools.writes.filter((write) => names.includes(write)))
+}
+
+const folderOf = (directory: string) =>
+  Effect.flatMap(Effect.promise(() => import("../mcp/UploadFolder.ts")), ({ make }) => make(directory))
+
+// Callers give up after a minute by default. The failure reports when to call again.
+const maxWait = "30 seconds"
+
+/** Loaded when it is built: the first response of the server needs no client. */
+const client = Layer.unwrap(Effect.gen(function*() {
+  const [{ layer }, RateLimitFile] = yield* Effect.promise(() =>
+    Promise.all([import("./Client.ts"), import("../profiles/RateLimitFile.ts")])
+  )
+  return layer({ maxWait, rateLimitFile: RateLimitFile.created })
+}))
+
+export const serve = Effect.fnUntraced(function*(input: Input) {
+  yield* Program.untilStopped
+  const allowed = yield* Effect.fromResult(allowedOf(input))
+  const folder = yield* Effect.transposeOption(Option.map(input.uploads, folderOf))
+  const { note } = yield* Output
+  if (Option.isSome(folder) && !allowed.includes("uploadMedia")) {
+    yield* note("--uploads has no effect: uploadMedia is not offered without --allow-writes uploadMedia.")
+  }
+  if (input.confirmWrites && !input.allowWrites) yield* note("--confirm-writes has no effect: no write is offered without --allow-writes.")
+  const ofService = Tools.offered(allowed, folder)
+  const tools = (yield* EphemeralSandbox)
+    ? Effect.map(Effect.promise(() => import("../mcp/SandboxTools.ts")), ({ tools }) => [...ofService, ...tools])
+    : Effect.succeed(ofService)
+  yield* McpServer.serve(
+    { tools, confirm: input.confirmWrites },
+    client,
+    NodeStream.fromReadable({ evaluate: () => process.stdin, closeOnDone: false })
+  )
+})

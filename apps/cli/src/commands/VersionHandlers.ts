@@ -1,0 +1,9 @@
+/** What `plaza version` does. */
+import { Output } from "@plaza/cli-kit/Output"
+import * as Effect from "effect/Effect"
+import { version } from "../version.ts"
+
+export const print = Effect.fnUntraced(function*() {
+  const output = yield* Output
+  yield* output.done({ version }, version)
+})
