@@ -26,30 +26,37 @@ interface Tests {
 }
 
 /** On Effect 4. */
-export const libraries: Tests = {
-  name: "libraries",
+export const effect4: Tests = {
+  name: "effect 4",
   setupFiles: setup("packages/domain/test/TestSetup.ts"),
   include: [
-    "packages/{domain,client,sandbox,sdk}/test/**/*.test.ts",
+    "packages/*/test/**/*.test.ts",
+    "apps/cli/test/**/*.test.ts",
     "examples/{src,test}/**/*.test.ts",
     // On Effect 3, without what the setup does.
     "examples/effect-3/test/**/*.test.ts",
     "benchmarks/test/**/*.test.ts",
-    "site/test/**/*.test.ts"
+    "site/test/**/*.test.ts",
+    "scripts/test/**/*.test.ts"
   ],
   alone: ["packages/client/test/ContentEncoding.test.ts"],
-  waiting: ["packages/client/test/ConnectionRelease.test.ts", "packages/client/test/ResponseSize.test.ts"]
+  waiting: [
+    "apps/cli/test/Endings.test.ts",
+    "apps/cli/test/ImportKilled.test.ts",
+    "apps/cli/test/Verify.test.ts",
+    "apps/cli/test/VerifyContradictions.test.ts",
+    "packages/client/test/ConnectionRelease.test.ts",
+    "packages/client/test/ResponseSize.test.ts"
+  ]
 }
 
 /** On Effect 3. */
-export const programs: Tests = {
-  name: "programs",
+export const effect3: Tests = {
+  name: "effect 3",
   setupFiles: setup("scripts/TestSetup.ts"),
   include: [
-    "{legacy,apps}/*/test/**/*.test.ts",
-    "packages/{cli-kit,tabular}/test/**/*.test.ts",
-    "deploy/test/**/*.test.ts",
-    "scripts/test/**/*.test.ts"
+    "{legacy/*,apps/stock-sync}/test/**/*.test.ts",
+    "deploy/test/**/*.test.ts"
   ],
   alone: [
     "apps/stock-sync/test/Documentation.test.ts",
@@ -59,10 +66,6 @@ export const programs: Tests = {
     "legacy/client/test/TransportParity.test.ts"
   ],
   waiting: [
-    "apps/cli/test/Endings.test.ts",
-    "apps/cli/test/ImportKilled.test.ts",
-    "apps/cli/test/Verify.test.ts",
-    "apps/cli/test/VerifyContradictions.test.ts",
     "apps/stock-sync/test/Crash.test.ts",
     "apps/stock-sync/test/File.test.ts",
     "apps/stock-sync/test/ObservedProgram.test.ts",
@@ -94,7 +97,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    projects: [libraries, programs].flatMap(projectsOf),
+    projects: [effect4, effect3].flatMap(projectsOf),
     pool: "forks",
     isolate: false,
     maxWorkers: 2,

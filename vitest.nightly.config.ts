@@ -3,7 +3,7 @@
  * with all other tests.
  */
 import { defineConfig, mergeConfig } from "vitest/config"
-import config, { libraries, programs } from "./vitest.config.ts"
+import config, { effect3, effect4 } from "./vitest.config.ts"
 
 export default mergeConfig(
   { ...config, test: { ...config.test, projects: undefined } },
@@ -14,14 +14,14 @@ export default mergeConfig(
         {
           extends: true,
           test: {
-            name: "nightly, programs",
+            name: "nightly, effect 3",
             include: ["apps/stock-sync/test/fleet/Failover.test.ts", "scripts/test/Packages.test.ts"],
-            setupFiles: programs.setupFiles
+            setupFiles: effect3.setupFiles
           }
         },
         {
           extends: true,
-          test: { name: "nightly, libraries", include: ["benchmarks/test/Short.test.ts"], setupFiles: libraries.setupFiles }
+          test: { name: "nightly, effect 4", include: ["benchmarks/test/Short.test.ts"], setupFiles: effect4.setupFiles }
         }
       ]
     }

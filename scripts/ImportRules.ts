@@ -28,7 +28,7 @@ const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
 
 /** The modules of the client that may import Node. */
-const nodeModules = String.raw`src/(?:(?:node|sqlite)\.ts$|internal/transport/node/)`
+const nodeModules = String.raw`src/(?:(?:node|node-http|sqlite)\.ts$|internal/transport/node/)`
 
 /** The libraries in a folder and the scope of their names. Those on Effect 4 are in `packages`, those for the programs in `legacy`. */
 const libraries = (folder: string, scope: string, ofDomain: ReadonlyArray<string>): ReadonlyArray<Rule> => {
@@ -44,12 +44,12 @@ const libraries = (folder: string, scope: string, ofDomain: ReadonlyArray<string
       files: filesOf("client/src/"),
       except: filesOf(`client/${nodeModules}`),
       forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-      rule: "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+      rule: "client imports Node only in src/node.ts, src/node-http.ts, src/sqlite.ts and src/internal/transport/node"
     },
     {
       files: filesOf("client/src/"),
       except: filesOf(`client/${nodeModules}`),
-      forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
+      forbids: (specifier) => isRelative(specifier) && /\/node(?:-http)?(?:\.[jt]s$|\/)/.test(specifier),
       rule: "no other client module imports src/node.ts or src/internal/transport/node"
     },
     { files: filesOf("sandbox/src/"), forbids: within(`${scope}/client`), rule: "sandbox does not import client" },
@@ -62,12 +62,13 @@ const libraries = (folder: string, scope: string, ofDomain: ReadonlyArray<string
     {
       files: filesOf("sdk/src/"),
       except: filesOf("sdk/src/(?:node|files)\\.ts$"),
-      forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", `${scope}/client/node`)(specifier),
+      forbids: (specifier) =>
+        isBuiltin(specifier) || within("@effect/platform-node", `${scope}/client/node`, `${scope}/client/node-http`)(specifier),
       rule: "sdk imports Node only in src/node.ts and src/files.ts"
     },
     {
       files: filesOf("(?:domain|client|sandbox|sdk|testing)/"),
-      forbids: within("@plaza/cli-kit", "@plaza/tabular"),
+      forbids: within(`${scope}/cli-kit`, `${scope}/tabular`),
       rule: "libraries do not import cli-kit or tabular"
     }
   ]
@@ -87,7 +88,7 @@ const rules: ReadonlyArray<Rule> = [
   })),
   {
     files: /^packages\/sandbox\/src\//,
-    except: /\/http\/NodeServer\.ts$/,
+    except: /\/(?:http\/NodeServer|TextFile)\.ts$/,
     forbids: within("@effect/platform-node/NodeHttpServer", "node:net"),
     rule: "only src/http/NodeServer.ts of sandbox loads the server"
   },
@@ -98,27 +99,29 @@ const rules: ReadonlyArray<Rule> = [
     rule: "only PlazaApi and the index of domain load HttpApi"
   },
   {
-    files: /^(?:packages\/(?:domain|client|sandbox|sdk|testing)|examples|benchmarks|site)\//,
+    files: /^(?:packages|apps\/cli|examples|benchmarks|site)\//,
     forbids: (specifier) => specifier.startsWith("@plaza-legacy/"),
     rule: "what runs on Effect 4 does not import legacy"
   },
   {
-    files: /^(?:legacy|packages\/(?:cli-kit|tabular)|apps|deploy)\//,
-    forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/sdk", "@plaza/testing"),
+    files: /^(?:legacy|apps\/stock-sync|deploy)\//,
+    forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/sdk", "@plaza/testing", "@plaza/cli-kit", "@plaza/tabular"),
     rule: "what runs on Effect 3 imports the libraries in legacy"
   },
   {
-    files: /^(?:packages|legacy\/(?:domain|client|sandbox|testing))\//,
+    files: /^(?:packages|legacy\/(?:domain|client|sandbox|testing|cli-kit|tabular))\//,
     forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks", "@plaza/deploy"),
     rule: "packages do not import apps, examples, benchmarks or deploy"
   },
-  { files: /^packages\/cli-kit\/src\//, forbids: within("@plaza-legacy/sandbox"), rule: "cli-kit does not import sandbox" },
-  { files: /^packages\/cli-kit\//, forbids: within("@plaza/tabular"), rule: "cli-kit does not import tabular" },
-  {
-    files: /^packages\/tabular\//,
-    forbids: within("@plaza-legacy/client", "@plaza-legacy/sandbox", "@plaza/cli-kit"),
-    rule: "tabular does not import client, sandbox or cli-kit"
-  },
+  ...[["packages", "@plaza"], ["legacy", "@plaza-legacy"]].flatMap(([folder, scope]): ReadonlyArray<Rule> => [
+    { files: new RegExp(`^${folder}/cli-kit/src/`), forbids: within(`${scope}/sandbox`), rule: "cli-kit does not import sandbox" },
+    { files: new RegExp(`^${folder}/cli-kit/`), forbids: within(`${scope}/tabular`), rule: "cli-kit does not import tabular" },
+    {
+      files: new RegExp(`^${folder}/tabular/`),
+      forbids: within(`${scope}/client`, `${scope}/sandbox`, `${scope}/cli-kit`),
+      rule: "tabular does not import client, sandbox or cli-kit"
+    }
+  ]),
   {
     files: /^apps\/cli\//,
     forbids: within("@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
@@ -131,7 +134,7 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     files: /^apps\/[^/]+\/src\//,
-    forbids: within("@plaza-legacy/testing", "@effect/vitest", "vitest"),
+    forbids: within("@plaza/testing", "@plaza-legacy/testing", "@effect/vitest", "vitest"),
     rule: "sources of apps do not import what only tests use"
   },
   {

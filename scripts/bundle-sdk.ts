@@ -7,7 +7,7 @@ import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
-import { undiciSubset } from "./bundle-undici.mjs"
+import { undici } from "./bundle-changes.mjs"
 import { licenses, packagesOf, sbom } from "./inventory.mjs"
 
 const folder = fileURLToPath(new URL("../packages/sdk", import.meta.url))
@@ -20,7 +20,7 @@ const bundle = async (platform: "browser" | "node", entries: ReadonlyArray<strin
     input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
     platform,
     resolve: { conditionNames: ["@plaza/source", platform] },
-    plugins: [undiciSubset()],
+    plugins: [undici()],
     transform: { target: "es2022" },
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
     onLog: (level, log, handle) => {

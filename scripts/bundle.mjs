@@ -1,15 +1,13 @@
 /**
  * Bundles an app into a `dist` folder that runs on plain Node without an installation: `node scripts/bundle.mjs APPDIR`.
- * The app's package.json gives the program's name (`bin`) and, for compilation at build time, arguments that run most of its code
- * (`config.warm`) with their standard input (`config.warmStdin`), the modules that its most frequent commands load (`config.hot`), and the
- * programs that it starts (`config.programs`: a file in `dist` and its entry). The entry is `src/bin.ts`, the manual `src/manual.ts`.
+ * The app's package.json gives the program's name (`bin`), the programs that it starts (`config.programs`: a file in `dist` and its entry),
+ * and modules that are bundled into one file with what they import (`config.chunks`). The entry is `src/bin.ts`; `src/manual.ts` exports the man page.
  */
 import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
+import { pathToFileURL } from "node:url"
 import { rolldown } from "rolldown"
-import { deferredBuiltins } from "./bundle-builtins.mjs"
-import { write, writeCompiled, writeLauncher, writeManual } from "./bundle-launcher.mjs"
-import { undiciSubset } from "./bundle-undici.mjs"
+import { lazyCrypto, lazySegmenter, undici } from "./bundle-changes.mjs"
 import { licenses, packagesOf, sbom } from "./inventory.mjs"
 import { readManifest } from "./manifest.mjs"
 
@@ -22,87 +20,97 @@ if (name === undefined || target === undefined) throw new Error(`the package.jso
 if (Path.resolve(app, target) !== Path.join(dist, `${name}.cjs`))
   throw new Error(`bin in the package.json of ${manifest.name} must be ./dist/${name}.cjs`)
 
-const oldest = /^>=(\d+\.\d+)$/.exec(manifest.engines?.node ?? "")?.[1]
-if (oldest === undefined) throw new Error(`engines.node in the package.json of ${manifest.name} must be like >=22.19`)
-
-/** @type {Partial<import("rolldown").InputOptions>} */
-const input = {
-  cwd: app,
-  platform: "node",
-  resolve: {
-    // Without "import" and "require": rolldown adds the one that fits each import statement.
-    conditionNames: ["@plaza/source", "node"]
-  },
-  plugins: [deferredBuiltins(), undiciSubset()],
-  treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
-  // Texts that a program carries, such as its skills.
-  moduleTypes: { ".md": "text" },
-  transform: { target: "node22", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },
-  onLog: (level, log, handle) => {
-    // An unresolved import would fail only on the machine that `dist` is copied to.
-    if (log.code === "UNRESOLVED_IMPORT") throw new Error(log.message)
-    handle(level, log)
-  }
-}
+const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(manifest.engines?.node ?? "") ?? []
+if (major === undefined) throw new Error(`engines.node in the package.json of ${manifest.name} must be like >=22.19`)
 
 /**
- * Escapes other characters, so that the launcher can read a file without decoding it, and V8 keeps one byte for each character.
- * @param {string} code
+ * The executable file. A Node that is too old must be able to read it, so it is in the JavaScript of 2009 and loads nothing before the
+ * check. The compile cache saves a tenth of a command's time; without a folder for it the program starts without it. Node itself creates the
+ * folder too, but tries forever below /proc, and creates a missing home folder.
  */
-const toAscii = (code) => {
-  if (/\\\P{ASCII}|\.raw`[^`]*\P{ASCII}/u.test(code))
-    throw new Error("the bundle has text that can't be escaped: see toAscii in scripts/bundle.mjs")
-  return code.replace(/\P{ASCII}/gu, (character) =>
-    // A character beyond the first plane is two code units, and an escape for each.
-    character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""))
+const launcher = `#!/usr/bin/env node
+"use strict"
+var version = process.versions.node.split(".")
+if (version[0] < ${major} || (version[0] == ${major} && version[1] < ${minor})) {
+  console.error("${name} needs Node ${major}.${minor} or later, and this is Node " + process.versions.node + ": install a later one from https://nodejs.org")
+  process.exitCode = 2
+} else {
+  var user = process.env.HOME || process.env.USERPROFILE
+  var home = process.env.XDG_CACHE_HOME || (user ? user + "/.cache" : "")
+  var fs = require("node:fs")
+  var path = require("node:path")
+  var folder = path.join(home, "${name}")
+  if (path.isAbsolute(folder)) {
+    try { fs.mkdirSync(home) } catch (_) {}
+    try { fs.mkdirSync(folder) } catch (_) {}
+    if (fs.existsSync(folder)) require("node:module").enableCompileCache(folder)
+  }
+  require("./program.cjs")
 }
+`
 
 /**
- * The modules that the hot modules of the app import, themselves included; `import()` is not followed.
- * @type {Set<string>}
+ * @param {Partial<import("rolldown").InputOptions>} input
+ * @param {import("rolldown").OutputOptions} output
  */
-const hot = new Set()
-
-/** @type {import("rolldown").Plugin} */
-const findHot = {
-  name: "find-hot",
-  buildEnd() {
-    const visit = (/** @type {string} */ id) => {
-      const module = hot.has(id) ? null : this.getModuleInfo(id)
-      if (module === null) return
-      hot.add(id)
-      module.importedIds.forEach(visit)
-    }
-    for (const path of manifest.config?.hot ?? []) visit(Path.join(app, path))
-  }
+const write = async (input, output) => {
+  const bundle = await rolldown({
+    cwd: app,
+    platform: "node",
+    resolve: {
+      // Without "import" and "require": rolldown adds the one that fits each import statement.
+      conditionNames: ["@plaza/source", "node"],
+      // Its other form requires its parts in a way that no bundler follows.
+      alias: { "jsonc-parser$": "jsonc-parser/lib/esm/main.js" }
+    },
+    plugins: [undici(), lazySegmenter(), lazyCrypto()],
+    treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
+    // Texts that a program carries, such as its skills.
+    moduleTypes: { ".md": "text" },
+    // Effect reads the variables of Vite where there are any.
+    transform: { target: "node22", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version), "import.meta.env": "undefined" } },
+    onLog: (level, log, handle) => {
+      // An unresolved import would fail only on the machine that `dist` is copied to.
+      if (log.code === "UNRESOLVED_IMPORT") throw new Error(log.message)
+      handle(level, log)
+    },
+    ...input
+  })
+  const written = await bundle.write({ format: "cjs", minify: true, ...output })
+  await bundle.close()
+  return written.output
 }
 
 rmSync(dist, { recursive: true, force: true })
-const syntax = await writeManual({ app, dist, input, name })
-const bundle = await rolldown({
-  ...input,
-  input: { program: "src/bin.ts" },
-  preserveEntrySignatures: false,
-  plugins: [input.plugins, findHot],
-  transform: { ...input.transform, define: { ...input.transform?.define, __PLAZA_SYNTAX__: JSON.stringify(JSON.stringify(syntax)) } }
-})
-// CommonJS, because V8 can store compiled code of scripts but not of modules.
-const { output } = await bundle.write({
-  dir: dist,
-  format: "cjs",
-  minify: true,
-  // One file for what the hot modules use: each file takes time to read, and each name from another file is a call at runtime.
-  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "program", test: (id) => hot.has(id) }] },
-  entryFileNames: "[name].cjs",
-  chunkFileNames: "chunks/[name]-[hash].cjs"
-})
-await bundle.close()
-for (const file of output) if (file.type === "chunk") writeFileSync(Path.join(dist, file.fileName), toAscii(file.code))
-await writeLauncher({ dist, input, name, oldest })
-const { programs = {}, warm, warmStdin } = manifest.config ?? {}
-for (const [file, entry] of Object.entries(programs))
-  await write({ ...input, input: entry }, { file: Path.join(dist, file), format: "cjs" })
+const output = await write(
+  { input: { program: "src/bin.ts" }, preserveEntrySignatures: false },
+  {
+    dir: dist,
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "chunks/[name]-[hash].cjs",
+    // One file for what every command loads, and one for what most of them load besides: each file takes half a millisecond.
+    codeSplitting: {
+      groups: [
+        { name: "program", test: (id) => id === Path.join(app, "src/bin.ts"), priority: 2 },
+        ...Object.entries(manifest.config?.chunks ?? {}).map(([name, modules]) => ({
+          name,
+          test: (/** @type {string} */ id) => modules.some((path) => id === Path.resolve(app, path)),
+          priority: 1
+        }))
+      ]
+    }
+  }
+)
+writeFileSync(Path.join(dist, `${name}.cjs`), launcher, { mode: 0o755 })
+for (const [file, entry] of Object.entries(manifest.config?.programs ?? {}))
+  await write({ input: entry }, { file: Path.join(dist, file), codeSplitting: false })
 const packages = packagesOf(output.flatMap((file) => file.type === "chunk" ? file.moduleIds : []))
 writeFileSync(Path.join(dist, "THIRD-PARTY-LICENSES"), licenses(packages))
 writeFileSync(Path.join(dist, "sbom.cdx.json"), sbom(app, packages))
-if (warm !== undefined) await writeCompiled({ dist, input, words: warm, stdin: warmStdin })
+
+const manual = Path.join(dist, "manual.mjs")
+await write({ input: "src/manual.ts" }, { file: manual, format: "esm", codeSplitting: false, minify: false })
+// The cast is true: this file is the bundle of `src/manual.ts`, which exports it.
+const { manPage } = /** @type {{ readonly manPage: string }} */ (await import(pathToFileURL(manual).href))
+rmSync(manual)
+writeFileSync(Path.join(dist, `${name}.1`), manPage)

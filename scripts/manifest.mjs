@@ -6,8 +6,7 @@ import * as Path from "node:path"
 /**
  * @typedef {{ readonly name: string, readonly version: string, readonly private?: boolean, readonly description?: string,
  *   readonly license?: string, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
- *   readonly config?: { readonly warm?: ReadonlyArray<string>, readonly warmStdin?: string, readonly hot?: ReadonlyArray<string>,
- *     readonly programs?: Readonly<Record<string, string>> },
+ *   readonly config?: { readonly programs?: Readonly<Record<string, string>>, readonly chunks?: Readonly<Record<string, ReadonlyArray<string>>> },
  *   readonly engines?: { readonly node?: string },
  *   readonly devEngines?: { readonly packageManager: { readonly version: string } },
  *   readonly dependencies?: Readonly<Record<string, string>>, readonly optionalDependencies?: Readonly<Record<string, string>>,

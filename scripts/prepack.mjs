@@ -109,38 +109,26 @@ const titleOf = (name, page) => {
   return title
 }
 
-/** @typedef {import("../packages/cli-kit/src/help/Manual.ts").Page} Page */
-
 /**
- * A line for each command.
+ * A line for each command, from the reference.
  * @param {string} program
- * @param {Page} page
- * @returns {ReadonlyArray<string>}
  */
-const commandsOf = (program, { commands, summary }) =>
-  commands.length === 0 ? [`- \`${program}\`: ${summary}`] : commands.flatMap((page) => commandsOf(`${program} ${page.name}`, page))
+const commandsOf = (program) =>
+  [...read(`docs/reference/${program}.md`).matchAll(new RegExp(`^## (${program} .+)\n\n(.+)$`, "gm"))]
+    .map(([, command, summary]) => `- \`${command}\`: ${summary}`)
 
 /**
- * The cast is true: `scripts/bundle.mjs` wrote the file from this type.
- * @param {string} folder
- */
-const manualOf = (
-  folder
-) => /** @type {{ readonly page: Page }} */ (JSON.parse(readFileSync(Path.join(folder, "dist/manual.json"), "utf8")))
-
-/**
- * @param {string} folder
  * @param {import("./manifest.mjs").Manifest} manifest
  * @param {{ readonly pages: ReadonlyArray<string>, readonly skill: string | undefined }} content
  */
-const agentsOf = (folder, { bin, description, name, version }, { pages, skill }) => {
+const agentsOf = ({ bin, description, name, version }, { pages, skill }) => {
   const [program] = Object.keys(bin ?? {})
   const skillText = skill === undefined ? [] : [
     // Without its front matter, and one level below the title of this file.
     read(`apps/cli/src/skills/${skill}/SKILL.md`).replace(/^---\n[^]*?\n---\n/, "").trim().replace(/^#(?=#* )/gm, "##")
   ]
   const commands = program === undefined ? [] : [
-    `## Commands\n\nEach prints its arguments and options with \`--help\`.\n\n${commandsOf(program, manualOf(folder).page).join("\n")}`
+    `## Commands\n\nEach prints its arguments and options with \`--help\`.\n\n${commandsOf(program).join("\n")}`
   ]
   return `${
     [
@@ -175,6 +163,6 @@ if (!process.argv.includes("--clean")) {
       filter: (file) => !Path.basename(file).includes(".test.")
     })
   }
-  writeFileSync(Path.join(folder, "AGENTS.md"), agentsOf(folder, manifest, content))
+  writeFileSync(Path.join(folder, "AGENTS.md"), agentsOf(manifest, content))
   if (hasBill) writeFileSync(Path.join(folder, "sbom.cdx.json"), sbom(folder))
 }

@@ -132,8 +132,8 @@ export const check = (committed: string, current: string): { readonly isSame: bo
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url))
   const file = join(root, "docs/reference/surface.txt")
-  const { commandLines, errorLines, manuals, outputLines, toolLines } = await import("./surface/Programs.ts")
-  const text = surface(root, { commands: manuals.flatMap(commandLines), outputs: outputLines(), tools: toolLines(), errors: errorLines })
+  const { commandLines, errorLines, outputLines, programs, toolLines } = await import("./surface/Programs.ts")
+  const text = surface(root, { commands: programs.flatMap(commandLines), outputs: outputLines(), tools: toolLines(), errors: errorLines })
   if (argv.includes("--check")) {
     const { isSame, message } = check(existsSync(file) ? readFileSync(file, "utf8") : "", text)
     process[isSame ? "stdout" : "stderr"].write(message)

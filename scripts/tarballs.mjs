@@ -1,7 +1,7 @@
 /** Packs each published package into a folder: `node scripts/tarballs.mjs [--build] FOLDER`. `--build` builds the packages first. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
-import { resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { pack, publishedFolders, readManifest } from "./manifest.mjs"
 
 const [target, ...others] = process.argv.slice(2).filter((word) => word !== "--build")
@@ -18,5 +18,27 @@ if (process.argv.includes("--build")) {
 }
 const folder = resolve(target)
 mkdirSync(folder, { recursive: true })
-for (const each of publishedFolders()) pack(each, ["--pack-destination", folder])
-process.stdout.write(`The tarballs are in ${folder}.\n`)
+const packages = publishedFolders().map((each) => {
+  pack(each, ["--pack-destination", folder])
+  const { bin, description = "", name, peerDependencies = {}, version } = readManifest(each)
+  return {
+    bin,
+    description,
+    name,
+    peers: Object.keys(peerDependencies),
+    file: join(folder, `${name.slice(1).replace("/", "-")}-${version}.tgz`)
+  }
+})
+
+/**
+ * The line that installs a package: a program for every project, a library with its peers.
+ * @param {typeof packages[number]} options
+ */
+const installLine = ({ bin, file, peers }) => {
+  const words = [...peers.map((peer) => packages.find(({ name }) => name === peer)?.file ?? peer), file]
+  const quoted = words.map((word) => /^[\w@./+:\\-]+$/.test(word) ? word : JSON.stringify(word))
+  return `npm install ${[...bin === undefined ? [] : ["--global"], ...quoted].join(" ")}`
+}
+
+const lines = packages.map((each) => `# ${each.description}\n${installLine(each)}\n`)
+process.stdout.write(`The tarballs are in ${folder}. To install a package, run one of:\n\n${lines.join("\n")}`)

@@ -1,52 +1,48 @@
 /** The command lines of the programs, what they print with `--json`, their exit codes, and the tools for agents: from the code that defines them. */
-import { manual as plaza } from "../../apps/cli/src/manual.ts"
+import { pages as plaza } from "../../apps/cli/src/manual.ts"
 import { outputs, tools } from "../../apps/cli/src/surface.ts"
 import { exitCodes } from "../../apps/stock-sync/src/ExitCodes.ts"
 import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
-import { byCode } from "../../legacy/domain/src/Errors.ts"
-import * as ExitCode from "../../packages/cli-kit/src/errors/ExitCode.ts"
-import { allPages, labelOf, type Manual, type Option, usageOf } from "../../packages/cli-kit/src/help/Manual.ts"
+import * as ExitCode from "../../packages/cli-kit/src/ExitCode.ts"
+import { type Flag, fullLabelOf, labelOf, type Pages, textOf, usageOf } from "../../packages/cli-kit/src/Manual.ts"
+import { byCode } from "../../packages/domain/src/Errors.ts"
 import { fieldLines } from "./JsonFields.ts"
+import { legacyPages } from "./LegacyPages.ts"
 
-const optionText = (option: Option): string =>
-  [
-    `${labelOf(option)}: ${option.description}`,
-    ...(option.required ? ["Required."] : []),
-    ...(option.repeated ? ["May be repeated."] : []),
-    ...(option.choices === undefined ? [] : [`One of ${option.choices.join(", ")}.`])
-  ].join(" ")
+const flagText = (flag: Flag): string => `${fullLabelOf(flag)}: ${textOf(flag)}`
 
-/** The help of every command. An option that many commands have in the same words is described once. */
-export const commandLines = ({ name: program, page: top, sections }: Manual): ReadonlyArray<string> => {
-  const pages = allPages(top)
+/** The help of every command. A flag that many commands have in the same words is described once. */
+export const commandLines = (pages: Pages): ReadonlyArray<string> => {
+  const [{ globals, path: [program = ""] }] = pages
   const count = new Map<string, number>()
-  for (const text of pages.flatMap(({ page }) => page.options).map(optionText)) count.set(text, (count.get(text) ?? 0) + 1)
-  const isCommon = (option: Option) => (count.get(optionText(option)) ?? 0) > 3
+  for (const text of pages.flatMap(({ flags }) => flags).map(flagText)) count.set(text, (count.get(text) ?? 0) + 1)
+  const isCommon = (flag: Flag) => (count.get(flagText(flag)) ?? 0) > 3
   return [
-    ...pages.flatMap(({ page, path }) => {
-      const command = path.join(" ")
+    ...pages.flatMap((page) => {
+      const command = page.path.join(" ")
       return [
         `${command}: ${page.summary}`,
         `${command} usage: ${usageOf(page)}`,
         ...page.details.map((text, index) => `${command} detail ${index + 1}: ${text}`),
-        ...page.args.map(({ choices, description, name, repeated, required }) =>
-          `${command} argument ${name}${repeated ? "..." : ""}${required ? "" : "?"}: ${description}${
-            choices === undefined ? "" : ` One of ${choices.join(", ")}.`
-          }`
+        ...page.args.map(({ description, name, required, variadic }) =>
+          `${command} argument ${name}${variadic ? "..." : ""}${required ? "" : "?"}: ${description}`
         ),
-        ...page.options.map((option) => `${command} option ${isCommon(option) ? `${labelOf(option)} (common)` : optionText(option)}`),
-        ...page.examples.map((line) => `${command} example: ${program} ${line}`)
+        ...page.flags.map((flag) => `${command} option ${isCommon(flag) ? `${labelOf(flag)} (common)` : flagText(flag)}`),
+        ...page.examples.map((line) => `${command} example: ${line}`)
       ]
     }),
-    ...pages.flatMap(({ page }) => page.options).filter(isCommon).map((option) => `${program} common option ${optionText(option)}`),
-    ...sections.flatMap(({ entries, title }) => entries.map(({ description, name }) => `${program} (${title}) ${name}: ${description}`))
+    ...globals.map((flag) => `${program} global option ${flagText(flag)}`),
+    ...pages.flatMap(({ flags }) => flags).filter(isCommon).map((flag) => `${program} common option ${flagText(flag)}`),
+    ...pages.flatMap(({ sections }) => sections).flatMap(({ entries, title }) =>
+      entries.map(({ description, name }) => `${program} (${title}) ${name}: ${description}`)
+    )
   ].map((line) => line.replace(/\s+/g, " "))
 }
 
-export const manuals: ReadonlyArray<Manual> = [plaza, stockSync]
+export const programs: ReadonlyArray<Pages> = [plaza, legacyPages(stockSync)]
 
 /** The variables that the help names. */
-export const helpText = (): string => JSON.stringify(manuals)
+export const helpText = (): string => JSON.stringify(programs)
 
 export const outputLines = (): ReadonlyArray<string> => outputs.flatMap(([command, schema]) => fieldLines(`plaza ${command}`, schema))
 

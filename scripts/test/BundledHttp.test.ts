@@ -1,4 +1,4 @@
-/** A bundled program contains a part of undici and of Node's modules. The test sends requests of every kind that the client supports. */
+/** A bundled program contains undici. The test sends requests of every kind that the client supports, by both transports. */
 import { execFile } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener, type Server } from "node:http"
@@ -11,12 +11,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
 
-/** Sends the requests of its arguments, `METHOD URL`, and prints a line for each response or failure, and which modules are loaded. */
+/** Sends the requests of its arguments, the transport and `METHOD URL` of each, and prints a line for each response or failure. */
 const bin = `
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as NodeClient from "@plaza-legacy/client/node"
+import * as Undici from "@plaza/client/node"
+import * as NodeHttp from "@plaza/client/node-http"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 
 const requests: Readonly<Record<string, (url: string) => HttpClientRequest.HttpClientRequest>> = {
@@ -26,7 +27,7 @@ const requests: Readonly<Record<string, (url: string) => HttpClientRequest.HttpC
 }
 const codeOf = (error: unknown): unknown =>
   !(error instanceof Error) ? error : error.cause !== undefined ? codeOf(error.cause) : "code" in error && error.code !== undefined ? error.code : error.name
-const [, , ...words] = process.argv
+const [, , transport, ...words] = process.argv
 const program = Effect.gen(function*() {
   const client = yield* HttpClient.HttpClient
   for (let index = 0; index < words.length; index += 2) {
@@ -34,17 +35,14 @@ const program = Effect.gen(function*() {
     if (request === undefined) continue
     const line = yield* client.execute(request).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => response.status + " " + text)),
-      Effect.catchAll((error) => Effect.succeed(String(codeOf(error))))
+      Effect.catch((error) => Effect.succeed(String(codeOf(error))))
     )
     console.log(line)
     // Undici puts a connection back after its response has ended.
     yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
   }
-  // The list of loaded modules is not part of Node's types.
-  const loaded = (process as unknown as { readonly moduleLoadList: ReadonlyArray<string> }).moduleLoadList
-  console.log(["http2", "internal/deps/undici/undici", "crypto", "worker_threads"].filter((name) => loaded.includes("NativeModule " + name)).join(" "))
 })
-Effect.runPromise(Effect.provide(program, NodeClient.layer)).then(() => process.exit(0))
+Effect.runPromise(Effect.provide(program, transport === "undici" ? Undici.layer : NodeHttp.layer)).then(() => process.exit(0))
 `
 const manual = `
 const page = { name: "probe", summary: "Probes.", details: [], args: [], options: [], examples: [], commands: [] }
@@ -86,8 +84,12 @@ afterAll(() => {
   }
 })
 
-const sent = async (env: Readonly<Record<string, string>>, ...words: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const { stdout } = await run(process.execPath, [Path.join(app, "dist/probe.cjs"), ...words], { env: { ...env } })
+const sent = async (
+  env: Readonly<Record<string, string>>,
+  transport: "undici" | "http",
+  ...words: ReadonlyArray<string>
+): Promise<ReadonlyArray<string>> => {
+  const { stdout } = await run(process.execPath, [Path.join(app, "dist/probe.cjs"), transport, ...words], { env: { ...env } })
   return stdout.split("\n").slice(0, -1)
 }
 
@@ -106,15 +108,23 @@ const echo = async () => {
 }
 
 describe("a bundled program", () => {
-  it("keeps the connection of requests that may be sent twice, and loads neither HTTP/2 nor fetch", async () => {
+  it("keeps the connection of requests that may be sent twice", async () => {
     const url = `http://127.0.0.1:${portOf(await echo())}/`
-    expect(await sent({}, "GET", url, "GET", url, "POST", url, "UPLOAD", url, "GET", url)).toEqual([
+    expect(await sent({}, "undici", "GET", url, "GET", url, "POST", url, "UPLOAD", url, "GET", url)).toEqual([
       "200 GET  0",
       "200 GET  0",
       "200 POST posted 1",
       "200 POST uploaded 2",
+      "200 GET  0"
+    ])
+  })
+
+  it("opens a connection for each request of a command", async () => {
+    const url = `http://127.0.0.1:${portOf(await echo())}/`
+    expect(await sent({}, "http", "GET", url, "POST", url, "UPLOAD", url)).toEqual([
       "200 GET  0",
-      ""
+      "200 POST posted 1",
+      "200 POST uploaded 2"
     ])
   })
 
@@ -125,8 +135,14 @@ describe("a bundled program", () => {
     const closed = portOf(refusing)
     await new Promise((resolve) => refusing.close(resolve))
     const urls = [`http://127.0.0.1:${closed}/`, `http://127.0.0.1:${portOf(malformed)}/`, `https://127.0.0.1:${portOf(closing)}/`]
-    const lines = await sent({}, "POST", `http://127.0.0.1:${portOf(closing)}/`, ...urls.flatMap((url) => ["GET", url]))
-    expect(lines.slice(0, 4)).toEqual(["UND_ERR_SOCKET", "ECONNREFUSED", "HTTPParserError", "ERR_SSL_WRONG_VERSION_NUMBER"])
+    const words = ["POST", `http://127.0.0.1:${portOf(closing)}/`, ...urls.flatMap((url) => ["GET", url])]
+    expect((await sent({}, "undici", ...words)).slice(0, 4)).toEqual([
+      "UND_ERR_SOCKET",
+      "ECONNREFUSED",
+      "HTTPParserError",
+      "ERR_SSL_WRONG_VERSION_NUMBER"
+    ])
+    expect((await sent({}, "http", ...words)).slice(0, 4)).toEqual(["ECONNRESET", "ECONNREFUSED", "HPE_INVALID_STATUS", "EPROTO"])
   })
 
   it("sends requests through a proxy of the environment", async () => {
@@ -139,8 +155,11 @@ describe("a bundled program", () => {
       upstream.pipe(socket).pipe(upstream)
       for (const end of [upstream, socket]) end.on("error", () => {})
     })
-    expect(await sent({ http_proxy: `http://127.0.0.1:${portOf(proxy)}` }, "GET", "http://shop.example/", "POST", "http://shop.example/"))
-      .toEqual(["200 GET  0", "200 POST posted 1", expect.any(String)])
+    expect(
+      await sent({ http_proxy: `http://127.0.0.1:${portOf(proxy)}` }, "undici", "GET", "http://shop.example/", "POST",
+        "http://shop.example/")
+    )
+      .toEqual(["200 GET  0", "200 POST posted 1"])
     expect(tunnels).toEqual(["shop.example:80", "shop.example:80"])
   })
 })

@@ -34,7 +34,7 @@ describe("the import rules", () => {
     ["packages", "@plaza", "domain imports only effect"],
     ["legacy", "@plaza-legacy", "domain imports only effect and @effect/platform"]
   ])("hold for the libraries in %s", (folder, scope, ofDomain) => {
-    const nodeModules = "client imports Node only in src/node.ts, src/sqlite.ts and src/internal/transport/node"
+    const nodeModules = "client imports Node only in src/node.ts, src/node-http.ts, src/sqlite.ts and src/internal/transport/node"
     const nodeEntry = "no other client module imports src/node.ts or src/internal/transport/node"
     const cases: ReadonlyArray<readonly [file: string, text: string, rule: string]> = [
       ["domain/src/A.ts", `import * as P from "${scope}/client"`, ofDomain],
@@ -48,9 +48,9 @@ describe("the import rules", () => {
       ["client/src/deep/A.ts", `import "../node/X.ts"`, nodeEntry],
       ["client/src/A.ts", `export * from "./node.ts"`, nodeEntry],
       ["sandbox/src/A.ts", `import type { Plaza } from "${scope}/client"`, "sandbox does not import client"],
-      ["client/src/A.ts", `import "@plaza/cli-kit/Text"`, "libraries do not import cli-kit or tabular"],
-      ["sandbox/test/A.test.ts", `import "@plaza/cli-kit"`, "libraries do not import cli-kit or tabular"],
-      ["domain/test/A.test.ts", `import "@plaza/tabular/Csv"`, "libraries do not import cli-kit or tabular"],
+      ["client/src/A.ts", `import "${scope}/cli-kit/Text"`, "libraries do not import cli-kit or tabular"],
+      ["sandbox/test/A.test.ts", `import "${scope}/cli-kit/Text"`, "libraries do not import cli-kit or tabular"],
+      ["domain/test/A.test.ts", `import "${scope}/tabular/Csv"`, "libraries do not import cli-kit or tabular"],
       ["sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not import apps, examples, benchmarks or deploy"],
       ["domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not import apps, examples, benchmarks or deploy"],
       ["sandbox/src/A.ts", `import { x } from "../../client/src/x.ts"`, "a relative import stays inside its package"],
@@ -84,13 +84,14 @@ describe("the import rules", () => {
     ["site/guides/A.ts", `import "@plaza-legacy/client"`, "what runs on Effect 4 does not import legacy"],
     ["legacy/client/src/A.ts", `import "@plaza/domain/Ids"`, "what runs on Effect 3 imports the libraries in legacy"],
     ["legacy/sandbox/test/A.test.ts", `import "@plaza/testing/Nodes"`, "what runs on Effect 3 imports the libraries in legacy"],
-    ["packages/cli-kit/src/A.ts", `import "@plaza/client"`, "what runs on Effect 3 imports the libraries in legacy"],
-    ["packages/tabular/src/A.ts", `import "@plaza/domain"`, "what runs on Effect 3 imports the libraries in legacy"],
-    ["apps/cli/src/A.ts", `import "@plaza/sandbox"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["legacy/cli-kit/src/A.ts", `import "@plaza/client"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["apps/stock-sync/src/A.ts", `import "@plaza/cli-kit/Text"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["packages/tabular/src/A.ts", `import "@plaza-legacy/domain"`, "what runs on Effect 4 does not import legacy"],
+    ["apps/cli/src/A.ts", `import "@plaza-legacy/sandbox"`, "what runs on Effect 4 does not import legacy"],
     ["deploy/test/A.test.ts", `import "@plaza/sandbox"`, "what runs on Effect 3 imports the libraries in legacy"],
-    ["packages/cli-kit/src/A.ts", `import "@plaza-legacy/sandbox"`, "cli-kit does not import sandbox"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza/sandbox"`, "cli-kit does not import sandbox"],
     ["packages/cli-kit/src/A.ts", `import "@plaza/tabular/Csv"`, "cli-kit does not import tabular"],
-    ["packages/tabular/src/A.ts", `import "@plaza-legacy/client"`, "tabular does not import client, sandbox or cli-kit"],
+    ["packages/tabular/src/A.ts", `import "@plaza/client"`, "tabular does not import client, sandbox or cli-kit"],
     ["packages/cli-kit/src/A.ts", `import "@plaza/cli"`, "packages do not import apps, examples, benchmarks or deploy"],
     ["apps/cli/src/A.ts", `import "@plaza/stock-sync"`, "apps do not import each other, examples or benchmarks"],
     ["apps/stock-sync/src/A.ts", `import "@plaza/cli"`, "apps do not import each other, examples or benchmarks"],
@@ -112,11 +113,12 @@ describe("the import rules", () => {
       "packages/sandbox/src/http/NodeServer.ts": `import "@effect/platform-node/NodeHttpServer"; import "node:net"`,
       "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
       "packages/cli-kit/src/A.ts":
-        `import "@plaza-legacy/client/ClientError"; import "@plaza-legacy/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
+        `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
+      "packages/client/src/node-http.ts": `import "node:http"; import "./internal/transport/node/X.ts"`,
       "legacy/domain/src/A.ts": `import * as E from "effect/Effect"; export * from "@effect/platform/HttpApi"`,
       "legacy/sandbox/src/A.ts": `import "@plaza-legacy/domain"; import "@effect/sql"; import "node:net"`,
       "legacy/sandbox/test/A.test.ts": `import "@plaza-legacy/client"`,
-      "apps/cli/src/A.ts": `import "@plaza/cli-kit"; import "@plaza-legacy/client"; import "@plaza-legacy/sandbox"; import("./B.ts")`,
+      "apps/cli/src/A.ts": `import "@plaza/cli-kit/Text"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.ts")`,
       "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`,
       "site/src/A.ts": `import "@plaza/cli-kit/Manual"; import "../../apps/cli/src/manual.ts"`
     })).toEqual([])

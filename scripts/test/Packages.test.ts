@@ -5,7 +5,7 @@
  * `PLAZA_NIGHTLY`, the programs run on two versions of Node, and two versions of TypeScript check the types.
  */
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library"
-import { oldestNode } from "@plaza-legacy/testing/Nodes"
+import { oldestNode } from "@plaza/testing/Nodes"
 import { execFile, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire, isBuiltin } from "node:module"
@@ -66,8 +66,11 @@ const link = (from: string, name: string) => {
   symlinkSync(realpathSync(source), installed(name))
 }
 
+/** What the command that packs printed. */
+let packed = ""
+
 beforeAll(async () => {
-  await run(process.execPath, ["scripts/tarballs.mjs", stranger], { cwd: root })
+  packed = (await run(process.execPath, ["scripts/tarballs.mjs", stranger], { cwd: root })).stdout
   for (const { name } of published) {
     mkdirSync(installed(name), { recursive: true })
     await run("tar", ["-xzf", tarball(name), "--strip-components=1", "-C", installed(name)])
@@ -338,6 +341,19 @@ const programs = packages.flatMap((folder) =>
     code
   }))
 )
+
+it("the command that packs prints the line that installs each package", () => {
+  const lines = packed.split("\n").filter((line) => line.startsWith("npm install "))
+  expect(packed).toContain(`The tarballs are in ${stranger}.`)
+  expect(lines).toHaveLength(published.length)
+  for (const { folder, name } of published) {
+    const { bin, peerDependencies = {} } = manifestOf(folder)
+    const words = lines.find((line) => line.endsWith(` ${tarball(name)}`))?.split(" ").slice(2) ?? []
+    const peers = Object.keys(peerDependencies).map((peer) => published.some(({ name }) => name === peer) ? tarball(peer) : peer)
+    expect([name, words]).toEqual([name, [...bin === undefined ? [] : ["--global"], ...peers, tarball(name)]])
+    expect(words.filter((word) => word.endsWith(".tgz") && !existsSync(word))).toEqual([])
+  }
+})
 
 it.each([[[]], [["one", "two"]], [["--help"]]])("the command that packs refuses %j with one sentence", async (words) => {
   await expect(run(process.execPath, ["scripts/tarballs.mjs", "--build", ...words], { cwd: root })).rejects.toMatchObject({

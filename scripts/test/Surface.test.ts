@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { Flag, Page } from "../../packages/cli-kit/src/Manual.ts"
 import { check, difference, type Programs, surface } from "../surface.ts"
 import { documentLines, fieldLines } from "../surface/JsonFields.ts"
 import { commandLines } from "../surface/Programs.ts"
@@ -13,10 +14,19 @@ const committed = readFileSync(join(root, "docs/reference/surface.txt"), "utf8")
 const sectionOf = (text: string, title: string): ReadonlyArray<string> =>
   (text.split(`\n# ${title}\n`)[1] ?? "").split("\n# ")[0]?.split("\n").filter((line) => line !== "") ?? []
 
-const option = { name: "--limit", value: "N", required: false, repeated: false, description: "The maximum (default: 20)." }
-const page = { name: "shop", summary: "Sells.", details: [], args: [], options: [option], examples: [], commands: [] }
-const manual = { name: "shop", version: "1.0.0", page, sections: [] }
-const programs: Programs = { commands: commandLines(manual), outputs: [], tools: [], errors: (tags) => tags }
+const flag: Flag = { name: "limit", aliases: [], value: "N", required: false, description: "The maximum (default: 20)." }
+const page: Page = {
+  path: ["shop"],
+  summary: "Sells.",
+  details: [],
+  args: [],
+  flags: [flag],
+  globals: [],
+  commands: [],
+  examples: [],
+  sections: []
+}
+const programs: Programs = { commands: commandLines([page]), outputs: [], tools: [], errors: (tags) => tags }
 
 const manifest = {
   name: "@shop/kit",
@@ -163,10 +173,9 @@ describe("the check", () => {
   })
 
   it("shows a changed option", () => {
-    const options = [{ ...option, description: "The maximum (default: 50)." }]
+    const flags = [{ ...flag, description: "The maximum (default: 50)." }]
     expect(
-      difference(`# Commands\n${commandLines(manual).join("\n")}`,
-        `# Commands\n${commandLines({ ...manual, page: { ...page, options } }).join("\n")}`)
+      difference(`# Commands\n${commandLines([page]).join("\n")}`, `# Commands\n${commandLines([{ ...page, flags }]).join("\n")}`)
     )
       .toEqual([
         "# Commands",
