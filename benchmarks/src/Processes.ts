@@ -14,8 +14,20 @@ const built = (app: string, name: string): string => {
   return fileURLToPath(new URL(bin[name] ?? "", manifest))
 }
 
-/** The built programs. */
-export const plaza = built("cli", "plaza")
+/** Packs the built command as it is published, and installs it with npm into a folder. Returns the path of the installed program. */
+export const installed = (folder: string): Effect.Effect<string, BenchmarkFailed> =>
+  Effect.gen(function*() {
+    const started = (file: string, args: ReadonlyArray<string>, cwd: URL | string) =>
+      Effect.suspend(() => {
+        const { status, stderr, stdout } = spawnSync(file, args, { cwd, encoding: "utf8", timeout: 300_000 })
+        return status === 0 ? Effect.void : new BenchmarkFailed({ message: `${file} ${args.join(" ")} failed\n${stdout}${stderr}` })
+      })
+    yield* started("npx", ["-y", "pnpm@12.21.0", "pack", "--out", `${folder}/plaza.tgz`], new URL("../../apps/cli/", import.meta.url))
+    yield* started("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", `${folder}/plaza.tgz`], folder)
+    return `${folder}/node_modules/@plaza/cli/dist/plaza.cjs`
+  })
+
+/** The built worker. */
 export const stockSync = built("stock-sync", "plaza-stock-sync")
 
 // Node reads the certificates of NODE_EXTRA_CA_CERTS at every start, which would hide the differences.

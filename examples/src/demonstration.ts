@@ -106,6 +106,10 @@ export const demonstrate = Effect.fn("Demonstration.demonstrate")(function*(kept
     }
     yield* Console.log(`\nRead back from the shop: shop and file agree in all ${agreed} products that both have.`)
     if (rejected.length > 0) yield* Console.log(`Rejected, as expected:\n${rejected.map((line) => `  ${line}`).join("\n")}`)
+    yield* Console.log(
+      `\nNext: change a stock in ${files.inventory} and run the command again: it sends only that difference.\n` +
+        "To try the interface yourself, run `node apps/cli/dist/plaza.cjs sandbox start`, and read docs/getting-started.md."
+    )
   })
   return yield* Effect.provide(run, Sandbox.layerServer({ data: files.shop, port: yield* freePort(port) }))
 })

@@ -48,7 +48,10 @@ describe("the demonstration", () => {
               "plaza-stock-sync: 2 rows of the source rejected, 1 product refused by the service: correct them, and run it again\n"
             )
             expect(output).toContain(`confirmed\t${confirmed}\nunchanged\t${97 - confirmed}\nrows rejected\t2\nquarantined\t1\n`)
+            expect(output).toMatch(/^Rows that were rejected or changed\nwhere\tproduct\treason\nline 30\tTEA-MINT-250G\t/m)
+            expect(output).toMatch(/^Quarantined products\nproduct\twanted\tretried at\tresponse\nSOAP-PINE\t24\t/m)
             expect(output).toContain("shop and file agree in all 97 products")
+            expect(output).toMatch(/^Next: change a stock in examples\/inventory\.csv and run the command again: /m)
             for (const rejected of ["line 30, TEA-MINT-250G", "line 50, CANDLE-LINEN-S", "line 76, SOAP-PINE"])
               expect(output).toContain(rejected)
             expect(status).toBe(0)

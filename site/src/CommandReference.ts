@@ -1,12 +1,13 @@
 /** Writes `docs/reference/plaza.md` and `docs/reference/plaza-stock-sync.md`: the help of every command of the programs. */
-import { allPages, labelOf, type Manual, type Option, type Page, usageOf } from "@plaza/cli-kit/Manual"
+import { type Flag, fullLabelOf, isRunnable, labelOf, type Page, type Pages, textOf, usageOf } from "@plaza/cli-kit/Manual"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
 // Programs export nothing. `scripts/bundle.mjs` makes their help of these modules too.
-import { manual as plaza } from "../../apps/cli/src/manual.ts"
+import { pages as plaza } from "../../apps/cli/src/manual.ts"
 import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
+import { legacyPages } from "../../scripts/surface/LegacyPages.ts"
 import { root } from "./Paths.ts"
 
 interface Row {
@@ -21,43 +22,42 @@ const table = (title: string, rows: ReadonlyArray<Row>): ReadonlyArray<string> =
     ? []
     : [[`| ${title} | |`, "|---|---|", ...rows.map(({ description, name }) => `| \`${cell(name)}\` | ${cell(description)} |`)].join("\n")]
 
-const optionRows = (options: ReadonlyArray<Option>): ReadonlyArray<Row> =>
-  options.map((option) => ({
-    name: labelOf(option),
-    description: `${option.description}${option.required ? " Required." : ""}${option.repeated ? " May be repeated." : ""}`
-  }))
+const flagRows = (flags: ReadonlyArray<Flag>): ReadonlyArray<Row> =>
+  flags.map((flag) => ({ name: fullLabelOf(flag), description: textOf(flag) }))
 
-const isSame = (one: Option) => (other: Option) => labelOf(one) === labelOf(other) && one.description === other.description
+const isSame = (one: Flag) => (other: Flag) => labelOf(one) === labelOf(other) && one.description === other.description
 
-/** The options of more than half of the commands, which the page lists once. */
-const commonOf = (commands: ReadonlyArray<Page>): ReadonlyArray<Option> => {
-  const all = commands.flatMap(({ options }) => options)
-  return all.filter((option, index) => all.findIndex(isSame(option)) === index && all.filter(isSame(option)).length > commands.length / 2)
+/** The flags of more than half of the commands, which the page lists once. */
+const commonOf = (commands: ReadonlyArray<Page>): ReadonlyArray<Flag> => {
+  const all = commands.flatMap(({ flags }) => flags)
+  return all.filter((flag, index) => all.findIndex(isSame(flag)) === index && all.filter(isSame(flag)).length > commands.length / 2)
 }
 
-const render = ({ name: program, page: top, sections }: Manual, guide: string): string => {
-  const commands = allPages(top).filter(({ page }) => page.commands.length === 0)
-  const common = commonOf(commands.map(({ page }) => page))
-  const command = (path: string, page: Page) => [
-    `## ${path}`,
-    page.summary,
-    ...page.details,
-    `\`\`\`text\n${path} ${usageOf(page)}\n\`\`\``.replace(" \n", "\n"),
-    ...table("argument", page.args),
-    ...table("option", optionRows(page.options.filter((option) => !common.some(isSame(option))))),
-    ...(page.examples.length === 0
-      ? []
-      : [`Examples:\n\n\`\`\`text\n${page.examples.map((line) => `${program} ${line}`).join("\n")}\n\`\`\``])
-  ]
+const render = ([root, ...others]: Pages, guide: string): string => {
+  const program = root.path.join(" ")
+  const commands = others.filter(isRunnable)
+  const common = commonOf(commands)
+  const command = (page: Page) => {
+    const path = page.path.join(" ")
+    return [
+      `## ${path}`,
+      page.summary,
+      ...page.details,
+      `\`\`\`text\n${path} ${usageOf(page)}\n\`\`\``.replace(" \n", "\n"),
+      ...table("argument", page.args),
+      ...table("option", flagRows(page.flags.filter((flag) => !common.some(isSame(flag))))),
+      ...(page.examples.length === 0 ? [] : [`Examples:\n\n\`\`\`text\n${page.examples.join("\n")}\n\`\`\``])
+    ]
+  }
   return `${
     [
       `# Commands of \`${program}\``,
       `The help of every command, as \`${program} COMMAND --help\` prints it. ${guide} This page is generated from the program ` +
       "(`pnpm --filter @plaza/site commands`).",
-      ...commands.flatMap(({ page, path }) => command(path.join(" "), page)),
-      "## Options of most commands",
-      ...table("option", optionRows([...common, ...top.options])),
-      ...sections.flatMap(({ entries, title }) => [`## ${title}`, ...table("name", entries)])
+      ...commands.flatMap(command),
+      ...(common.length === 0 ? [] : ["## Options of most commands", ...table("option", flagRows(common))]),
+      ...(root.globals.length === 0 ? [] : ["## Options of every command", ...table("option", flagRows(root.globals))]),
+      ...root.sections.flatMap(({ entries, title }) => [`## ${title}`, ...table("name", entries)])
     ].join("\n\n")
   }\n`
 }
@@ -68,7 +68,7 @@ export const make = (): ReadonlyMap<string, string> =>
     ["docs/reference/plaza.md", render(plaza, "[plaza](../cli.md) explains its use.")],
     [
       "docs/reference/plaza-stock-sync.md",
-      render(stockSync, "[plaza-stock-sync](../stock-sync.md) and [A fleet](../fleet.md) explain its use.")
+      render(legacyPages(stockSync), "[plaza-stock-sync](../stock-sync.md) and [A fleet](../fleet.md) explain its use.")
     ]
   ])
 

@@ -1,14 +1,15 @@
 /** Command lines that no test runs have commands and options that exist: transcripts, blocks that declare why they do not run, and inline code. */
-import type { Manual, Page } from "@plaza/cli-kit/Manual"
+import type { Page, Pages } from "@plaza/cli-kit/Manual"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { manual as plaza } from "../../apps/cli/src/manual.ts"
+import { pages as plaza } from "../../apps/cli/src/manual.ts"
 import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
+import { legacyPages } from "../../scripts/surface/LegacyPages.ts"
 import { root } from "../src/Paths.ts"
 import { blocks, pages } from "./support/Blocks.ts"
 
-const programs: ReadonlyArray<Manual> = [plaza, stockSync]
+const programs: ReadonlyArray<Pages> = [plaza, legacyPages(stockSync)]
 
 /** A name of a command. Other words are arguments, such as `FILE`, `...` or `1001`. */
 const isName = (word: string) => /^[a-z][a-z-]*$/.test(word)
@@ -16,19 +17,20 @@ const isName = (word: string) => /^[a-z][a-z-]*$/.test(word)
 /** The first word of a command line that its program does not know. */
 const unknownIn = (line: string): string | undefined => {
   const [program = "", ...words] = line.split(/\s+(?:[|><&;#]|2>|\s)/)[0]?.trim().split(/\s+/) ?? []
-  const top = programs.find(({ name }) => name === program)?.page
+  const manual = programs.find(([{ path }]) => path[0] === program)
   // `plaza help COMMAND` is that command with --help.
   if (words[0] === "help") words.shift()
-  if (top === undefined) return program
-  let page: Page = top
+  if (manual === undefined) return program
+  const pageAt = (path: ReadonlyArray<string>) => manual.find((page) => page.path.join(" ") === path.join(" "))
+  let page: Page = manual[0]
   for (const word of words) {
-    if (word.startsWith("--")) {
-      const name = /^--[\w-]*/.exec(word)?.[0]
-      const known = [...page.options, ...top.options].map((option) => option.name)
-      if (name !== "--" && name !== "--help" && name !== "--version" && !known.includes(name ?? "")) return word
+    if (/^--?[A-Za-z]/.test(word)) {
+      const name = /^--?[\w-]*/.exec(word)?.[0] ?? ""
+      const known = [...page.flags, ...manual[0].globals].flatMap((flag) => [...flag.aliases, `--${flag.name}`])
+      if (!["--help", "--version", ...known].includes(name)) return word
       continue
     }
-    const next = page.commands.find(({ name }) => name === word)
+    const next = pageAt([...page.path, word])
     if (next !== undefined) page = next
     else if (page.commands.length > 0 && isName(word)) return word
   }
