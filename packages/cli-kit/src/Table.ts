@@ -86,13 +86,12 @@ export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row
   return isSqueezed && columns.some(({ head }) => head !== "") ? "records" : { widths }
 }
 
-const characters = new Intl.Segmenter()
-
 /** A word in pieces of at most this width. */
 const pieces = (word: string, width: number): ReadonlyArray<string> => {
   const found: Array<string> = []
   let room = 0
-  for (const { segment } of characters.segment(word)) {
+  // Created here: to load the data of the language takes half as long as Node takes to start.
+  for (const { segment } of new Intl.Segmenter().segment(word)) {
     const needed = /^[!-~]$/.test(segment) ? 1 : naturalWidth([segment])
     const fits = needed <= room
     room = (fits ? room : width) - needed
