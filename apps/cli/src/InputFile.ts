@@ -3,6 +3,7 @@
  * at positions, which a pipe doesn't have.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as PlatformError from "effect/PlatformError"
@@ -50,7 +51,9 @@ const openPipe = (path: string) =>
 /** The bytes of a file, of a pipe or, for `-`, of standard input. */
 export const bytes = (path: string): Stream.Stream<Uint8Array, PlatformError.PlatformError, FileSystem.FileSystem> =>
   Stream.unwrap(Effect.gen(function*() {
-    if (path !== "-" && (yield* kindOf(path)) !== "pipe") return (yield* FileSystem.FileSystem).stream(path)
+    if (path !== "-" && (yield* kindOf(path)) !== "pipe") {
+      return Stream.mapError((yield* FileSystem.FileSystem).stream(path), FileProblem.at(path))
+    }
     if (isStandardInput(path)) return readable(path, () => process.stdin)
     const fd = yield* openPipe(path)
     return readable(path, () => new Socket({ fd, readable: true, writable: false }))

@@ -1,6 +1,7 @@
 /** Files and pipes that a user names: a pipe is read once, to its end, and a command that waits for one can be interrupted. */
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import { Effect, Fiber, FileSystem, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
@@ -22,6 +23,15 @@ const write = (path: string, parts: ReadonlyArray<string>) =>
     const file = yield* fs.open(path, { flag: "a" })
     yield* Effect.forEach(parts, (part) => file.writeAll(Buffer.from(part)))
   }))
+
+describe("a folder in place of a file", () => {
+  it.effect("is named in the failure", () =>
+    Effect.gen(function*() {
+      const path = yield* folder
+      const error = yield* Effect.flip(Stream.runDrain(InputFile.bytes(path)))
+      expect(FileProblem.describe(error)).toBe(`${path} can't be used as a file: check the path`)
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
+})
 
 describe("a pipe", () => {
   it.effect("is read to its end, whoever opens it first and in how many parts it is written", () =>
