@@ -158,6 +158,42 @@ const helpOf = (program: Command.Command.Any, words: ReadonlyArray<string>): Eff
   return Effect.succeed([...words, "--help"])
 }
 
+/** Whether a word is a flag, not a value such as `-5`. */
+const isFlag = (word: string | undefined): word is string => word !== undefined && /^--?[A-Za-z]/.test(word)
+
+/**
+ * Refuses `--text --json hello`: the platform takes out the global flags first, and `--text` would get `hello`. Only a line with two flags in
+ * a row can be one, so that the others don't load the description of the commands.
+ */
+const checkValues = Effect.fnUntraced(function*(program: Command.Command.Any, words: ReadonlyArray<string>) {
+  const end = words.indexOf("--")
+  const before = end === -1 ? words : words.slice(0, end)
+  const pairs = before.flatMap((word, index) => {
+    const next = before[index + 1]
+    return isFlag(word) && !word.includes("=") && isFlag(next) ? [{ word, next }] : []
+  })
+  if (pairs.length === 0 || before.some((word) => word === "--help" || word === "-h")) return
+  const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
+  let command = fromCommand(program)
+  const path = [command.name]
+  for (const word of before) {
+    const next = command.subcommands.find(({ name }) => name === word)
+    if (next === undefined) continue
+    command = next
+    path.push(word)
+  }
+  const withValue = command.flags.filter(({ optionalValue, type }) => type._tag !== "Boolean" && optionalValue !== true)
+    .flatMap(({ aliases, name }) => [`--${name}`, ...aliases.map((alias) => `-${alias}`)])
+  const found = pairs.find(({ word }) => withValue.includes(word))
+  if (found === undefined) return
+  const { next, word } = found
+  return yield* new UsageError({
+    message: `${word} requires a value: ${
+      word.startsWith("--") ? `to use "${excerpt(next)}" as the value, write ${word}=${excerpt(next)}` : `see ${path.join(" ")} --help`
+    }`
+  })
+})
+
 /** What parsing of flags uses. */
 type Files = FileSystem.FileSystem | Path.Path
 
@@ -187,6 +223,7 @@ export const run =
       const config = yield* SecretFile.withKeyFile(yield* ConfigProvider.ConfigProvider)
       yield* Effect.provideService(KeyMask.addConfigured, ConfigProvider.ConfigProvider, config)
       const words = argv[0] === "help" ? yield* helpOf(command, argv.slice(1)) : argv
+      yield* checkValues(command, words)
       let event: CliOutput.Presenter.Event | undefined
       const presenter = CliOutput.layerPresenter({
         present: (presented) =>

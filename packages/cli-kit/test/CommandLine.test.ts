@@ -129,6 +129,8 @@ describe("an invalid command line", () => {
     [[...path, "1", "--text"], `--text requires a value: ${help}`],
     [[...path, "1", "--text", "--"], `--text requires a value: ${help}`],
     [[...path, "1", "--text", "--limit=3"], `--text requires a value: to use "--limit=3" as the value, write --text=--limit=3`],
+    [[...path, "1", "--text", "--json", "hello"], `--text requires a value: to use "--json" as the value, write --text=--json`],
+    [["--json", ...path, "--text", "-j", "hello"], `--text requires a value: to use "-j" as the value, write --text=-j`],
     [["me", "--profile"], "--profile requires a value: see shop me --help"],
     [["me", "--profile", "--json"], `--profile requires a value: to use "--json" as the value, write --profile=--json`],
     [[...path, "1", "--text", "a", "--text", "b"], "--text is given twice: remove one of them"],
