@@ -7,6 +7,7 @@ import type * as CliError from "effect/cli/CliError"
 import { isCliError } from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import { fromCommand } from "effect/cli/Completions"
 import * as Completions from "effect/cli/Completions"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -163,17 +164,16 @@ const isFlag = (word: string | undefined): word is string => word !== undefined 
 
 /**
  * Refuses `--text --json hello`: the platform takes out the global flags first, and `--text` would get `hello`. Only a line with two flags in
- * a row can be one, so that the others don't load the description of the commands.
+ * a row can be one, so the others don't wait for the description of all commands.
  */
-const checkValues = Effect.fnUntraced(function*(program: Command.Command.Any, words: ReadonlyArray<string>) {
+const checkValues = (program: Command.Command.Any, words: ReadonlyArray<string>): Effect.Effect<void, UsageError> => {
   const end = words.indexOf("--")
   const before = end === -1 ? words : words.slice(0, end)
   const pairs = before.flatMap((word, index) => {
     const next = before[index + 1]
     return isFlag(word) && !word.includes("=") && isFlag(next) ? [{ word, next }] : []
   })
-  if (pairs.length === 0 || before.some((word) => word === "--help" || word === "-h")) return
-  const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
+  if (pairs.length === 0 || before.some((word) => word === "--help" || word === "-h")) return Effect.void
   let command = fromCommand(program)
   const path = [command.name]
   for (const word of before) {
@@ -185,14 +185,13 @@ const checkValues = Effect.fnUntraced(function*(program: Command.Command.Any, wo
   const withValue = command.flags.filter(({ optionalValue, type }) => type._tag !== "Boolean" && optionalValue !== true)
     .flatMap(({ aliases, name }) => [`--${name}`, ...aliases.map((alias) => `-${alias}`)])
   const found = pairs.find(({ word }) => withValue.includes(word))
-  if (found === undefined) return
+  if (found === undefined) return Effect.void
   const { next, word } = found
-  return yield* new UsageError({
-    message: `${word} requires a value: ${
-      word.startsWith("--") ? `to use "${excerpt(next)}" as the value, write ${word}=${excerpt(next)}` : `see ${path.join(" ")} --help`
-    }`
-  })
-})
+  const advice = word.startsWith("--")
+    ? `to use "${excerpt(next)}" as the value, write ${word}=${excerpt(next)}`
+    : `see ${path.join(" ")} --help`
+  return Effect.fail(new UsageError({ message: `${word} requires a value: ${advice}` }))
+}
 
 /** What parsing of flags uses. */
 type Files = FileSystem.FileSystem | Path.Path
