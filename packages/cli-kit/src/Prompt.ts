@@ -37,8 +37,8 @@ const readLine = (question: string, isHidden: boolean): Effect.Effect<string, Us
       const stop = () => {
         process.stdin.setRawMode(false)
         process.kill(0, "SIGTSTP")
-        // Without a shell, nothing stops, and the terminal would show what is typed.
-        setImmediate(takeTerminal)
+        // Without a shell, nothing stops, and the terminal would show what is typed. With one, this runs when the process continues.
+        takeTerminal()
       }
       const continued = () => {
         takeTerminal()
