@@ -199,7 +199,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(stdout.split("\n").filter((line) => line !== "").every((line) => line === `{"id":"conv_1"}`)).toBe(true)
     }))
 
-  it.effect.each([["SIGINT", 130], ["SIGTERM", 143]] as const)("ends with its status on %s, in silence",
+  it.effect.each([["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const)("ends with its status on %s, in silence",
     ([signal, code]) =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox

@@ -16,11 +16,11 @@ export const meanings: ReadonlyArray<{ readonly code: string; readonly meaning: 
   { code: "6", meaning: "Rate limit or quota beyond the max wait." },
   { code: "7", meaning: "Service or network fault, after retries." },
   { code: "8", meaning: "Outcome unknown: check it before you run the command again." },
-  { code: "130", meaning: "Interrupted (143 by SIGTERM)." }
+  { code: "130", meaning: "Interrupted (143 by SIGTERM, 129 by a closed terminal)." }
 ]
 
 /** The exit code of a program that a signal interrupted. */
-export const bySignal = { SIGINT: 130, SIGTERM: 143 } as const
+export const bySignal = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 export type Signal = keyof typeof bySignal
 

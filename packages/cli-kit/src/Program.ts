@@ -114,9 +114,14 @@ export const exitCodeOf = <A, E, R>(
 
 /** Runs a main effect and ends the process. */
 export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options): void => {
-  let signal: ExitCode.Signal = "SIGINT"
+  let signal: ExitCode.Signal | undefined
   process.once("SIGTERM", () => {
-    signal = "SIGTERM"
+    signal ??= "SIGTERM"
+  })
+  // A closed terminal. The platform interrupts on the other two only.
+  process.once("SIGHUP", () => {
+    signal ??= "SIGHUP"
+    process.emit("SIGTERM")
   })
   // Without this, an exception of a library outside of any fiber prints its stack.
   process.on("uncaughtException", (error: Error & { readonly code?: unknown }) => {
@@ -129,7 +134,7 @@ export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options
       process.stderr.write(text, () => process.exit(1))
     })
   })
-  const main = exitCodeOf(withLogger(effect), { ...options, signal: () => signal }).pipe(
+  const main = exitCodeOf(withLogger(effect), { ...options, signal: () => signal ?? "SIGINT" }).pipe(
     Effect.provideServiceEffect(Streams, Effect.provideServiceEffect(makeStreams, ConfigProvider.ConfigProvider, withoutBlanks)),
     // All output is flushed. A library may hold handles open, so don't wait for them.
     Effect.tap((code) => Effect.sync(() => process.exit(code))),
