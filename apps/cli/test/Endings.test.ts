@@ -269,7 +269,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         expect(yield* finished(shell)).toEqual({
           code: 1,
           stdout: "",
-          stderr: expect.stringMatching(/^plaza: the output can't be written: .*ENOSPC.*\n$/) as unknown
+          stderr: expect.stringMatching(/^plaza: the output can't be written: no space left on the device\n$/) as unknown
         })
       }
     }))

@@ -163,16 +163,19 @@ describe("a file", () => {
       expect(yield* fs.exists(beside)).toBe(false)
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 
-  it.effect("of failed rows that can't be written does not hide the result, and goes beside the journal if it can", () =>
+  it.effect("of failed rows that can't be written does not hide the result, and goes beside the file, else beside the journal", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
       // A device that is always full.
       const ended = yield* run(state, "stock", file, { report: "/dev/full" })
-      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: expect.stringMatching(inState) as unknown })
+      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: `${state}/stock.failed.csv` })
       expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed" }, details: { failed: 1 } })
 
       const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${state}/stock.failed.csv`, "no report")
+      const again = yield* run(state, "stock", file, { report: "/dev/full" })
+      expect(summaryOf(again)).toMatchObject({ failed: 1, report: expect.stringMatching(inState) as unknown })
       const full: FileSystem.FileSystem = {
         ...fs,
         writeFileString: (path, ...more) => fs.writeFileString(path.endsWith(".csv") ? "/dev/full" : path, ...more)

@@ -50,6 +50,23 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       )
     }))
 
+  it.effect("against a sandbox keeps its report, and names none that goes with the sandbox", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* home
+      const file = yield* write(cwd, "stock.csv", stockOf([["unknown", 1]]))
+      const sandboxed = (...argv: ReadonlyArray<string>) =>
+        Effect.map(shell(`plaza stock import ${argv.join(" ")} --sandbox --json`, { PLAZA_BASE_URL: "", PLAZA_API_KEY: "" }, cwd),
+          ({ stderr }) => /"report":(?:"([^"]*)"|null)/.exec(stderr)?.[1])
+      for (const argv of [[file], [file, "--report", "/dev/full"], ["-", "<", file]]) {
+        const report = yield* sandboxed(...argv)
+        expect(report).toBe(`${cwd}/stock.failed.csv`)
+        expect(yield* fs.readFileString(report ?? "")).toContain("NOT_FOUND")
+      }
+      yield* fs.writeFileString(`${cwd}/stock.failed.csv`, "no report")
+      expect(yield* sandboxed(file, "--report", "/dev/full")).toBeUndefined()
+    }))
+
   it.effect("reads a pipe like a file", () =>
     Effect.gen(function*() {
       const env = { ...quick, XDG_STATE_HOME: yield* home }

@@ -12,9 +12,12 @@ const sentences: Readonly<Record<string, (path: string) => string>> = {
 
 const messageOf = (cause: unknown): string => Predicate.hasProperty(cause, "message") ? String(cause.message) : ""
 
-/** The reason in words: `no space left on the device` of Node's `ENOSPC: no space left on device, write`. */
-export const wordsOf = ({ reason }: PlatformError): string =>
-  /^[A-Z\d]+: ([^,]+)/.exec(messageOf(reason.cause))?.[1]?.replace(/ on device$/, " on the device") ?? reason.description ?? reason._tag
+/** An error of Node in words: `no space left on the device` of `ENOSPC: no space left on device, write`. Undefined for other errors. */
+export const wordsOfNode = (cause: unknown): string | undefined =>
+  /^[A-Z\d]+: ([^,]+)/.exec(messageOf(cause))?.[1]?.replace(/ on device$/, " on the device")
+
+/** The reason in words. */
+export const wordsOf = ({ reason }: PlatformError): string => wordsOfNode(reason.cause) ?? reason.description ?? reason._tag
 
 /** The path of the file. Node names an open file by a number, which means nothing to a person. */
 export const pathOf = ({ reason }: PlatformError): string =>

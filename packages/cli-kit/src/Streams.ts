@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { isatty } from "node:tty"
+import { wordsOfNode } from "./FileProblem.ts"
 
 /** The reader closed the stream, as `head` does. The program ends silently. */
 export class OutputClosed extends Schema.TaggedError<OutputClosed>()("OutputClosed", {}) {
@@ -54,7 +55,9 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
             error === null || error === undefined
               ? Effect.void
               : Effect.fail(
-                isClosed(error) ? new OutputClosed() : new OutputFailed({ message: `the output can't be written: ${error.message}` })
+                isClosed(error)
+                  ? new OutputClosed()
+                  : new OutputFailed({ message: `the output can't be written: ${wordsOfNode(error) ?? error.message}` })
               )
           ))
       })

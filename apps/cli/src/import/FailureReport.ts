@@ -61,6 +61,8 @@ export interface Options {
   readonly named: string | undefined
   /** The path beside the imported file; undefined for a pipe. */
   readonly beside: string | undefined
+  /** Whether the folder of the journal stays. That of a sandbox is removed at the end. */
+  readonly isKept: boolean
 }
 
 /** The file with the digest of the report at a path, which shows whether somebody changed it since. */
@@ -77,18 +79,18 @@ const saveBeside = (options: Options, path: string, failed: ReadonlyArray<Failed
     yield* fs.writeFileString(markOf(options, path), digest([content]))
   })
 
-/** Writes the failed rows to the named file or beside the imported one, else beside the journal. Returns the path; undefined if none works. */
+/** Writes the failed rows to the named file, else beside the imported one, else beside the journal. Returns the path; undefined if none works. */
 export const save = (options: Options, failed: ReadonlyArray<FailedRow>) =>
   Effect.gen(function*() {
-    const { beside, folder, kind, named } = options
+    const { beside, folder, isKept, kind, named } = options
     const fs = yield* FileSystem.FileSystem
     const write = (path: string) => Effect.as(fs.writeFileString(path, contentOf(path, kind, failed)), path)
-    const wanted = named !== undefined
-      ? write(named)
-      : beside !== undefined
-      ? Effect.as(saveBeside(options, beside, failed), beside)
-      : Effect.fail("there is no place beside a pipe")
-    return yield* wanted.pipe(Effect.catch(() => write(folder.report)), Effect.orElseSucceed(() => undefined))
+    const places = [
+      ...(named === undefined ? [] : [write(named)]),
+      ...(beside === undefined ? [] : [Effect.as(saveBeside(options, beside, failed), beside)]),
+      ...(isKept ? [write(folder.report)] : [])
+    ]
+    return yield* Effect.firstSuccessOf([...places, Effect.succeed(undefined)])
   })
 
 /** Removes the reports of earlier runs, whose rows are confirmed now. A file that the user named or changed stays. */

@@ -38,9 +38,8 @@ export interface Options {
 }
 
 /** The place of the failure report beside the imported file; undefined for a pipe. The state folder of a sandbox is removed at the end. */
-const besideOf = Effect.fnUntraced(function*({ file, kind }: Options) {
+const besideOf = Effect.fnUntraced(function*({ file, kind }: Options, isSandbox: boolean) {
   if (file !== "-" && (yield* InputFile.kindOf(file)) === "file") return FailureReport.besideOf(Path.resolve(file))
-  const isSandbox = yield* EphemeralSandbox
   return isSandbox ? yield* Effect.orElseSucceed(Effect.try(() => Path.resolve(`${kind.name}.failed.csv`)), () => undefined) : undefined
 })
 
@@ -108,7 +107,8 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
   // A plan requires no journal.
   const state = yield* options.dryRun ? Folders.find("XDG_STATE_HOME") : Effect.asSome(Folders.get("XDG_STATE_HOME"))
   const named = options.report === undefined ? undefined : yield* FailureReport.check(options.report, file)
-  const beside = yield* besideOf(options)
+  const isSandbox = yield* EphemeralSandbox
+  const beside = yield* besideOf(options, isSandbox)
   const rows = yield* ImportFile.read(kind, { ...options, json: output.json })
   if (Option.isNone(state)) return yield* printPlan(kind, rows, Journal.emptyHistory)
   const folder = ImportFolder.of(state.value, { kind, rows, baseUrl, account: yield* journalOwner })
@@ -120,7 +120,7 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
   const journal = yield* Journal.open(folder.journal)
   const inPlace = rows.filter(isInPlace(journal.history)).length
   const counts = ImportRun.makeCounts()
-  const report = { kind, folder, named, beside }
+  const report = { kind, folder, named, beside, isKept: !isSandbox }
   /** The file with the failed rows. */
   let saved: string | undefined
   const result = () => ImportResult.make(kind, rows.length, inPlace, counts, saved)
