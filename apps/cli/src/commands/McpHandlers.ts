@@ -1,5 +1,4 @@
 /** What `plaza mcp` does. */
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
@@ -9,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as InputFile from "../InputFile.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import * as Tools from "../mcp/Tools.ts"
 import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.ts"
@@ -69,6 +69,6 @@ export const serve = Effect.fnUntraced(function*(input: Input) {
   yield* McpServer.serve(
     { tools, confirm: input.confirmWrites },
     client,
-    NodeStream.fromReadable({ evaluate: () => process.stdin, closeOnDone: false })
+    InputFile.bytes("-")
   )
 })

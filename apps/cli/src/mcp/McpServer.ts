@@ -95,11 +95,11 @@ export interface Options {
  * interruption. The rest is stopped and gets a response that reports what is known. The client is built after the first response, so that
  * an MCP client does not wait for it; its failure ends the server.
  */
-export const serve = <E, R, E2>(
+export const serve = <E, R, E2, R2>(
   { confirm, tools }: Options,
   client: Layer.Layer<Services, E, R>,
-  input: Stream.Stream<Uint8Array, E2>
-): Effect.Effect<void, E, R | Output | Streams> =>
+  input: Stream.Stream<Uint8Array, E2, R2>
+): Effect.Effect<void, E | E2, R | R2 | Output | Streams> =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>
@@ -149,10 +149,16 @@ export const serve = <E, R, E2>(
           return server
         }, { transport: stdio.transport })
 
-        const lines = Effect.andThen(Effect.ignore(Stream.runForEach(input, stdio.receive)), stdio.end)
-        const isStopped = Effect.raceAllFirst([lines, stdio.outputClosed, Effect.andThen(Fiber.join(building), Effect.never)])
-        yield* isStopped.pipe(
-          Effect.andThen(Effect.timeoutOption(Effect.andThen(services, stdio.idle), stopLimit)),
+        const inputEnd = Effect.tap(Effect.exit(Stream.runForEach(input, stdio.receive)), stdio.end)
+        const end = Effect.raceAllFirst([
+          inputEnd,
+          Effect.as(stdio.outputClosed, Exit.void),
+          Effect.andThen(Fiber.join(building), Effect.never)
+        ])
+        yield* end.pipe(
+          Effect.tap(Effect.timeoutOption(Effect.andThen(services, stdio.idle), stopLimit)),
+          // An input that can't be read fails the server, after the calls that have come.
+          Effect.flatten,
           Effect.ensuring(Effect.gen(function*() {
             yield* stdio.end
             // Ends the calls: each reports whether its request was sent.
