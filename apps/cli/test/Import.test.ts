@@ -145,18 +145,27 @@ describe("a file", () => {
       expect(yield* fs.readFileString(beside)).toBe("a file of the user")
       yield* fs.remove(beside)
 
+      // A run replaces the report of an earlier one, but not a report that somebody corrected or that came from elsewhere.
       const report = `productId,stock,code,reason\nunknown,1,NOT_FOUND,`
-      for (const other of ["", "unknown,1,NOT_FOUND,a reason of an earlier run\n"]) {
-        if (other !== "") yield* fs.writeFileString(beside, `productId,stock,code,reason\n${other}`)
+      for (let round = 0; round < 2; round++) {
         expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ report: beside })
         expect(yield* fs.readFileString(beside)).toMatch(new RegExp(`^${report}`))
       }
+      const own = yield* fs.readFileString(beside)
+      for (const corrected of [own.replace("unknown,1", "unknown,7"), `${report}from elsewhere\n`, "productId,stock,code,reason\n"]) {
+        yield* fs.writeFileString(beside, corrected)
+        expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ report: expect.stringMatching(inState) as unknown })
+        expect(yield* fs.readFileString(beside)).toBe(corrected)
+      }
+      yield* fs.remove(beside)
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ report: beside })
 
       yield* setProduct({ id: "unknown" })
       const text = yield* fs.readFileString(beside)
       yield* fs.writeFileString(beside, text.replace("unknown,1", "unknown,7"))
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 1, report: null })
       expect(yield* fs.readFileString(beside)).toContain("unknown,7")
+      yield* fs.remove(beside)
       yield* addFault({ kind: "status", when: "before", status: 404, method: "PATCH", path: "*/unknown/stock" })
       expect(summaryOf(yield* run(state, "stock", file, { again: true }))).toMatchObject({ report: beside })
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 1, report: null })
@@ -184,7 +193,7 @@ describe("a file", () => {
       expect(summaryOf(lost)).toMatchObject({ inPlace: 1, failed: 1, report: null })
       expect(failureOf(lost)).toMatchObject({
         cause: { _tag: "RowsFailed", message: expect.stringContaining("line 2") as unknown },
-        explanation: "The file of the failed rows could not be written: check the disk. Run the same command again to retry them."
+        explanation: "The failed rows could not be saved: name a file with --report, and check the disk. Run the same command again to retry them."
       })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 })

@@ -62,6 +62,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         const report = yield* sandboxed(...argv)
         expect(report).toBe(`${cwd}/stock.failed.csv`)
         expect(yield* fs.readFileString(report ?? "")).toContain("NOT_FOUND")
+        yield* fs.remove(report ?? "")
       }
       yield* fs.writeFileString(`${cwd}/stock.failed.csv`, "no report")
       expect(yield* sandboxed(file, "--report", "/dev/full")).toBeUndefined()

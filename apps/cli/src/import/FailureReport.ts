@@ -65,18 +65,25 @@ export interface Options {
   readonly isKept: boolean
 }
 
-/** The file with the digest of the report at a path, which shows whether somebody changed it since. */
-const markOf = ({ folder }: Options, path: string): string => Path.join(folder.folder, `${digest([path])}.digest`)
+/** The file with the digest of the report at a path, which shows whether somebody changed it since. All imports of an account share it. */
+const digestPathOf = ({ folder }: Options, path: string): string => Path.join(folder.folder, `${digest([path])}.digest`)
 
-/** Writes the report beside the imported file, but not over a file that is no report. */
+/** Whether the file at a path is the report that an import wrote there. */
+const isOwnReport = (options: Options, path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    return (yield* fs.readFileString(digestPathOf(options, path))) === digest([yield* fs.readFileString(path)])
+  })
+
+/** Writes the report beside the imported file, but not over a file that somebody else wrote or changed. */
 const saveBeside = (options: Options, path: string, failed: ReadonlyArray<FailedRow>) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const isReplaceable = !(yield* fs.exists(path)) || (yield* fs.readFileString(path)).startsWith(contentOf(path, options.kind, []))
-    if (!isReplaceable) return yield* Effect.fail("it is no report")
+    if ((yield* fs.exists(path)) && !(yield* isOwnReport(options, path))) return yield* Effect.fail("the file is somebody's")
     const content = contentOf(path, options.kind, failed)
     yield* fs.writeFileString(path, content)
-    yield* fs.writeFileString(markOf(options, path), digest([content]))
+    yield* fs.writeFileString(digestPathOf(options, path), digest([content]))
+    return path
   })
 
 /** Writes the failed rows to the named file, else beside the imported one, else beside the journal. Returns the path; undefined if none works. */
@@ -87,7 +94,7 @@ export const save = (options: Options, failed: ReadonlyArray<FailedRow>) =>
     const write = (path: string) => Effect.as(fs.writeFileString(path, contentOf(path, kind, failed)), path)
     const places = [
       ...(named === undefined ? [] : [write(named)]),
-      ...(beside === undefined ? [] : [Effect.as(saveBeside(options, beside, failed), beside)]),
+      ...(beside === undefined ? [] : [saveBeside(options, beside, failed)]),
       ...(isKept ? [write(folder.report)] : [])
     ]
     return yield* Effect.firstSuccessOf([...places, Effect.succeed(undefined)])
@@ -100,8 +107,7 @@ export const remove = (options: Options) =>
     const fs = yield* FileSystem.FileSystem
     yield* fs.remove(folder.report, { force: true })
     if (beside === undefined) return
-    const mark = markOf(options, beside)
-    const isUnchanged = (yield* fs.readFileString(mark)) === digest([yield* fs.readFileString(beside)])
-    yield* fs.remove(mark)
-    if (isUnchanged) yield* fs.remove(beside)
+    const isOwn = yield* isOwnReport(options, beside)
+    yield* fs.remove(digestPathOf(options, beside))
+    if (isOwn) yield* fs.remove(beside)
   })

@@ -65,7 +65,7 @@ export const toText = ({ alreadyShipped, failed, inPlace, left, rows, sent, unve
   return `${parts.join(", ")}.`
 }
 
-const unsaved = "The file of the failed rows could not be written: check the disk."
+const unsaved = "The failed rows could not be saved: name a file with --report, and check the disk."
 
 /** How to continue after a run that stopped early. */
 export const howToContinue = (
