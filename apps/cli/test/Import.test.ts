@@ -193,7 +193,8 @@ describe("a file", () => {
       expect(summaryOf(lost)).toMatchObject({ inPlace: 1, failed: 1, report: null })
       expect(failureOf(lost)).toMatchObject({
         cause: { _tag: "RowsFailed", message: expect.stringContaining("line 2") as unknown },
-        explanation: "The failed rows could not be saved: name a file with --report, and check the disk. Run the same command again to retry them."
+        explanation:
+          "The failed rows could not be saved: name a file with --report, and check the disk. Run the same command again to retry them."
       })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 })
