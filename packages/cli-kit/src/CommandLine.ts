@@ -7,7 +7,6 @@ import type * as CliError from "effect/cli/CliError"
 import { isCliError } from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import { fromCommand } from "effect/cli/Completions"
 import * as Completions from "effect/cli/Completions"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -163,8 +162,8 @@ const helpOf = (program: Command.Command.Any, words: ReadonlyArray<string>): Eff
 const isFlag = (word: string | undefined): word is string => word !== undefined && /^--?[A-Za-z]/.test(word)
 
 /**
- * Refuses `--text --json hello`: the platform takes out the global flags first, and `--text` would get `hello`. Only a line with two flags in
- * a row can be one, so the others don't wait for the description of all commands.
+ * Rejects `--text --json hello`: the platform removes global flags first, so `--text` would get `hello`. Only two flags in a row can cause
+ * this; other lines skip the check, which describes every command.
  */
 const checkValues = (program: Command.Command.Any, words: ReadonlyArray<string>): Effect.Effect<void, UsageError> => {
   const end = words.indexOf("--")
@@ -174,7 +173,7 @@ const checkValues = (program: Command.Command.Any, words: ReadonlyArray<string>)
     return isFlag(word) && !word.includes("=") && isFlag(next) ? [{ word, next }] : []
   })
   if (pairs.length === 0 || before.some((word) => word === "--help" || word === "-h")) return Effect.void
-  let command = fromCommand(program)
+  let command = Completions.fromCommand(program)
   const path = [command.name]
   for (const word of before) {
     const next = command.subcommands.find(({ name }) => name === word)

@@ -62,7 +62,7 @@ const ofProgram: Readonly<Record<string, ExitCode>> = {
 }
 
 /** Reasons of file errors that the user can correct on the command line. */
-export const fileInputReasons: ReadonlySet<string> = new Set(["NotFound", "PermissionDenied", "BadResource", "AlreadyExists"])
+const fileInputReasons: ReadonlySet<string> = new Set(["NotFound", "PermissionDenied", "BadResource", "AlreadyExists"])
 
 /** The tag of the reason of a platform error. */
 export const reasonOf = (error: object): string =>

@@ -305,6 +305,17 @@ export type WriteName = { [Name in OperationName]: Operations[Name]["delivery"] 
 export const isWrite = (name: OperationName): name is WriteName => operations[name].delivery !== "Read"
 
 /**
+ * Whether an operation lists items on pages: it takes `cursor` and `limit`. Source: interface v1, "Endpoints", list behaviour.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const isList = (name: OperationName): boolean => {
+  const { query }: Operation = operations[name]
+  return query !== undefined && "cursor" in query.fields && "limit" in query.fields
+}
+
+/**
  * A group of operations, such as `posts`.
  *
  * @since 0.1.0

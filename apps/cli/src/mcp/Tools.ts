@@ -5,6 +5,7 @@ import * as NestingDepth from "@plaza/domain/NestingDepth"
 import {
   type Area,
   type DeliveryClass,
+  isList,
   isWrite,
   names,
   type Operation,
@@ -22,6 +23,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
+import { capitalize } from "effect/String"
 import * as JsonSchema from "../schema/JsonSchema.ts"
 import { fail, type Json, maxShownDepth, type Services, type Tool, withoutNulls } from "./Tool.ts"
 import type { UploadFolder } from "./UploadFolder.ts"
@@ -98,10 +100,6 @@ const toTool = (name: OperationName, { described = {}, fields, note, output, run
         decode(args).pipe(Effect.catch((error) => failInvalid(args, error)), Effect.map(run)))
   }
 }
-
-const capitalize = <S extends string>(text: S): Capitalize<S> =>
-  // True by the definition of the type.
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}` as Capitalize<S>
 
 /** What a method of the client's service of an area returns. */
 const call = (area: Area, method: string, args: ReadonlyArray<unknown>): Effect.Effect<unknown, never, Services> =>
@@ -276,13 +274,11 @@ const upload = (name: OperationName, operation: Operation & { readonly area: Are
   }
 }
 
-const isList = ({ query }: Operation): boolean => query !== undefined && "cursor" in query.fields && "limit" in query.fields
-
 /** The reads and the allowed writes. Uploads require a folder. */
 export const offered = (allowed: ReadonlyArray<WriteName>, uploads: Option.Option<UploadFolder> = Option.none()): ReadonlyArray<Tool> =>
   [...names.filter((name) => !isWrite(name)), ...writes.filter((name) => allowed.includes(name))].flatMap((name) => {
     const operation: Operation & { readonly area: Area } = operations[name]
     if (operation.multipart !== undefined)
       return Option.toArray(Option.map(uploads, (folder) => toTool(name, upload(name, operation, folder))))
-    return [toTool(name, isList(operation) ? list(operation) : single(name, operation))]
+    return [toTool(name, isList(name) ? list(operation) : single(name, operation))]
   })

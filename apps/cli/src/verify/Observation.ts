@@ -1,7 +1,7 @@
 /** What a run of `plaza verify` observed: requests with their responses as received, and the steps that were not sent. */
 import { json } from "@plaza/cli-kit/Text"
 import * as Errors from "@plaza/domain/Errors"
-import { type OperationName, operations } from "@plaza/domain/Operations"
+import { isList, type OperationName } from "@plaza/domain/Operations"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 
@@ -134,9 +134,6 @@ const resourceByOperation: { readonly [Name in OperationName]?: ResourceName } =
   shipOrder: "Order",
   sendMessage: "Message"
 }
-
-/** Whether an operation has pages. */
-const isList = (operation: OperationName): boolean => "query" in operations[operation]
 
 export interface Resource {
   readonly name: ResourceName
