@@ -172,6 +172,25 @@ describe("a file", () => {
       expect(yield* fs.exists(beside)).toBe(false)
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 
+  it.effect("of failed rows has no control characters of the service", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({
+        kind: "status",
+        when: "before",
+        status: 404,
+        message: "\u001b[31mnone\n=2",
+        method: "PATCH",
+        path: "*/unknown/stock"
+      })
+      const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
+      yield* run(state, "stock", file)
+      const fs = yield* FileSystem.FileSystem
+      const lines = (yield* fs.readFileString(`${state}/stock.failed.csv`)).trimEnd().split("\n")
+      expect(lines).toEqual(["productId,stock,code,reason", expect.stringMatching(/^unknown,1,NOT_FOUND,.*␛\[31mnone/)])
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
+
   it.effect("of failed rows that can't be written does not hide the result, and goes beside the file, else beside the journal", () =>
     Effect.gen(function*() {
       const state = yield* home

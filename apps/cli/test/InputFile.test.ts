@@ -2,11 +2,11 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import * as FileProblem from "@plaza/cli-kit/FileProblem"
+import * as InputFile from "@plaza/cli-kit/InputFile"
 import { Effect, Fiber, FileSystem, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import * as Input from "../src/commands/Input.ts"
-import * as InputFile from "../src/InputFile.ts"
 
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-input-" }))
 

@@ -178,11 +178,11 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the file of profiles
         module: "FileSystem",
         method: "rename",
         pathOrDescriptor: path,
-        description: "no space is left"
+        cause: new Error("ENOSPC: no space left on device, rename")
       })
       const full: FileSystem.FileSystem = { ...fs, rename: () => Effect.fail(reason) }
       expect(yield* refusal(Effect.provideService(File.update(path, put("b")), FileSystem.FileSystem, full))).toBe(
-        `${path} can't be written: no space is left`
+        `${path} can't be written: no space left on the device`
       )
       expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
       expect(yield* fs.readFileString(path)).toBe(before)

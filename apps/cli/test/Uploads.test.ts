@@ -142,4 +142,19 @@ describe("files", () => {
       expect(sent).toBeLessThanOrEqual(3)
       expect(details).toMatchObject({ left: names.slice(sent).map((name) => `${folder}/${name}`) })
     }).pipe(Effect.provide(world)))
+
+  it.effect("that is interrupted names the file that the service may have", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "delay", when: "after", millis: 60_000, method: "POST", path: "/media" })
+      const folder = yield* folderOf({ "a.png": 1 })
+      const { interrupted, stream } = yield* make(folder, "a.png")
+      const uploads = yield* Effect.forkChild(Stream.runDrain(stream))
+      expect(interrupted("The post was not created.")).toBe("The post was not created. No file is uploaded.")
+      yield* Effect.repeat(Effect.yieldNow, { until: () => interrupted("").includes("may have been uploaded") })
+      yield* Fiber.interrupt(uploads)
+      expect(interrupted("The post was not created.").replaceAll(`${folder}/`, "")).toBe(
+        "a.png may have been uploaded all the same. The post was not created."
+      )
+    }).pipe(Effect.provide(world)))
 })

@@ -8,14 +8,16 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import type { PlatformError } from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import * as ConfigIssue from "./ConfigIssue.ts"
 
 const key = "PLAZA_API_KEY"
 
 // The maximum size, so that a path to a device or a log does no harm.
-const mostBytes = 64 * 1024
+const maxBytes = 64 * 1024
 
 const complaints: Readonly<Record<string, string>> = {
   NotFound: "the file that it names does not exist",
@@ -29,11 +31,17 @@ const refuse = (variable: string, message: string): Config.ConfigError => Config
 const read = (variable: string, path: string): Effect.Effect<string, Config.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    const { size, type } = yield* files.stat(path)
-    if (type === "Directory") return yield* Effect.fail(refuse(variable, "it names a folder: name the file in it"))
-    // A pipe, for example from a shell's <(command), reports no size.
-    if (size > mostBytes) return yield* Effect.fail(refuse(variable, "the file that it names is too long for a secret"))
-    const text = (yield* files.readFileString(path)).replace(/[\r\n]+$/, "")
+    if ((yield* files.stat(path)).type === "Directory") {
+      return yield* Effect.fail(refuse(variable, "it names a folder: name the file in it"))
+    }
+    const { bytes } = yield* Effect.promise(() => import("./InputFile.ts"))
+    const tooLong = () => Stream.fail(refuse(variable, "the file that it names is too long for a secret"))
+    const content = yield* bytes(path).pipe(
+      (stream) => Stream.limitBytes<PlatformError | Config.ConfigError, FileSystem.FileSystem>(stream, maxBytes, tooLong),
+      Stream.decodeText,
+      Stream.mkString
+    )
+    const text = content.replace(/[\r\n]+$/, "")
     return text.trim() === "" ? yield* Effect.fail(refuse(variable, "the file that it names is empty")) : text
   }).pipe(Effect.catchTag("PlatformError", ({ reason }) =>
     Effect.fail(refuse(variable, complaints[reason._tag] ?? "the file that it names can't be read"))))

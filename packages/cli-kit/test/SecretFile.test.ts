@@ -1,7 +1,8 @@
 /** Secrets in files, which variables name. */
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
+import { Config, ConfigProvider, Effect, Fiber, FileSystem, Option, Redacted } from "effect"
+import { execFileSync } from "node:child_process"
 import * as ConfigIssue from "../src/ConfigIssue.ts"
 import * as SecretFile from "../src/SecretFile.ts"
 
@@ -44,6 +45,25 @@ describe("the key in a file", () => {
         expect(yield* apiKey({ PLAZA_API_KEY: key })).toBe(key)
         expect(yield* apiKey({ PLAZA_API_KEY: key, PLAZA_API_KEY_FILE: "" })).toBe(key)
         expect(ConfigIssue.of(yield* Effect.flip(apiKey({})))).toEqual({ variable: "PLAZA_API_KEY", message: "PLAZA_API_KEY is not set" })
+      })
+    ))
+
+  it.effect("may come through a pipe, is waited for without a thread, and is not read from a device without end", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const pipe = `${folder}/pipe`
+        execFileSync("mkfifo", [pipe])
+        const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length
+        const before = pipes()
+        const waiting = yield* Effect.forkChild(apiKey({ PLAZA_API_KEY_FILE: pipe }))
+        yield* Effect.repeat(Effect.yieldNow, { until: () => pipes() > before })
+        yield* Fiber.interrupt(waiting)
+        const reading = yield* Effect.forkChild(apiKey({ PLAZA_API_KEY_FILE: pipe }))
+        yield* write(pipe, `${key}\n`)
+        expect(yield* Fiber.join(reading)).toBe(key)
+        expect(refusal(yield* Effect.flip(apiKey({ PLAZA_API_KEY_FILE: "/dev/zero" })))[1]).toBe(
+          "the file that it names is too long for a secret"
+        )
       })
     ))
 

@@ -295,7 +295,9 @@ const delimiterOf = (header: string): string => {
 
 const invalidQuoting = (error: Error): string => {
   const code = error instanceof CsvError ? error.code : ""
-  const reason = code === "CSV_QUOTE_NOT_CLOSED" || code === "CSV_MAX_RECORD_SIZE"
+  const reason = code === "CSV_MAX_RECORD_SIZE"
+    ? `the row is longer than ${maxRecordBytes / 1_048_576} MiB, or a quote opens here and is never closed`
+    : code === "CSV_QUOTE_NOT_CLOSED"
     ? "a quote opens here and is never closed"
     : code === "CSV_INVALID_CLOSING_QUOTE"
     ? "there is text between a closing quote and the next delimiter"

@@ -212,6 +212,12 @@ describe("invalid files", () => {
   it.effect("fails for a file whose first line never ends", () =>
     Effect.map(Effect.flip(read("x".repeat(70_000), 4096)), (error) => expect(error.message).toContain("64 KiB")))
 
+  it.effect("does not blame a quote alone for a row without end", () =>
+    Effect.map(refused(`productId,stock\n${"a".repeat(2_000_000)},1\n`), ({ line, message }) => {
+      expect(line).toBe(2)
+      expect(message).toContain("the row is longer than 1 MiB, or a quote opens here and is never closed")
+    }))
+
   it.effect("fails at an unclosed quote before a large file is in memory", () =>
     Effect.gen(function*() {
       let given = 0

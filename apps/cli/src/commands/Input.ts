@@ -1,12 +1,12 @@
 /** Reads a file, a pipe or standard input as text or JSON. */
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as InputFile from "@plaza/cli-kit/InputFile"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as InputFile from "../InputFile.ts"
 
 /** The text of a file, or of standard input for `-`. */
 export const text = (path: string): Effect.Effect<string, PlatformError, FileSystem.FileSystem> =>

@@ -26,10 +26,10 @@ const uploadAll = (files: ReadonlyArray<string>) =>
     ? Effect.succeed([])
     // Removes the bar before the post is printed.
     : Effect.scoped(Effect.gen(function*() {
-      const { failure, stream, uploaded } = yield* Uploads.make(files)
+      const { failure, interrupted, stream, uploaded } = yield* Uploads.make(files)
       const output = yield* Output
       const consequence = "The post was not created."
-      yield* Effect.onInterrupt(Stream.runDrain(stream), () => output.note(Uploads.summary(uploaded(), consequence)))
+      yield* Effect.onInterrupt(Stream.runDrain(stream), () => output.note(interrupted(consequence)))
       yield* Option.match(failure(consequence), { onNone: () => Effect.void, onSome: Effect.fail })
       return uploaded()
     }))

@@ -1,5 +1,6 @@
 /** The failure report of an import: the failed rows with their reasons, as a file that can be imported again. */
 import { UsageError } from "@plaza/cli-kit/CliError"
+import { oneLine } from "@plaza/cli-kit/Text"
 import * as Format from "@plaza/tabular/Format"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -49,7 +50,7 @@ export const check = Effect.fnUntraced(function*(report: string, file: string) {
 const contentOf = (path: string, kind: ImportKind, failed: ReadonlyArray<FailedRow>): string => {
   const rows = failed.toSorted((one, other) => one.row.line - other.row.line).map(({ failure, row }) => {
     const code = "code" in failure && failure.code !== undefined ? failure.code : failure._tag
-    return [...row.cells, code, reasonOf(failure)]
+    return [...row.cells, ...[code, reasonOf(failure)].map(oneLine)]
   })
   return format(Format.ofName(path), columnsOf(kind), rows)
 }

@@ -1,12 +1,12 @@
 /** Reads and validates all rows of a file. Reports every rejected row. */
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import * as InputFile from "@plaza/cli-kit/InputFile"
 import { Streams } from "@plaza/cli-kit/Streams"
 import * as Text from "@plaza/cli-kit/Text"
 import * as Format from "@plaza/tabular/Format"
 import { quoted } from "@plaza/tabular/Quoted"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as InputFile from "../InputFile.ts"
 import type { ImportKind, ImportRow, RejectedRow } from "./ImportRow.ts"
 
 export interface Options {

@@ -3,6 +3,7 @@
  * between programs.
  */
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import * as Folder from "@plaza/cli-kit/Folder"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -52,8 +53,6 @@ const checkPrivate = (path: string, { mode, type, uid }: FileSystem.File.Info): 
 
 const isReason = (reason: string) => (error: PlatformError): boolean => error.reason._tag === reason
 
-const messageOf = ({ message, reason }: PlatformError): string => reason.description ?? message
-
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Profiles))
 
 // The parser's message may contain the text, and with it a key.
@@ -85,7 +84,7 @@ export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =
         ? Effect.succeed(none)
         : fail(
           `${path} can't be read (${
-            isReason("PermissionDenied")(error) ? "this user may not" : messageOf(error)
+            isReason("PermissionDenied")(error) ? "this user may not" : FileProblem.wordsOf(error)
           }), and profiles are kept there`
         ))
   )
@@ -147,5 +146,5 @@ export const update = (
         return changed
       }))
   }).pipe(
-    Effect.catchTag("PlatformError", (error) => fail(`${path} can't be written: ${messageOf(error)}`))
+    Effect.catchTag("PlatformError", (error) => fail(`${path} can't be written: ${FileProblem.wordsOf(error)}`))
   )

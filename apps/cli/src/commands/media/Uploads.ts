@@ -2,6 +2,7 @@
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as FileProblem from "@plaza/cli-kit/FileProblem"
+import * as InputFile from "@plaza/cli-kit/InputFile"
 import { type Bar, Progress } from "@plaza/cli-kit/Progress"
 import { FailureScope, Media } from "@plaza/client"
 import type { MediaId } from "@plaza/domain/Ids"
@@ -15,7 +16,6 @@ import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Path from "node:path"
-import * as InputFile from "../../InputFile.ts"
 
 export interface Uploaded {
   readonly file: string
@@ -34,6 +34,8 @@ export interface Uploads {
   readonly uploaded: () => ReadonlyArray<Uploaded>
   /** The failure of the uploads, with a sentence about its consequence; none if every file is uploaded. */
   readonly failure: (consequence: string) => Option.Option<Explained>
+  /** What an interruption leaves behind, with a sentence about its consequence. */
+  readonly interrupted: (consequence: string) => string
   readonly bar: Bar
 }
 
@@ -84,7 +86,7 @@ const outcomeOf = (failed: Failed): string => isDoubtful(failed) ? "may have bee
 const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
 
 /** The consequence, followed by the files that are uploaded. */
-export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string, isDoubtful = false): string => {
+const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string, isDoubtful = false): string => {
   const rest = uploaded.length > 0
     ? `Use --media-id with the files that are uploaded: ${listed(uploaded)}.`
     : isDoubtful
@@ -158,11 +160,18 @@ export const make = (
       )
     }
 
+    const interrupted = (consequence: string): string => {
+      // The service has a part of it at least, and no result has come.
+      const doubtful = sources.filter((_, index) => results[index] === undefined && sent[index] !== 0)
+      const sentences = doubtful.map(({ file }) => `${file} may have been uploaded all the same.`)
+      return summary(uploaded(), [...sentences, consequence].join(" "), doubtful.length > 0)
+    }
+
     const stream = Stream.fromIterable(sources.entries()).pipe(
       // One file per chunk, so that each is reported when it is uploaded.
       Stream.rechunk(1),
       Stream.mapEffect(([index, source]) => upload(source, index), { concurrency, unordered: true }),
       Stream.filterMap((result): Result.Result<Uploaded, unknown> => result)
     )
-    return { bar, uploaded, failure, stream }
+    return { bar, uploaded, failure, interrupted, stream }
   })

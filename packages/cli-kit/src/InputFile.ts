@@ -3,13 +3,13 @@
  * at positions, which a pipe doesn't have.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
+import * as FileProblem from "./FileProblem.ts"
 
 /** What a path of a file leads to. */
 export type Kind = "file" | "pipe" | "folder" | "device"
