@@ -32,6 +32,7 @@ export const effect4: Tests = {
   include: [
     "packages/*/test/**/*.test.ts",
     "apps/cli/test/**/*.test.ts",
+    "next/stock-sync/test/**/*.test.ts",
     "examples/{src,test}/**/*.test.ts",
     // On Effect 3, without what the setup does.
     "examples/effect-3/test/**/*.test.ts",

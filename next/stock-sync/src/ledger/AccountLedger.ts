@@ -1,0 +1,75 @@
+/** The ledger of one account in an open database. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
+import { hostname } from "node:os"
+import * as Binding from "./Binding.ts"
+import * as Corrections from "./Corrections.ts"
+import type { Ledger, LedgerOptions } from "./Ledger.ts"
+import { LedgerCommands } from "./LedgerCommands.ts"
+import type { LedgerFault } from "./LedgerError.ts"
+import * as Operation from "./Operation.ts"
+import type { Database, Failure } from "./Operation.ts"
+import * as Outcome from "./Outcome.ts"
+import * as Queries from "./Queries.ts"
+import * as Requests from "./Requests.ts"
+import * as Rows from "./Rows.ts"
+import * as Apply from "./snapshot/Apply.ts"
+import * as Judge from "./snapshot/Judge.ts"
+import * as Take from "./Take.ts"
+
+const epochRow = Rows.only(Schema.Struct({ epoch: Schema.Int }))
+
+/** The account of a ledger that serves one store. */
+export const single = 1
+
+/** Makes this process the owner of an account: nobody who owned it before can write any more. Returns its epoch. */
+export const takeOver = (sql: SqlClient, account: number): Effect.Effect<number, Failure> =>
+  Effect.gen(function*() {
+    const now = yield* Operation.now
+    const { epoch } = yield* epochRow(sql`UPDATE account SET epoch = epoch + 1, owner = ${`process ${process.pid} on ${hostname()}`},
+      owned_since = ${now} WHERE account = ${account} RETURNING epoch`)
+    return epoch
+  })
+
+/** Makes requests of an earlier owner doubtful. */
+export const recover = Outcome.markInterrupted
+
+export const make = (
+  database: Database,
+  { account, epoch }: Pick<Operation.Target, "account" | "epoch">,
+  options: LedgerOptions,
+  { lost = Effect.never, present = Effect.void }: {
+    /** Fails if what the database lies in was removed or replaced. */
+    readonly present?: Effect.Effect<void, LedgerFault>
+    readonly lost?: Effect.Effect<never, LedgerFault>
+  } = {}
+): Ledger["Service"] => {
+  const { path, sql } = database
+  const target: Operation.Target = { sql, account, epoch }
+  const run = Operation.makeRun(database)
+  const snapshot = run(Judge.status(target))
+  return {
+    path,
+    check: Effect.andThen(present, run(Operation.checkOwner(target))),
+    lost,
+    ...Binding.make(target, path, run),
+    ...Apply.make(database, target, run),
+    snapshot,
+    confirmHeld: (number) =>
+      Effect.gen(function*() {
+        yield* run(Judge.confirm(target, number))
+        const { held } = yield* snapshot
+        return Option.isSome(held) && held.value.number === number && held.value.confirmed
+          ? held.value
+          : yield* Judge.notHeld(number, held, path, yield* LedgerCommands)
+      }),
+    ...Queries.make(target, run),
+    take: (selection) => run(Take.take(target, selection)),
+    confirm: (send) => run(Outcome.confirm(target, options, send)),
+    fail: (send, failed) => run(Outcome.fail(target, options, send, failed)),
+    ...Requests.make(target, options, run),
+    ...Corrections.make(target, run)
+  }
+}

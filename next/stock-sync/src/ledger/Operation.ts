@@ -1,0 +1,129 @@
+/** How the ledger's statements run: one operation of an account at a time, and only while it belongs to this owner. */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import type { LedgerFault } from "./LedgerError.ts"
+
+/** The account has another owner, or it was removed. Nothing was written. */
+export class TakenOver extends Data.TaggedError("TakenOver") {}
+
+export type Failure = Schema.SchemaError | SqlError | TakenOver
+
+/** The rows of an account, and the connection for statements on them. */
+export interface Target {
+  readonly sql: SqlClient
+  readonly account: number
+  /** Undefined for an operation beside the owner. */
+  readonly epoch: number | undefined
+}
+
+const tags: ReadonlySet<unknown> = new Set(["SchemaError", "SqlError", "TakenOver"] satisfies ReadonlyArray<Failure["_tag"]>)
+const isFailure = (error: unknown): error is Failure =>
+  typeof error === "object" && error !== null && "_tag" in error && tags.has(error._tag)
+
+/** Turns the failures of statements into faults of the ledger. */
+export const orFault =
+  (faultOf: Database["faultOf"]) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, Failure> | LedgerFault, R> =>
+    // True because it is none of them.
+    Effect.mapError(effect, (error) => isFailure(error) ? faultOf(error) : error as Exclude<E, Failure>)
+
+/** A database that has the tables of a ledger. */
+export interface Database {
+  readonly sql: SqlClient
+  /** The file or address, for messages. It has no password in it. */
+  readonly path: string
+  /** A session for the temporary tables of a snapshot. Other statements run meanwhile. */
+  readonly session: Effect.Effect<SqlClient, SqlError, Scope.Scope>
+  readonly faultOf: (failure: Failure) => LedgerFault
+}
+
+/** Runs statements on the account without others between them. After a failure every later call fails with the same fault. */
+export type Run = <A, R>(statements: Effect.Effect<A, Failure, R>) => Effect.Effect<A, LedgerFault, R>
+
+export const makeRun = ({ faultOf }: Pick<Database, "faultOf">): Run => {
+  const mutex = Semaphore.makeUnsafe(1)
+  let fault: LedgerFault | undefined
+  // A locked file blocks each statement until its timeout. Failing at once keeps the waiting fibers from repeating that.
+  return (statements) =>
+    mutex.withPermit(
+      Effect.suspend(() => fault === undefined ? Effect.mapError(statements, (failure) => fault = faultOf(failure)) : Effect.fail(fault))
+    )
+}
+
+/** The rows of the account, as a condition. */
+export const mine = ({ account, sql }: Target): Fragment => sql`account = ${account}`
+
+/** A whole number among results, where Postgres would take a parameter for a text. */
+export const integer = (sql: SqlClient, value: number): Fragment => sql`CAST(${value} AS BIGINT)`
+
+export const now: Effect.Effect<number> = Clock.currentTimeMillis
+
+const owned = ({ account, epoch, sql }: Target) =>
+  epoch === undefined ? sql`account = ${account}` : sql`account = ${account} AND epoch = ${epoch}`
+
+/** Fails unless the account belongs to this owner. In a transaction it keeps the owner until the commit. */
+export const checkOwner = (target: Target): Effect.Effect<void, SqlError | TakenOver> => {
+  const { sql } = target
+  const lock = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
+  return Effect.flatMap(
+    sql`SELECT 1 AS owned FROM account WHERE ${owned(target)} ${lock}`,
+    (rows) => rows.length === 0 ? Effect.fail(new TakenOver()) : Effect.void
+  )
+}
+
+/** A transaction that writes only if the account still belongs to this owner at its end, so that a takeover never waits for a long one. */
+export const transaction = <A, E, R>(
+  target: Target,
+  statements: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError | TakenOver, R> => target.sql.withTransaction(Effect.tap(statements, checkOwner(target)))
+
+/** A statement with this condition, which holds while the account belongs to this owner. */
+export type Step = (isOwned: Fragment) => Fragment
+
+/** The clause for Postgres by which a statement looks whether the account is owned, and keeps the owner until it has ended. */
+export const fence = (target: Target): Fragment => target.sql`fence AS (SELECT 1 AS owned FROM account WHERE ${owned(target)} FOR SHARE)`
+
+/** Holds in a statement that begins with the fence, if the account is owned. */
+export const isFenced = "EXISTS (SELECT 1 FROM fence)"
+
+/**
+ * Runs statements of which none needs what another one writes, and no two write the same row. In Postgres they are one statement, which is
+ * one way to the database.
+ */
+export const together = (target: Target, steps: ReadonlyArray<Step>): Effect.Effect<void, SqlError | TakenOver> => {
+  const { sql } = target
+  return sql.onDialectOrElse({
+    pg: () => {
+      const named = steps.map((step, index) => sql`${sql.literal(`step_${index}`)} AS (${step(sql.literal(isFenced))})`)
+      return Effect.flatMap(
+        sql`WITH ${sql.csv([fence(target), ...named])} SELECT owned FROM fence`,
+        (rows) => rows.length === 0 ? Effect.fail(new TakenOver()) : Effect.void
+      )
+    },
+    orElse: () => transaction(target, Effect.forEach(steps, (step) => sql`${step(sql`1 = 1`)}`, { discard: true }))
+  })
+}
+
+// No database stores these characters unchanged. A broken file or an unexpected response may contain them.
+const unstorable = /\0|\p{Surrogate}/gu
+
+/** Whether a text can be stored and found again. */
+export const isStorable = (text: string): boolean => text.search(unstorable) < 0
+
+/** A text for people to read, with a replacement for each character that can't be stored. */
+export const toStorable = (text: string): string => text.replace(unstorable, "\uFFFD")
+
+/** Ids as the rows of a subquery, without those that no ledger can hold. One parameter for any number of ids keeps the statement the same. */
+export const idRows = ({ sql }: Pick<Target, "sql">, ids: Iterable<string>): Fragment => {
+  const json = JSON.stringify([...ids].filter(isStorable))
+  return sql.onDialectOrElse({
+    pg: () => sql`SELECT value FROM json_array_elements_text(${json}::json) AS id_row (value)`,
+    orElse: () => sql`SELECT value FROM json_each(${json})`
+  })
+}

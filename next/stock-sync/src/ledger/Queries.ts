@@ -1,0 +1,221 @@
+/** Reads products, issues, held changes and the history, page by page, and counts them. */
+import { ProductId } from "@plaza/domain/Ids"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { EntryState } from "./Entry.ts"
+import type { Backlog, Ledger } from "./Ledger.ts"
+import type { LedgerFault } from "./LedgerError.ts"
+import { type Failure, mine, type Run, type Target } from "./Operation.ts"
+import * as Rows from "./Rows.ts"
+import * as Tables from "./Schema.ts"
+import type { HeldChange, RowIssue } from "./Snapshot.ts"
+import * as StockPriority from "./StockPriority.ts"
+
+const pageSize = 1_000
+
+/** Reads a table page by page, each after the last key of the page before. */
+const paginate = <A, K>(first: K, read: (after: K) => Effect.Effect<ReadonlyArray<A>, LedgerFault>, keyOf: (row: A) => K) =>
+  Stream.paginate(first, (after) =>
+    Effect.map(read(after), (rows) => {
+      const last = rows.at(-1)
+      return [rows, last === undefined || rows.length < pageSize ? Option.none<K>() : Option.some(keyOf(last))] as const
+    }))
+
+const products = Rows.all(Rows.Product)
+const historyRows = Rows.all(Rows.HistoryRow)
+const heldRows = Rows.all(Schema.Struct({ id: Schema.String, kind: Rows.Kind, was: Schema.Int, wanted: Schema.Int }))
+const issueRows = Rows.all(Schema.Struct({
+  place: Schema.Int,
+  line: Schema.Int,
+  product_id: Schema.NullOr(Schema.String),
+  kind: Schema.Literals(["rejected", "negative"]),
+  reason: Schema.String
+}))
+const countsRow = Rows.only(Schema.Struct({
+  total: Schema.Int,
+  unsettled: Schema.Int,
+  sending: Schema.Int,
+  doubtful: Schema.Int,
+  uncertain: Schema.Int,
+  quarantined: Schema.Int,
+  missing: Schema.Int,
+  rejected: Schema.Int,
+  negative: Schema.Int
+}))
+
+/** A million products are counted without reading each: as a whole, and by an index for the states that few products have. */
+const countRows = (target: Target) => {
+  const { sql } = target
+  const inState = (state: EntryState) =>
+    sql`(SELECT count(*) FROM product WHERE ${mine(target)} AND ${sql.literal(`${Tables.exceptional} AND state = '${state}'`)})`
+  const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = ${kind})`
+  return sql`SELECT (SELECT count(*) FROM product WHERE ${mine(target)}) AS total,
+    (SELECT count(*) FROM product WHERE ${mine(target)} AND state <> 'settled') AS unsettled, ${inState("sending")} AS sending,
+    ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
+    (SELECT count(*) FROM product WHERE ${mine(target)} AND missing_since IS NOT NULL) AS missing,
+    ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative`
+}
+
+const assertion = String(StockPriority.indexOf("assertion"))
+const dueRow = Rows.first(Schema.Struct({ at: Rows.Instant }))
+const waitingByPriority = Rows.all(Schema.Struct({ priority: Rows.Priority, n: Schema.Int, since: Schema.Int }))
+const oldestProduct = Rows.first(Schema.Struct({ id: ProductId, since: Rows.Instant }))
+const oldestConfirmation = Rows.first(Schema.Struct({ since: Rows.Instant }))
+const countOf = Rows.only(Schema.Struct({ n: Schema.Int }))
+const toInstant = Schema.decodeSync(Rows.Instant)
+
+const backlog = (target: Target): Effect.Effect<Backlog, Failure> =>
+  Effect.gen(function*() {
+    const { sql } = target
+    const part = (condition: string) =>
+      sql`SELECT priority, count(*) AS n, min(queued_at) AS since FROM product
+        WHERE ${mine(target)} AND ${sql.literal(`${condition} AND priority < ${assertion}`)} GROUP BY priority`
+    const priorities = yield* waitingByPriority(sql`SELECT priority, CAST(sum(n) AS BIGINT) AS n, min(since) AS since FROM (
+        ${part(Tables.due)} UNION ALL ${part(Tables.delayed)}
+      ) AS part GROUP BY priority ORDER BY min(since)`)
+    const [longest] = priorities
+    const oldestWhere = (condition: string) =>
+      longest === undefined ? Effect.succeedNone : oldestProduct(sql`SELECT id, queued_at AS since FROM product
+        WHERE ${mine(target)} AND ${sql.literal(condition)} AND priority = ${StockPriority.indexOf(longest.priority)}
+          AND queued_at = ${longest.since} ORDER BY id LIMIT 1`)
+    const oldestDue = yield* oldestWhere(Tables.due)
+    const oldest = Option.isSome(oldestDue) ? oldestDue : yield* oldestWhere(Tables.delayed)
+    const sending = yield* countOf(
+      sql`SELECT count(*) AS n FROM product WHERE ${mine(target)} AND ${sql.literal(Tables.exceptional)} AND state = 'sending'`
+    )
+    const confirmed = yield* oldestConfirmation(sql`SELECT queued_at AS since FROM product
+      WHERE ${mine(target)} AND ${sql.literal(`${Tables.due} AND priority = ${assertion}`)} ORDER BY queued_at, id LIMIT 1`)
+    const each = <A>(read: (row: (typeof priorities)[number] | undefined) => A) => {
+      const of = (waiting: StockPriority.Waiting) => read(priorities.find(({ priority }) => priority === waiting))
+      return { soldOut: of("soldOut"), falling: of("falling"), backInStock: of("backInStock"), rest: of("rest"), doubtful: of("doubtful") }
+    }
+    return {
+      waiting: each((row) => row?.n ?? 0),
+      longest: each((row) => row === undefined ? undefined : toInstant(row.since)),
+      sending: sending.n,
+      oldest: Option.map(oldest, ({ id, since }) => ({ productId: id, since })),
+      oldestConfirmation: Option.map(confirmed, ({ since }) => since)
+    }
+  })
+
+const isWaiting = (priority: StockPriority.Priority | null): priority is StockPriority.Waiting =>
+  priority !== null && priority !== "assertion"
+
+export const make = (
+  target: Target,
+  run: Run
+): Pick<
+  Ledger["Service"],
+  | "all"
+  | "backlog"
+  | "counts"
+  | "heldChanges"
+  | "history"
+  | "nextDelayed"
+  | "nextDue"
+  | "quarantined"
+  | "queue"
+  | "rowIssues"
+  | "uncertain"
+  | "unsettled"
+> => {
+  const { sql } = target
+  const productsWhere = (condition: string) =>
+    Stream.map(
+      paginate(
+        "",
+        (after) =>
+          run(products(sql`SELECT * FROM product WHERE ${mine(target)} AND id > ${after} AND ${sql.literal(condition)}
+            ORDER BY id LIMIT ${pageSize}`)),
+        (row): string => row.id
+      ),
+      Rows.toEntry
+    )
+
+  const waiting = sql.literal(`priority < ${assertion} AND NOT ${Tables.refused}`)
+  const due = paginate(
+    { priority: -1, queuedAt: 0, id: "" },
+    ({ id, priority, queuedAt }) =>
+      run(products(sql`SELECT * FROM product WHERE ${mine(target)} AND ${sql.literal(Tables.due)} AND ${waiting}
+        AND (priority, queued_at, id) > (${priority}, ${queuedAt}, ${id}) ORDER BY priority, queued_at, id LIMIT ${pageSize}`)),
+    (row) => ({ priority: row.priority === null ? -1 : StockPriority.indexOf(row.priority), queuedAt: row.queued_at, id: row.id })
+  )
+  const delayed = paginate(
+    { dueAt: Number.MIN_SAFE_INTEGER, id: "" },
+    ({ dueAt, id }) =>
+      run(products(sql`SELECT * FROM product WHERE ${mine(target)} AND ${sql.literal(Tables.delayed)} AND ${waiting}
+        AND (due_at, id) > (${dueAt}, ${id}) ORDER BY due_at, id LIMIT ${pageSize}`)),
+    (row) => ({ dueAt: row.due_at ?? 0, id: row.id })
+  )
+  const firstDue = (condition: string, maxAttempts: number) =>
+    run(Effect.map(
+      dueRow(sql`SELECT due_at AS at FROM product WHERE ${mine(target)} AND ${sql.literal(condition)} AND listing <> 'excluded'
+        AND attempts < ${maxAttempts} ORDER BY due_at LIMIT 1`),
+      Option.map(({ at }) => at)
+    ))
+
+  return {
+    unsettled: productsWhere("state <> 'settled'"),
+    quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`),
+    uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`),
+    all: productsWhere("1 = 1"),
+    queue: Stream.concat(due, delayed).pipe(
+      Stream.flatMap((row) => isWaiting(row.priority) ? Stream.succeed({ ...Rows.toEntry(row), priority: row.priority }) : Stream.empty)
+    ),
+    heldChanges: Stream.map(
+      paginate(
+        "",
+        (after) =>
+          run(
+            heldRows(
+              sql`SELECT id, kind, was, wanted FROM held_change WHERE ${mine(target)} AND id > ${after} ORDER BY id LIMIT ${pageSize}`
+            )
+          ),
+        (row) => row.id
+      ),
+      (row): HeldChange => ({ productId: row.id, kind: row.kind, from: row.was, to: row.wanted })
+    ),
+    rowIssues: Stream.map(
+      paginate(
+        0,
+        (after) =>
+          run(issueRows(sql`SELECT place, line, product_id, kind, reason FROM row_issue WHERE ${mine(target)} AND place > ${after}
+            ORDER BY place LIMIT ${pageSize}`)),
+        (row) => row.place
+      ),
+      (row): RowIssue => ({ line: row.line, productId: row.product_id ?? undefined, kind: row.kind, reason: row.reason })
+    ),
+    history: (product) =>
+      Stream.map(
+        paginate(
+          Number.MAX_SAFE_INTEGER,
+          (before) => {
+            const condition = Option.match(product, { onNone: () => sql`1 = 1`, onSome: (id) => sql`product_id = ${id}` })
+            return run(historyRows(sql`SELECT * FROM history WHERE ${mine(target)} AND n < ${before} AND ${condition}
+              ORDER BY n DESC LIMIT ${pageSize}`))
+          },
+          (row) => row.n
+        ),
+        Rows.toHistoryEntry
+      ),
+    counts: run(Effect.map(
+      countsRow(countRows(target)),
+      ({ doubtful, missing, negative, quarantined, rejected, sending, total, uncertain, unsettled }) => ({
+        settled: total - unsettled,
+        pending: unsettled - sending - doubtful - uncertain - quarantined,
+        sending,
+        doubtful,
+        uncertain,
+        quarantined,
+        missing,
+        rejectedRows: rejected,
+        negativeRows: negative
+      })
+    )),
+    backlog: run(backlog(target)),
+    nextDue: (maxAttempts) => firstDue(Tables.delayed, Option.getOrElse(maxAttempts, () => Number.MAX_SAFE_INTEGER)),
+    nextDelayed: firstDue("due_at IS NOT NULL", Number.MAX_SAFE_INTEGER)
+  }
+}

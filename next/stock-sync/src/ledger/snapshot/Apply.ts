@@ -1,0 +1,204 @@
+/**
+ * Makes a snapshot the wanted stock: stages its rows, compares them after the last one, judges the difference, and writes only that, in
+ * one transaction.
+ */
+import * as SourceError from "@plaza/tabular/SourceError"
+import type { Row } from "@plaza/tabular/Stock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import type { SqlClient } from "effect/sql/SqlClient"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import { Wording } from "../../config/Wording.ts"
+import { unadjusted } from "../../rules/ProductRules.ts"
+import type { Ledger } from "../Ledger.ts"
+import { LedgerCommands } from "../LedgerCommands.ts"
+import * as Operation from "../Operation.ts"
+import type { Database, Failure, Run, Target } from "../Operation.ts"
+import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "../Snapshot.ts"
+import { compare, type Difference } from "./Compare.ts"
+import * as Judge from "./Judge.ts"
+import * as RejectedRowLimit from "./RejectedRowLimit.ts"
+import * as Stage from "./Stage.ts"
+import { type GuardWindow, recordApplied, resetBaseline, resultRow, write } from "./Write.ts"
+
+/** The number of rows that are read before the ledger is used for them, so that a slow source of usual size delays nothing. */
+export const RowsAhead = Context.Reference<number>("@plaza/stock-sync/ledger/RowsAhead", { defaultValue: () => 10_000 })
+
+interface Ahead<E, R> {
+  /** The rows that were read and those that follow. */
+  readonly rows: Stream.Stream<Row, E, R>
+  /** The rows, if no others follow. */
+  readonly all: Option.Option<ReadonlyArray<Row>>
+}
+
+const readAhead = <E, R>(rows: Stream.Stream<Row, E, R>): Effect.Effect<Ahead<E, R>, E, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const most = yield* RowsAhead
+    const pull = yield* Stream.toPull(Stream.rechunk(rows, Stage.batchSize))
+    const ahead: Array<Row> = []
+    while (ahead.length <= most) {
+      const next = yield* Pull.catchDone(Effect.asSome(pull), () => Effect.succeedNone)
+      if (Option.isNone(next)) return { rows: Stream.fromIterable(ahead), all: Option.some(ahead) }
+      ahead.push(...next.value)
+    }
+    return { rows: Stream.concat(Stream.fromIterable(ahead), Stream.fromPull(Effect.succeed(pull))), all: Option.none() }
+  })
+
+/** The digest of all that decides what a snapshot changes. */
+const digestOf = (
+  { adjustments = unadjusted, excluded, unit }: Pick<SnapshotInput<never, never>, "adjustments" | "excluded" | "unit">,
+  policy: SnapshotPolicy,
+  rows: ReadonlyArray<Row>
+): string =>
+  createHash("sha256").update(JSON.stringify([unit, [...excluded].sort(), adjustments.all, [...adjustments.products], policy, rows]))
+    .digest("base64")
+
+/** What the last applied snapshot changed, if it has this digest and no later one is held. It then counts as applied now. */
+const findRepeated = (target: Target, digest: string): Effect.Effect<Option.Option<SnapshotResult>, Failure> =>
+  Effect.gen(function*() {
+    const { sql } = target
+    const found = yield* resultRow(
+      sql`SELECT result FROM snapshot WHERE ${Operation.mine(target)} AND digest = ${digest} AND held_since IS NULL`
+    )
+    if (Option.isNone(found)) return Option.none()
+    const now = yield* Operation.now
+    yield* Operation.together(target, [
+      (isOwned) => sql`UPDATE snapshot SET taken_at = ${now} WHERE ${Operation.mine(target)} AND ${isOwned}`
+    ])
+    return Option.some({ ...found.value.result, changed: 0, repeated: true })
+  })
+
+interface Judged extends Difference {
+  readonly verdict: Judge.Verdict
+}
+
+/** Too many rows are rejected. The sentence depends on what a row is. */
+interface TooManyRejected {
+  readonly message: (unit: SnapshotInput<never, never>["unit"]) => string
+}
+
+/** Settings of the session for a transaction that compares many rows. */
+const prepareTransaction = (sql: SqlClient) =>
+  sql.onDialectOrElse({
+    // Before the statistics know the account, the planner would join some thousand rows in nested loops, a minute for 10,000. Memory to
+    // compare a snapshot of a million products; the default writes them to disk several times.
+    pg: () =>
+      sql`SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
+        set_config('statement_timeout', '10min', true)`,
+    orElse: () => Effect.void
+  })
+
+const stageAndCompare = (
+  target: Target,
+  counts: Stage.Counts,
+  policy: SnapshotPolicy,
+  windowStart: number
+): Effect.Effect<Judged | TooManyRejected, Failure> =>
+  Effect.gen(function*() {
+    const { sql } = target
+    if (RejectedRowLimit.exceeded(policy.maxBadRows, counts)) {
+      const { named, option } = yield* Wording
+      const first = Option.getOrUndefined(yield* Stage.firstRejected(sql, policy.duplicates, option("duplicates")))
+      return { message: (unit) => RejectedRowLimit.sentence(counts, first, unit, named("max-bad-rows")) }
+    }
+    const difference = yield* compare(target, policy, counts, windowStart)
+    return { ...difference, verdict: yield* Judge.judge(target, policy.guard, difference) }
+  })
+
+// Autovacuum runs later than the next statements, and never for temporary tables. A user that does not own the table may not, which the
+// server ignores.
+const manyChanges = 1_000
+const analyze = ({ sql }: Target, { changed, figures }: SnapshotResult) =>
+  sql.onDialectOrElse({
+    pg: () => changed < manyChanges || changed * 5 < figures.catalogue ? Effect.void : sql`ANALYZE product`,
+    orElse: () => Effect.void
+  })
+
+const writeAll = (
+  target: Target,
+  judged: Judged,
+  counts: Stage.Counts,
+  { excluded }: Pick<SnapshotInput<never, never>, "excluded">,
+  policy: SnapshotPolicy,
+  window: GuardWindow
+) =>
+  Effect.gen(function*() {
+    const { option } = yield* Wording
+    yield* Stage.recordIssues(target, counts, policy.duplicates, option("duplicates"))
+    yield* write(target, judged, excluded, window)
+    if (judged.verdict._tag === "Confirmed") yield* resetBaseline(target)
+    yield* analyze(target, judged.result)
+  })
+
+/** One batch to insert next and one that the source fills: more would only hold rows in memory. */
+const batchesAhead = 2
+
+export const make = (
+  database: Database,
+  target: Target,
+  run: Run
+): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
+  /** Stages the rows in a session of their own, and uses them in one transaction. */
+  const withStaged = <A, E, R>(
+    { adjustments = unadjusted, excluded, source, unit }: SnapshotInput<E, R>,
+    rows: Stream.Stream<Row, E, R>,
+    policy: SnapshotPolicy,
+    use: (staged: Target, judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>
+  ) =>
+    Effect.scoped(Effect.gen(function*() {
+      const sql = yield* Effect.mapError(database.session, database.faultOf)
+      const staged = { ...target, sql }
+      yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(run(Stage.clear(sql))))
+      yield* rows.pipe(
+        Stream.rechunk(Stage.batchSize),
+        // Reads on while a batch is staged.
+        Stream.bufferArray({ capacity: batchesAhead }),
+        Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, excluded)))
+      )
+      const now = yield* Operation.now
+      const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
+      const result = yield* run(Operation.transaction(staged, Effect.gen(function*() {
+        yield* prepareTransaction(sql)
+        const counts = yield* Stage.finish(sql, adjustments, excluded, policy.duplicates)
+        const judged = yield* stageAndCompare(staged, counts, policy, window.start)
+        return "message" in judged ? judged : { used: yield* use(staged, judged, counts, window) }
+      })))
+      return "message" in result ? yield* Effect.fail(SourceError.content(source, result.message(unit))) : result.used
+    }))
+
+  return {
+    applySnapshot: (input, policy) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { all, rows } = yield* readAhead(input.rows)
+        const digest = Option.getOrUndefined(Option.map(all, (rows) => digestOf(input, policy, rows)))
+        const repeated = digest === undefined ? Option.none() : yield* run(findRepeated(target, digest))
+        if (Option.isSome(repeated)) return repeated.value
+        const applied = yield* withStaged(input, rows, policy, (staged, judged, counts, window) =>
+          Effect.gen(function*() {
+            const { result, verdict } = judged
+            if (verdict._tag === "Held") return { held: yield* Judge.hold(staged, verdict, result.figures, window.now) }
+            yield* writeAll(staged, judged, counts, input, policy, window)
+            yield* recordApplied(staged, result, input.unit, digest, window.now)
+            return result
+          }))
+        return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied
+      })),
+    previewSnapshot: (input, policy) =>
+      withStaged(input, input.rows, policy, (staged, judged, counts, window) =>
+        Effect.gen(function*(): Effect.fn.Return<SnapshotPreview, Failure> {
+          const { result, verdict } = judged
+          const held = verdict._tag === "Held"
+            ? Option.some(yield* Judge.hold(staged, verdict, result.figures, window.now))
+            : Option.none()
+          yield* writeAll(staged, judged, counts, input, policy, window)
+          yield* staged.sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${input.unit}
+            WHERE ${Operation.mine(staged)}`
+          return { ...result, held }
+        }))
+  }
+}

@@ -1,0 +1,108 @@
+/** Compares a staged snapshot with the products of the ledger, and measures how implausible the difference is. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Target } from "../Operation.ts"
+import * as Rows from "../Rows.ts"
+import type { SnapshotPolicy, SnapshotResult } from "../Snapshot.ts"
+import * as DropGuard from "./DropGuard.ts"
+import * as Stage from "./Stage.ts"
+
+/** The products that the snapshot does not name. A rejected or excluded row names its product. */
+const findMissing = ({ account, sql }: Target) =>
+  sql`INSERT INTO missing (id, listing, wanted, line, baseline, baseline_at, missing_since)
+    SELECT id, listing, wanted, line, baseline, baseline_at, missing_since FROM product
+    WHERE account = ${account} AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.id = product.id)`
+
+/** A line is updated only for entries that show it, because one more row at the top of a file moves all lines. */
+const findChanged = ({ account, sql }: Target, windowStart: number) =>
+  sql`INSERT INTO change (id, stock, line, listing, was, baseline)
+    SELECT staged.id, staged.stock, staged.line, 'named', product.wanted,
+      CASE WHEN product.baseline_at > ${windowStart} THEN product.baseline ELSE product.wanted END
+    FROM staged LEFT JOIN product ON product.account = ${account} AND product.id = staged.id
+    WHERE staged.kind = 'accepted' AND (product.id IS NULL OR product.wanted <> staged.stock OR product.listing <> 'named'
+      OR (product.state IN ('quarantined', 'uncertain') AND product.line <> staged.line))`
+
+/** Missing products get a wanted stock of 0. */
+const zeroMissing = ({ sql }: Target, windowStart: number) =>
+  sql`INSERT INTO change (id, stock, line, listing, was, baseline)
+    SELECT id, 0, line, 'zeroed', wanted, CASE WHEN baseline_at > ${windowStart} THEN baseline ELSE wanted END FROM missing
+    WHERE listing <> 'zeroed'`
+
+/** The implausible changes of this snapshot, including products that were missing before and are zeroed now. */
+export const findImplausible = ({ sql }: Target, zeroes: boolean) =>
+  sql.unsafe(`INSERT INTO implausible (id, kind, was, stock)
+    SELECT id, kind, was, stock FROM (
+      SELECT id, ${DropGuard.kindSql("baseline", "stock")} AS kind, was, stock FROM change WHERE listing = 'named' AND was IS NOT NULL
+    ) AS judged
+    WHERE (kind IN ('soldOut', 'fell') AND stock < was) OR (kind = 'rose' AND stock > was)
+    UNION ALL SELECT id, 'missing', wanted, ${zeroes ? "0" : "wanted"} FROM missing
+    WHERE listing = 'named'${zeroes ? " OR (listing <> 'zeroed' AND wanted > 0)" : ""}`)
+
+const decode = Rows.only(Schema.Struct({
+  added: Schema.Int,
+  updated: Schema.Int,
+  changed: Schema.Int,
+  zeroed: Schema.Int,
+  named: Schema.Int,
+  missing: Schema.Int,
+  gone: Schema.Int,
+  soldOut: Schema.Int,
+  fell: Schema.Int,
+  rose: Schema.Int
+}))
+
+export interface Difference {
+  readonly result: SnapshotResult
+  /** The changed products that the ledger does not have, and those that it has. */
+  readonly added: number
+  readonly updated: number
+  /** Missing products get a wanted stock of 0. */
+  readonly zeroes: boolean
+}
+
+/**
+ * The implausible changes are counted within the window: those of this snapshot, and earlier ones that still hold. Products that were
+ * missing before still belong to the catalogue.
+ */
+const measure = ({ account, sql }: Target, windowStart: number) => {
+  const of = (kind: DropGuard.Kind) => sql.literal(`count(CASE WHEN kind = '${kind}' THEN 1 END)`)
+  return decode(sql`SELECT added, updated, changed, zeroed, "soldOut", fell, rose,
+      (SELECT count(*) FROM product WHERE account = ${account} AND listing = 'named') AS named,
+      (SELECT count(*) FROM missing WHERE listing = 'named' OR missing_since > ${windowStart}) AS missing,
+      (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS gone
+    FROM (
+      SELECT count(*) - count(was) AS added, count(was) AS updated, count(CASE WHEN was IS NULL OR was <> stock THEN 1 END) AS changed,
+        count(CASE WHEN listing = 'zeroed' AND baseline > 0 THEN 1 END) AS zeroed FROM change
+    ) AS counted, (
+      SELECT ${of("soldOut")} AS "soldOut", ${of("fell")} AS fell, ${of("rose")} AS rose FROM (
+        SELECT ${sql.literal(DropGuard.kindSql("baseline", "stock"))} AS kind FROM change WHERE was IS NOT NULL AND listing = 'named'
+        UNION ALL
+        SELECT ${sql.literal(DropGuard.kindSql("baseline", "wanted"))} AS kind FROM product
+          WHERE account = ${account} AND baseline_at > ${windowStart} AND listing <> 'excluded'
+            AND NOT EXISTS (SELECT 1 FROM change WHERE change.id = product.id)
+      ) AS judged
+    ) AS kinds`)
+}
+
+/** Compares the staged rows, of which these counts are known. */
+export const compare = (
+  target: Target,
+  policy: Pick<SnapshotPolicy, "missing">,
+  { all, negative, rejected }: Stage.Counts,
+  windowStart: number
+): Effect.Effect<Difference, SqlError | Schema.SchemaError> =>
+  Effect.gen(function*() {
+    const missingKept = policy.missing === "zero" && (yield* Stage.mayLackRows(target))
+    const zeroes = policy.missing === "zero" && !missingKept
+    yield* findMissing(target)
+    yield* findChanged(target, windowStart)
+    if (zeroes) yield* zeroMissing(target, windowStart)
+    const { added, changed, gone, named, updated, ...kinds } = yield* measure(target, windowStart)
+    return {
+      added,
+      updated,
+      zeroes,
+      result: { rows: all, rejected, negative, changed, figures: { ...kinds, catalogue: named + gone }, missingKept }
+    }
+  })

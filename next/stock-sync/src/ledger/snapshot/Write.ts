@@ -1,0 +1,123 @@
+/** Writes what a compared snapshot changes. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { mine, type Target } from "../Operation.ts"
+import * as Rows from "../Rows.ts"
+import { beforeEveryWindow } from "../Schema.ts"
+import type { SnapshotResult, Unit } from "../Snapshot.ts"
+import type { Difference } from "./Compare.ts"
+
+/** The window of the drop guard, in milliseconds since the epoch as the ledger stores times. */
+export interface GuardWindow {
+  readonly start: number
+  readonly now: number
+}
+
+// In the order of ids, so that the indexes grow at their ends only. No clause for conflicts, because only the owner inserts products, and it
+// would make each of them a third more expensive in Postgres.
+const insertNew = ({ account, sql }: Target, { now }: GuardWindow) =>
+  sql.unsafe(`INSERT INTO product (account, id, wanted, attempts, state, listing, missing_since, queued_at, line, updated_at)
+    SELECT ${account}, id, stock, 0, 'pending', listing, CASE WHEN listing = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM change
+    WHERE was IS NULL ORDER BY ${sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })}`)
+
+// A doubt outlives a new wanted stock. A refusal holds for the stock that was refused.
+const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindow) => {
+  // Doubt that can no longer come true, because the stock was confirmed after it ended.
+  const doubtExpired = `(p.state = 'settled' AND p.doubt_until <= ${now})`
+  // The new wanted stock is confirmed, and no request that may still take effect has another one.
+  const isCertain = `(coalesce(p.confirmed = c.stock, false) AND (p.doubt_until IS NULL OR ${doubtExpired}
+    OR (p.doubt_low = c.stock AND p.doubt_high = c.stock)))`
+  // The last request was the confirmed one: only an earlier one may still overwrite it.
+  const confirmedLast = "p.confirmed = c.stock AND p.sent = p.confirmed AND p.sent_at <= p.confirmed_at"
+  const stillRejected = "((p.state = 'quarantined' AND p.refused_stock = c.stock) OR (p.state = 'uncertain' AND p.wanted = c.stock))"
+  const isSame = "p.wanted = c.stock"
+  return sql.unsafe(`UPDATE product AS p SET wanted = c.stock, listing = c.listing, line = c.line,
+      missing_since = CASE WHEN c.listing = 'zeroed' THEN coalesce(p.missing_since, ${now}) END,
+      baseline = CASE WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline ELSE p.wanted END,
+      baseline_at = CASE WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline_at ELSE ${now} END,
+      attempts = CASE WHEN ${isSame} THEN p.attempts ELSE 0 END,
+      mismatches = CASE WHEN ${isSame} THEN p.mismatches ELSE 0 END,
+      updated_at = CASE WHEN ${isSame} THEN p.updated_at ELSE ${now} END,
+      doubt_low = CASE WHEN ${doubtExpired} THEN NULL ELSE p.doubt_low END,
+      doubt_high = CASE WHEN ${doubtExpired} THEN NULL ELSE p.doubt_high END,
+      doubt_until = CASE WHEN ${doubtExpired} THEN NULL ELSE p.doubt_until END,
+      state = CASE
+        WHEN p.state = 'sending' OR ${stillRejected} THEN p.state
+        WHEN ${isCertain} THEN 'settled'
+        WHEN p.doubt_until IS NOT NULL AND NOT ${doubtExpired} THEN 'doubtful'
+        ELSE 'pending'
+      END,
+      due_at = CASE
+        WHEN ${stillRejected} OR (${isSame} AND NOT ${isCertain}) THEN p.due_at
+        WHEN ${confirmedLast} AND NOT ${isCertain} AND p.state <> 'sending' THEN p.doubt_until
+      END,
+      queued_at = CASE
+        WHEN ${stillRejected} THEN p.queued_at
+        WHEN p.state <> 'sending' AND ${isCertain} THEN coalesce(p.confirmed_at, ${now})
+        WHEN p.state IN ('pending', 'doubtful') THEN p.queued_at
+        ELSE ${now}
+      END
+    FROM change AS c WHERE c.was IS NOT NULL AND p.account = ${account} AND p.id = c.id`)
+}
+
+const leaveMissing = ({ account, sql }: Target, { now }: GuardWindow) =>
+  sql`UPDATE product SET listing = 'missing', missing_since = ${now}
+    WHERE account = ${account} AND listing IN ('named', 'excluded') AND id IN (SELECT id FROM missing)`
+
+const exclude = ({ account, sql }: Target) =>
+  sql`UPDATE product SET listing = 'excluded', missing_since = NULL
+    WHERE account = ${account} AND listing <> 'excluded' AND id IN (SELECT id FROM staged WHERE kind = 'excluded')`
+
+/** Confirmed changes count as plausible from now on. Missing products stay missing, but no longer count within the window. */
+export const resetBaseline = ({ account, sql }: Target): Effect.Effect<unknown, SqlError> =>
+  Effect.andThen(
+    sql`UPDATE product SET baseline = NULL, baseline_at = NULL WHERE account = ${account} AND baseline_at IS NOT NULL`,
+    sql`UPDATE product SET missing_since = ${beforeEveryWindow} WHERE account = ${account} AND missing_since IS NOT NULL`
+  )
+
+/** Writes the compared products. */
+export const write = (
+  target: Target,
+  { added, updated, zeroes }: Difference,
+  excluded: ReadonlySet<string>,
+  window: GuardWindow
+): Effect.Effect<void, SqlError> =>
+  Effect.gen(function*() {
+    if (added > 0) yield* insertNew(target, window)
+    if (updated > 0) yield* updateKnown(target, window)
+    if (!zeroes) yield* leaveMissing(target, window)
+    if (excluded.size > 0) yield* exclude(target)
+  })
+
+/** Records the snapshot as the last applied one. Nothing is held once another snapshot was applied. */
+export const recordApplied = (
+  target: Target,
+  result: SnapshotResult,
+  unit: Unit,
+  digest: string | undefined,
+  now: number
+): Effect.Effect<unknown, SqlError> =>
+  Effect.andThen(
+    target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit}, digest = ${digest ?? null},
+        result = ${encodeResult(result)}, held_since = NULL, held_at = NULL, confirmed_number = NULL WHERE ${mine(target)}`,
+    target.sql`DELETE FROM held_change WHERE ${mine(target)}`
+  )
+
+const Result = Schema.fromJsonString(Schema.Struct({
+  rows: Schema.Int,
+  changed: Schema.Int,
+  rejected: Schema.Int,
+  negative: Schema.Int,
+  figures: Schema.Struct({
+    catalogue: Schema.Int,
+    soldOut: Schema.Int,
+    fell: Schema.Int,
+    rose: Schema.Int,
+    missing: Schema.Int,
+    zeroed: Schema.Int
+  }),
+  missingKept: Schema.Boolean
+}))
+const encodeResult = Schema.encodeSync(Result)
+export const resultRow = Rows.first(Schema.Struct({ result: Result }))
