@@ -7,7 +7,9 @@ import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Manual from "@plaza/cli-kit/Manual"
 import * as Output from "@plaza/cli-kit/Output"
 import * as Progress from "@plaza/cli-kit/Progress"
+import * as Limits from "@plaza/domain/Limits"
 import * as Command from "effect/cli/Command"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -45,8 +47,8 @@ const environment: Manual.Section = {
     { name: "PLAZA_API_KEY_FILE", description: "A file with the API key, instead of PLAZA_API_KEY." },
     { name: "PLAZA_PROFILE", description: "The profile to use (default: the default profile)." },
     { name: "PLAZA_TIMEOUT", description: "The timeout of one attempt (default: 30s)." },
-    { name: "PLAZA_RATE_LIMIT", description: "Requests in one window (default: 120)." },
-    { name: "PLAZA_RATE_WINDOW", description: "The window of the rate limit (default: 60s)." },
+    { name: "PLAZA_RATE_LIMIT", description: `Requests in one window (default: ${Limits.requestsPerWindow}).` },
+    { name: "PLAZA_RATE_WINDOW", description: `The window of the rate limit (default: ${Duration.toSeconds(Limits.rateWindow)}s).` },
     { name: "PLAZA_ALLOW_INSECURE_HTTP", description: "true allows http to another machine, which exposes the key (default: false)." },
     { name: "PLAZA_LOG_LEVEL", description: "The log level on standard error, such as Debug (default: None)." },
     {
@@ -63,7 +65,7 @@ const services = Layer.unwrap(Effect.gen(function*() {
   const settings = yield* Globals.output
   const { baseUrl, profile } = yield* Globals.connection
   const output = Layer.merge(Output.layer(settings), Layer.effect(Progress.Progress, Progress.make(settings)))
-  if (!(yield* Globals.sandbox)) return output
+  if (!(yield* Globals.Sandbox)) return output
   const flag = Option.isSome(baseUrl) ? "--base-url" : Option.isSome(profile) ? "--profile" : undefined
   if (flag !== undefined) {
     return yield* new UsageError({ message: `--sandbox and ${flag} can't be used together: the sandbox has its own base URL and key` })

@@ -5,7 +5,6 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { ConnectionFlags } from "./profiles/ConnectionSettings.ts"
 
 const Json = GlobalFlag.Setting("json")({
   flag: Flag.withAlias(
@@ -40,7 +39,8 @@ const BaseUrl = GlobalFlag.Setting("base-url")({
   )
 })
 
-const Sandbox = GlobalFlag.Setting("sandbox")({
+/** Whether to use a new sandbox. */
+export const Sandbox = GlobalFlag.Setting("sandbox")({
   flag: Flags.boolean("sandbox", "Run the command against a new sandbox, and remove it afterwards.")
 })
 
@@ -51,11 +51,4 @@ export const all = [Json, Fields, Quiet, Profile, BaseUrl, Sandbox] as const
 export const output = Effect.all({ json: Json, quiet: Quiet, fields: Effect.map(Fields, Option.getOrUndefined) })
 
 /** Which account to use. */
-export const connection: Effect.Effect<ConnectionFlags, never, (typeof Profile)["Identifier"] | (typeof BaseUrl)["Identifier"]> = Effect
-  .all({
-    profile: Profile,
-    baseUrl: BaseUrl
-  })
-
-/** Whether to use a new sandbox. */
-export const sandbox = Effect.map(Sandbox, (sandbox) => sandbox)
+export const connection = Effect.all({ profile: Profile, baseUrl: BaseUrl })

@@ -21,7 +21,7 @@ const lines: ReadonlyArray<readonly [message: RegExp, ...argv: ReadonlyArray<str
   [emptyOf("--header"), "api", "GET", "/me", "--header", ""],
   [/^the path of a file is empty: name a file$/, "media", "upload", ""],
   [/^--media-id requires the id of an uploaded file: it is empty$/, "posts", "create", "--text", "a", "--media-id", " "],
-  [/^--report requires a file, but "" is none: name a file$/, "stock", "import", "s.csv", "--report", ""],
+  [/^--report requires a regular file, not ""$/, "stock", "import", "s.csv", "--report", ""],
   [/^ID must not be empty: see plaza sandbox faults list$/, "sandbox", "faults", "remove", " "],
   [/^NAME must not be empty: see plaza sandbox snapshot list$/, "sandbox", "snapshot", "restore", ""],
   [/^--fields requires names, such as id,text$/, "me", "--json", "--fields", " , "],

@@ -198,15 +198,15 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(products.find(({ id }) => id === ProductId.make("CAP/RED L"))?.stock).toBe(0)
     }))
 
-  it.effect("stock set refuses what is no number before anything is sent", () =>
+  it.effect("stock set refuses what is no whole number of pieces before anything is sent, as an import does", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const before = (yield* sandbox.requests).length
-      for (const stock of ["abc", "1,5"]) {
+      for (const stock of ["abc", "1,5", "1.5", "-1", "9007199254740992"]) {
         expect(yield* plaza("stock", "set", "0042", stock)).toEqual({
           code: 2,
           stdout: "",
-          stderr: `plaza: the stock must be a number such as 12, not "${stock}"\n`
+          stderr: `plaza: the stock must be a whole number of at least 0, not "${stock}"\n`
         })
       }
       expect((yield* sandbox.requests).length).toBe(before)

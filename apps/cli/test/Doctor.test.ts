@@ -155,7 +155,7 @@ layer(NodeFileSystem.layer)("the doctor", (it) => {
       const baseUrl = yield* answering(200, profile, now + 20_000)
       const checks = yield* diagnose({ PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: key, PLAZA_RATE_LIMIT: "60" })
       expect(Object.fromEntries(checks.map(({ details, name }) => [name, details]))).toEqual({
-        node: { version: process.versions.node, minimum: "22.19" },
+        node: { version: process.versions.node },
         profile: { profile: null },
         address: { baseUrl, from: "PLAZA_BASE_URL" },
         key: { from: "PLAZA_API_KEY", masked: "****wxyz" },
@@ -244,8 +244,8 @@ layer(NodeFileSystem.layer)("the doctor", (it) => {
     }))
 
   it.effect.each([
-    [3_600_000, "warning", "this machine's clock is 3600 seconds behind the service's"],
-    [-3_600_000, "warning", "this machine's clock is 3599 seconds ahead of the service's"],
+    [3_600_000, "warning", "this machine's clock is 3,600 seconds behind the service's"],
+    [-3_600_000, "warning", "this machine's clock is 3,599 seconds ahead of the service's"],
     [20_000, "ok", "this machine's clock is 20 seconds behind the service's"],
     [-1_000, "ok", "in sync with the service"],
     [undefined, "unknown", "the service does not send its time"]
@@ -362,9 +362,6 @@ layer(NodeFileSystem.layer)("the doctor on", (it) => {
       })
       expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" }, false)[0].status).toBe("ok")
     }))
-
-  it.effect.each([["v22.19.0", "ok"], ["v22.18.9", "failed"], ["v20.20.2", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s",
-    ([version, status]) => Effect.sync(() => expect(Local.node(version).status).toBe(status)))
 
   it.effect.each([
     [undefined, 15, false, "ok"],

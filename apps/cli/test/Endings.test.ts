@@ -45,7 +45,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>, sentence: string]> = [
         [["psots"], {}, `plaza: unknown command "plaza psots": did you mean plaza posts?`],
-        [["stock", "set", "0042", "abc"], {}, `plaza: the stock must be a number such as 12, not "abc"`],
+        [["stock", "set", "0042", "abc"], {}, `plaza: the stock must be a whole number of at least 0, not "abc"`],
         [["stories", "create", "--input", "no/such.json"], {}, "plaza: no/such.json does not exist: check the path"],
         [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url must begin with http:// or https://"],
         [["me"], { PLAZA_BASE_URL: "host" }, "plaza: PLAZA_BASE_URL must be an address such as https://host/open/v1"],
@@ -92,7 +92,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
 
   it.effect("ends with 2 when the service refuses a value, and names the field", () =>
     Effect.gen(function*() {
-      const [text, json] = yield* both(["stock", "set", "MUG-BLUE-350", "-1"])
+      const [text, json] = yield* both(["api", "PATCH", "/store/products/MUG-BLUE-350/stock", "--field", "stock:=-1"])
       expect(text).toMatchObject({ code: 2, stdout: "" })
       expect(text.stderr).toMatch(/^plaza: the service rejects a value\n {2}400 VALIDATION_ERROR: .+ \(field: stock, .+\)\n {2}.+\n$/)
       expect(json.code).toBe(2)
@@ -216,6 +216,22 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         yield* sandbox.clearFaults
       }))
 
+  it.effect("says of an interrupted write that was sent that it may have been made", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.addFault({ kind: "delay", when: "after", millis: 20_000, method: "POST", path: "/conversations/conv_301/messages" })
+      const child = yield* start(["chat", "send", "conv_301", "--text", "once"], { env: yield* environment })
+      const end = yield* Effect.forkChild(finished(child))
+      yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), {
+        until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > 0
+      })
+      yield* Effect.sync(() => child.kill("SIGINT"))
+      const { code, stderr } = yield* Fiber.join(end)
+      expect(code).toBe(130)
+      expect(stderr).toMatch(/^plaza: interrupted; the change may have been made\n {2}.+ before you run the command again\.\n$/)
+      yield* sandbox.clearFaults
+    }))
+
   it.effect("ends silently and well when its reader has enough", () =>
     Effect.gen(function*() {
       const many = JSON.stringify({
@@ -272,6 +288,20 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
           stderr: expect.stringMatching(/^plaza: the output can't be written: no space left on the device\n$/) as unknown
         })
       }
+    }))
+
+  it.effect("says that a change was made when its result can't be written", () =>
+    Effect.gen(function*() {
+      const words = "posts create --text unprinted > /dev/full"
+      const shell = spawn("bash", ["--noprofile", "--norc", "-c", `"${process.execPath}" "${dist}/plaza.cjs" ${words}`], {
+        env: { PATH: process.env["PATH"], ...yield* environment }
+      })
+      shell.stdin.end()
+      const { code, stderr } = yield* finished(shell)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^plaza: the output can't be written: no space left on the device; the change was made\n {2}Don't run .+\n$/)
+      const { posts } = yield* Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
+      expect(posts.filter(({ text }) => text === "unprinted")).toHaveLength(1)
     }))
 
   it.effect("shows help and version on standard output", () =>

@@ -55,7 +55,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza --sandbox", (i
       expect(yield* run(["--sandbox", "me"], { env: { TMPDIR: "/dev/null" } })).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: --sandbox needs a folder for temporary files, and /dev/null is none that can be written: set TMPDIR\n"
+        stderr: "plaza: --sandbox needs a folder for temporary files, and /dev/null can't be used: not a directory; set TMPDIR\n"
       })
       expect(yield* run(["--sandbox", "schema", "me", "--json"], { env: { TMPDIR: "/dev/null" } })).toMatchObject({ code: 0, stderr: "" })
     }))

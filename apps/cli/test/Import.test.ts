@@ -73,9 +73,14 @@ describe("a file", () => {
       expect(failureOf(yield* run(state, "stock", file, { report: `${state}/../${state.split("/").at(-1)}/stock.csv` }))).toMatchObject({
         _tag: "UsageError"
       })
-      for (const report of ["", " ", ".", "..", state, `${state}/`, `${state}/failed.csv/`]) {
+      execFileSync("mkfifo", [`${state}/pipe`])
+      const streams = ["-", "/dev/stdout", "/dev/fd/1", "/dev/null", "/dev/full", `${state}/pipe`]
+      for (const report of ["", " ", ".", "..", state, `${state}/`, `${state}/failed.csv/`, ...streams]) {
         const failure = failureOf(yield* run(state, "stock", file, { report }))
-        expect(failure).toMatchObject({ _tag: "UsageError", message: expect.stringMatching(/^--report requires a file/) as unknown })
+        expect(failure).toMatchObject({
+          _tag: "UsageError",
+          message: expect.stringMatching(/^--report requires a regular file, not "/) as unknown
+        })
         expect(ExitCode.of(failure)).toBe(2)
       }
       expect(yield* writes).toEqual([])
@@ -91,6 +96,9 @@ describe("a file", () => {
       const ended = yield* run(state, "stock", pipe)
       yield* Fiber.join(writing)
       expect(summaryOf(ended)).toMatchObject({ rows: 2, sent: 1, failed: 1, report: expect.stringMatching(inState) as unknown })
+      expect(failureOf(ended)).toMatchObject({
+        explanation: expect.stringContaining(".failed.csv (a pipe has no folder). Correct") as unknown
+      })
       // The same rows from a file continue the import.
       const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 1, failed: 1 })
@@ -191,31 +199,63 @@ describe("a file", () => {
       expect(lines).toEqual(["productId,stock,code,reason", expect.stringMatching(/^unknown,1,NOT_FOUND,.*␛\[31mnone/)])
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 
-  it.effect("of failed rows that can't be written does not hide the result, and goes beside the file, else beside the journal", () =>
+  it.effect("has its report elsewhere if it can't be written where it belongs, and the message says why", () =>
     Effect.gen(function*() {
       const state = yield* home
-      const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
-      // A device that is always full.
-      const ended = yield* run(state, "stock", file, { report: "/dev/full" })
-      expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 1, report: `${state}/stock.failed.csv` })
-      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed" }, details: { failed: 1 } })
-
       const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${state}/stock.failed.csv`, "no report")
-      const again = yield* run(state, "stock", file, { report: "/dev/full" })
-      expect(summaryOf(again)).toMatchObject({ failed: 1, report: expect.stringMatching(inState) as unknown })
-      const full: FileSystem.FileSystem = {
-        ...fs,
-        writeFileString: (path, ...more) => fs.writeFileString(path.endsWith(".csv") ? "/dev/full" : path, ...more)
-      }
-      const lost = yield* Effect.provideService(run(state, "stock", file), FileSystem.FileSystem, full)
+      const file = yield* write(state, "stock.csv", stockOf([["unknown", 1], ["P-0", 2]]))
+      const [named, beside] = [`${state}/failed.csv`, `${state}/stock.failed.csv`]
+      const imported = (isFull: (path: string) => boolean, report?: string) =>
+        Effect.updateService(run(state, "stock", file, { report }), FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
+          ...fs,
+          open: (path, options) => isFull(path) ? fs.open("/dev/full", { flag: "a" }) : fs.open(path, options)
+        }))
+      const first = yield* imported((path) => path.includes("/failed.csv."), named)
+      expect(summaryOf(first)).toMatchObject({ sent: 1, failed: 1, report: beside })
+      expect(failureOf(first)).toMatchObject({
+        cause: { _tag: "RowsFailed" },
+        details: { failed: 1 },
+        explanation: expect.stringContaining(
+          `The failed rows and their reasons are in ${beside} (${named} can't be written: no space left on the device). Correct`
+        ) as unknown
+      })
+      yield* fs.writeFileString(beside, "no report")
+      const second = yield* imported((path) => path.includes("/failed.csv."), named)
+      expect(summaryOf(second)).toMatchObject({ failed: 1, report: expect.stringMatching(inState) as unknown })
+      expect(failureOf(second)).toMatchObject({
+        explanation: expect.stringContaining(
+          `.failed.csv (${named} can't be written: no space left on the device; ${beside} was written or changed by somebody else). Correct`
+        ) as unknown
+      })
+      const lost = yield* imported((path) => path.includes(".csv."))
       expect(summaryOf(lost)).toMatchObject({ inPlace: 1, failed: 1, report: null })
       expect(failureOf(lost)).toMatchObject({
         cause: { _tag: "RowsFailed", message: expect.stringContaining("line 2") as unknown },
-        explanation:
-          "The failed rows could not be saved: name a file with --report, and check the disk. Run the same command again to retry them."
+        explanation: expect.stringMatching(
+          /^The failed rows could not be saved \(.+ was written or changed by somebody else; .+ can't be written: no space left on the device\): name a file with --report\. Run the same command again to retry them\.$/
+        ) as unknown
       })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
+
+  it.effect("has a report that no spreadsheet takes for formulas beyond the rows of the user, which stay as they are", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const fs = yield* FileSystem.FileSystem
+      const { addFault } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf([["-7", 1], ["=A1", 2]]))
+      for (const message of [`=HYPERLINK("https://host")`, "@SUM(1)"])
+        yield* addFault({ kind: "status", when: "before", status: 422, code: "+NEW", message, method: "PATCH" })
+      expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ failed: 2 })
+      expect((yield* fs.readFileString(`${state}/stock.failed.csv`)).split("\n").slice(1)).toEqual([
+        `-7,1,'+NEW,"'=HYPERLINK(""https://host"")"`,
+        "=A1,2,'+NEW,'@SUM(1)",
+        ""
+      ])
+      expect(summaryOf(yield* run(state, "stock", `${state}/stock.failed.csv`))).toMatchObject({ rows: 2 })
+      yield* addFault({ kind: "status", when: "before", status: 422, code: "+NEW", message: "=1", method: "PATCH" })
+      yield* run(state, "stock", file, { again: true, concurrency: 1, report: `${state}/failed.ndjson` })
+      expect(yield* fs.readFileString(`${state}/failed.ndjson`)).toContain(`"code":"+NEW","reason":"=1"`)
+    }).pipe(Effect.provide(inProcess())))
 })
 
 describe("an import", () => {
@@ -312,6 +352,10 @@ describe("an import", () => {
       const before = (yield* writes).length
       const text = yield* run(state, "stock", file, { dryRun: true, json: false })
       expect(text).toMatchObject({ stdout: "P-1\t1\n", stderr: "1 of 3 rows would be sent. 2 are in place since an earlier run.\n" })
+      const one = yield* write(state, "one.csv", stockOf(rows(1)))
+      expect((yield* run(state, "stock", one, { dryRun: true, json: false })).stderr).toBe(
+        "1 of 1 row would be sent. 0 are in place since an earlier run.\n"
+      )
       expect((yield* writes).length).toBe(before)
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 
@@ -330,7 +374,13 @@ describe("an import", () => {
           /another import of this kind is running for this account \(process \d+ on .+, since .+Z\)/
         ) as unknown
       })
+      // A dry run doesn't count the row in flight among those of an earlier run.
+      expect(summaryOf(yield* run(state, "stock", file, { dryRun: true }))).toMatchObject({ isRunning: true, doubtful: 1 })
+      expect((yield* run(state, "stock", file, { dryRun: true, json: false })).stderr).toMatch(
+        /^1 of 1 row would be sent\. 0 are in place\. The outcome of 1 row is unknown\. An import is running \(process \d+ on .+Z\), which may be sending rows of this file\.\n$/
+      )
       yield* Fiber.interrupt(running)
+      expect(summaryOf(yield* run(state, "stock", file, { dryRun: true }))).toMatchObject({ isRunning: false })
       // What ends gives the place free, however it ended.
       expect(summaryOf(yield* run(state, "stock", other))).toMatchObject({ sent: 1 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))

@@ -9,6 +9,7 @@ import { dirname } from "node:path"
 import { expect } from "vitest"
 import * as Profiles from "../src/profiles/Profiles.ts"
 import * as File from "../src/profiles/ProfilesFile.ts"
+import * as SqliteFile from "../src/SqliteFile.ts"
 
 const secret = `key_${"s".repeat(36)}wxyz`
 const profile = (id: string, baseUrl = "https://host/open/v1"): Profiles.Profile => ({
@@ -47,7 +48,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the file of profiles
       yield* fs.chmod(dirname(path), 0o755)
       yield* File.update(path, put("b"))
       expect([yield* modeOf(path), yield* modeOf(dirname(path))]).toEqual(["600", "700"])
-      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json", "config.json.lock"])
       const read = yield* File.read(path)
       expect(Option.map(Profiles.find(read, "b"), ({ apiKey }) => Redacted.value(apiKey))).toEqual(Option.some(secret))
       expect(read.default).toBe("a")
@@ -121,13 +122,12 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the file of profiles
       const [path, real] = [`${own}/config.json`, `${dotfiles}/plaza.json`]
       yield* fs.symlink(real, path)
       expect(yield* namesIn(path)).toEqual([])
-      expect(yield* refusal(File.update(path, put("a")))).toBe(
-        `${path} is a link to ${real}, which does not exist: create that file, or remove the link`
-      )
-      yield* fs.writeFileString(real, `{"version":1,"profiles":{}}`, { mode: 0o600 })
       yield* File.update(path, put("a"))
       expect(yield* fs.readLink(path)).toBe(real)
-      expect(yield* namesIn(real)).toEqual(["a"])
+      expect([yield* namesIn(real), yield* modeOf(real)]).toEqual([["a"], "600"])
+      yield* File.update(path, put("b"))
+      expect(yield* fs.readLink(path)).toBe(real)
+      expect(yield* namesIn(real)).toEqual(["a", "b"])
       yield* fs.chmod(real, 0o644)
       expect(yield* refusal(File.read(path))).toContain("chmod 600")
     }))
@@ -141,26 +141,22 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the file of profiles
       yield* Effect.forEach(names, (name) => File.update(path, put(name)), { concurrency: "unbounded", discard: true })
       expect(yield* namesIn(path)).toEqual(["first", ...names].toSorted())
 
-      // What a program that was killed leaves: its lock, and half of a file.
-      yield* fs.writeFileString(`${path}.lock`, "gone", { mode: 0o600 })
-      yield* fs.utimes(`${path}.lock`, 1, 1)
-      yield* fs.writeFileString(`${path}.new`, `{"vers`, { mode: 0o600 })
+      // What a program that was killed leaves: half of a file.
+      yield* fs.writeFileString(`${path}.plaza-new`, `{"vers`, { mode: 0o600 })
       yield* Effect.all([File.update(path, put("x")), File.update(path, put("y"))], { concurrency: 2 })
       expect(yield* namesIn(path)).toEqual(["first", ...names, "x", "y"].toSorted())
-      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json", "config.json.lock"])
     }))
 
   it.effect("lets nobody wait for another program who would rather stop", () =>
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
       const path = yield* file
       yield* File.update(path, put("a"))
-      yield* fs.writeFileString(`${path}.lock`, "another's", { mode: 0o600 })
+      yield* SqliteFile.lock(`${path}.lock`)
       const waiting = yield* Effect.forkChild(File.update(path, put("b")))
       yield* Effect.repeat(Effect.yieldNow, { times: 100 })
       yield* Fiber.interrupt(waiting)
       expect(Exit.hasInterrupts(yield* Fiber.await(waiting))).toBe(true)
-      expect(yield* fs.readFileString(`${path}.lock`)).toBe("another's")
       expect(yield* namesIn(path)).toEqual(["a"])
     }))
 
@@ -184,7 +180,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the file of profiles
       expect(yield* refusal(Effect.provideService(File.update(path, put("b")), FileSystem.FileSystem, full))).toBe(
         `${path} can't be written: no space left on the device`
       )
-      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json", "config.json.lock"])
       expect(yield* fs.readFileString(path)).toBe(before)
       yield* File.update(path, put("c"))
       expect(yield* namesIn(path)).toEqual(["a", "c"])

@@ -7,7 +7,7 @@ import { Latitude } from "@plaza/sandbox"
 import { Effect, Fiber, FileSystem, Schedule } from "effect"
 import { execFileSync } from "node:child_process"
 import { closeSync, constants, cpSync, openSync } from "node:fs"
-import { get } from "node:http"
+import { createServer, get, type RequestListener, type Server } from "node:http"
 import { expect } from "vitest"
 import { dist, finished, run, start, written } from "./support/Plaza.ts"
 
@@ -33,6 +33,23 @@ interface Address {
 
 const isAddress = (value: unknown): value is Address =>
   typeof value === "object" && value !== null && ["baseUrl", "controlUrl", "webUrl", "apiKey"].every((name) => name in value)
+
+/** A server that is no sandbox, and its origin. */
+const serverWith = (listener: RequestListener) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() =>
+        new Promise<Server>((resolve) => {
+          const server = createServer(listener).listen(0, "127.0.0.1", () => resolve(server))
+        })
+      ),
+      (server) => Effect.sync(() => server.close())
+    ),
+    (server) => {
+      const address = server.address()
+      return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    }
+  )
 
 layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza sandbox start", (it) => {
   it.effect("prints what leads to it, serves, and ends well on a signal; its file keeps state and key", () =>
@@ -113,8 +130,28 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza sandbox start"
         expect(stderr).toMatch(/^plaza: .+\n$/)
       }
       expect(ends.map(({ stderr }) => stderr).join("")).toMatch(
-        /unknown\.json.*"listLag" is not one of its fields\n.*wrong\.json.*"listOrder" must be one of newestFirst, oldestFirst, shuffled\n.*list\.json.*\n.*missing\.json.*\n.*1\.5.*\n/
+        /unknown\.json.*"listLag" is not one of its fields\n.*wrong\.json.*"listOrder" must be one of newestFirst, oldestFirst, shuffled\n.*list\.json.*\n.*missing\.json can't be read: no such file or directory; .*\n.*1\.5.*\n/
       )
+    }))
+
+  it.effect("reset says what is at a URL that leads to no sandbox", () =>
+    Effect.gen(function*() {
+      const resetAt = (listener: RequestListener) =>
+        Effect.gen(function*() {
+          const url = yield* serverWith(listener)
+          const { code, stderr } = yield* run(["sandbox", "reset", "--base-url", `${url}/open/v1`], {})
+          return { code, stderr: stderr.replaceAll(url, "URL") }
+        })
+      expect(yield* resetAt((_, response) => response.writeHead(404).end("<h1>Not found</h1>"))).toEqual({
+        code: 2,
+        stderr: "plaza: the server at URL is not a sandbox of this version: check --base-url and PLAZA_BASE_URL\n"
+      })
+      expect(yield* resetAt((request) => request.socket.destroy())).toEqual({
+        code: 7,
+        stderr: expect.stringMatching(
+          /\n {2}the sandbox at URL did not respond \([A-Z_]+\): start one with plaza sandbox start, /
+        ) as unknown
+      })
     }))
 
   it.effect("reads its files from pipes, and can be stopped while it waits for one", () =>

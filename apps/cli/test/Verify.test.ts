@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Settings, TestTime } from "@plaza/client"
 import { type Latitude, Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, FileSystem, Layer, Redacted, Schema } from "effect"
-import * as Learnt from "../src/verify/Learnt.ts"
+import * as Findings from "../src/verify/Findings.ts"
 import * as Plan from "../src/verify/Plan.ts"
 import type { Report } from "../src/verify/Report.ts"
 import * as Run from "../src/verify/Run.ts"
@@ -99,7 +99,7 @@ describe("plaza verify learns", () => {
       const fs = yield* FileSystem.FileSystem
       const assumptionsFile = `${yield* fs.makeTempDirectoryScoped({ prefix: "plaza-verify-" })}/service.json`
       const { report } = yield* verified({ latitude: { ...drawn(seed), gatewayStatus: null } })
-      yield* fs.writeFileString(assumptionsFile, JSON.stringify(Learnt.assumptionsFile(report.learnt)))
+      yield* fs.writeFileString(assumptionsFile, JSON.stringify(Findings.assumptionsFile(report.learnt)))
       const { report: again } = yield* verified({ assumptionsFile })
       assert.deepStrictEqual(again.learnt.latitude, report.learnt.latitude)
       assert.deepStrictEqual(again.learnt.assumptions, report.learnt.assumptions)

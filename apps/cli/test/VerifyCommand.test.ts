@@ -148,7 +148,7 @@ describe("plaza verify", () => {
         "missing/report.html",
         /^--html can't be written to \S+\/missing\/report\.html: no such file or directory; use another file$/
       ],
-      ["--report", "report", "", /^--report requires a file, but "\S+" is none: name a file$/],
+      ["--report", "report", "", /^--report requires a regular file, not "\S+"$/],
       [
         "--report",
         "report",
@@ -185,10 +185,15 @@ describe("plaza verify", () => {
   it.effect("says that the disk is full, after it printed the report and wrote the other files", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
-      const assumptions = `${yield* folder}/service.json`
-      const { exitCode, failure, stdout } = yield* verify({ ...noFiles, report: "/dev/full", assumptions })
+      const cwd = yield* folder
+      const [report, assumptions] = [`${cwd}/report.json`, `${cwd}/service.json`]
+      const { exitCode, failure, stdout } = yield* Effect.provideService(verify({ ...noFiles, report, assumptions }), FileSystem.FileSystem,
+        {
+          ...fs,
+          open: (path, options) => path.includes("report.json") ? fs.open("/dev/full", { flag: "a" }) : fs.open(path, options)
+        })
       assert.strictEqual(exitCode, 1)
-      assert.strictEqual(Failures.ofFailure(failure).message, "/dev/full: no space left on the device")
+      assert.strictEqual(Failures.ofFailure(failure).message, `${report}: no space left on the device`)
       assert.match(stdout, /by \d+ requests\.\n$/)
       assert.include(yield* fs.readFileString(assumptions), "defaultPageSize")
     }).pipe(Effect.provide(Layer.merge(Sandbox.layerHttpClient(), NodeFileSystem.layer))))

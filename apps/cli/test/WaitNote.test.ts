@@ -88,11 +88,11 @@ describe("a command that waits for the rate limit", () => {
         const { withSlot } = yield* RateLimit.RateLimit
         yield* withSlot(Duration.minutes(1), Effect.void)
         yield* withSlot(Duration.minutes(1), Effect.void)
-        yield* Effect.sleep("1200 millis")
+        yield* Effect.sleep("2 seconds")
       })
       const running = yield* Effect.forkChild(WaitNote.during(Effect.repeat(request, { times: 20 })).pipe(
         Effect.provide(Layer.merge(
-          RateLimit.layerMemory({ limit: 1, window: "800 millis" }),
+          RateLimit.layerMemory({ limit: 1, window: "1500 millis" }),
           Layer.provide(Output.layer({ json: false, quiet: false }), Streams.layerTest({ stdout: [], stderr }))
         ))
       ))

@@ -7,6 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import { type ClientFailure, isServiceError } from "./ExitCode.ts"
 import * as Remediation from "./Remediation.ts"
+import { json } from "./Text.ts"
+import type { Write } from "./WriteOutcome.ts"
 
 export interface Report {
   readonly tag: string
@@ -51,10 +53,13 @@ export interface ReportOptions {
   readonly now?: number
   /** The program's own instructions. */
   readonly remediation?: Remediation.Overrides
+  /** The write of the command, if it has one. */
+  readonly write?: Write | undefined
 }
 
 // A proxy may send a whole page.
 const maxLength = 200
+const maxFields = 10
 
 const shortened = (text: string): string => text.length > maxLength ? `${text.slice(0, maxLength)}...` : text
 
@@ -62,18 +67,33 @@ const shortened = (text: string): string => text.length > maxLength ? `${text.sl
 const titleOf = (details: Readonly<Record<string, unknown>>): string | undefined =>
   Predicate.isString(details["body"]) ? /<title[^>]*>([^<]+)</i.exec(details["body"])?.[1]?.trim() : undefined
 
+// A longer wait in seconds says little to a person.
+const secondsToHours = 7200
+
+// A date names whole seconds, so a wait of a day by one may be shorter.
+const rounding = Duration.minutes(1)
+
 /** When a wait ends; with the time of day if the current time is known. A longer wait is cut to a day. */
 const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
-  if (Duration.isGreaterThanOrEqualTo(wait, longestWait)) return "in a day at the earliest"
-  const seconds = `in ${Math.ceil(Duration.toSeconds(wait))} seconds`
+  if (Duration.isGreaterThanOrEqualTo(wait, Duration.subtract(longestWait, rounding))) return "in a day at the earliest"
+  const seconds = Math.ceil(Duration.toSeconds(wait))
+  const length = seconds < secondsToHours ? `in ${seconds} seconds` : `in ${Math.ceil(seconds / 3600)} hours`
   return now === undefined
-    ? seconds
-    : `${seconds}, at ${DateTime.formatIso(DateTime.makeUnsafe(now + Duration.toMillis(wait)))}`
+    ? length
+    : `${length}, at ${DateTime.formatIso(DateTime.makeUnsafe(now + Duration.toMillis(wait)))}`
 }
 
 /** What to do after a wait. Repeats a write that may have been made only after a check. */
 const afterWait = (when: string, isDoubtful: boolean): ReadonlyArray<string> =>
   isDoubtful ? [Remediation.doubtful, `If it was not made, run the command again ${when}.`] : [`Run the command again ${when}.`]
+
+/** Fields as text. A flag and a body say nothing to a person. */
+const fieldsOf = (details: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
+  Object.entries(details).flatMap(([name, value]) =>
+    name === "body" || Predicate.isBoolean(value) || value === null
+      ? []
+      : [shortened(`${name}: ${Predicate.isString(value) ? value : json(value)}`)]
+  )
 
 const remediationOf = (error: ServiceError): Remediation.Remediation => {
   if (error._tag !== "UnrecognizedError") return Remediation.byCode[error.code]
@@ -88,17 +108,13 @@ export const ofService = (error: ServiceError, { now, remediation: { key } = {} 
   const isTemporary = error.category === "RateLimited" || error.category === "ServiceFault"
   // A fault doesn't claim that nothing was changed.
   const isDoubtful = error.category !== "ServiceFault" && FailureScope.mayHaveHappened(error)
-  const details = {
-    ...error.details,
-    ...detailsOf(error, ["status", "code", "category", "details"]),
-    ...(isDoubtful ? { mayHaveHappened: true } : {})
-  }
+  const own = detailsOf(error, ["status", "code", "category", "details"])
+  const details = { ...error.details, ...own, ...(isDoubtful ? { mayHaveHappened: true } : {}) }
   const title = titleOf(details)
   const shown = [
     ...(title === undefined ? [] : [`page title: "${shortened(title)}"`]),
-    ...Object.entries(details).flatMap(([name, value]) =>
-      name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : []
-    )
+    ...fieldsOf(error.details).slice(0, maxFields),
+    ...fieldsOf(own)
   ]
   const isScope = error._tag === "InsufficientScope"
   return {
@@ -195,4 +211,29 @@ export const ofClient = (failure: ClientFailure, { remediation = {} }: ReportOpt
       ? {}
       : { summary: found.summary, reason: `${failure.message}${causeOf(failure)}`, remediation: [found.action] })
   })
+}
+
+/** A report that doesn't know what became of the command's write, with what is known of it. */
+export const withWrite = (failure: Report, { remediation, write }: ReportOptions): Report => {
+  if (write === undefined) return failure
+  const { operation, outcome } = write
+  const add = (consequence: string, action?: string): Report => ({
+    ...failure,
+    summary: `${failure.summary}; ${consequence}`,
+    details: {
+      ...failure.details,
+      ...(operation === undefined ? {} : { operation }),
+      outcome,
+      ...(outcome === "unknown" ? { mayHaveHappened: true } : {})
+    },
+    remediation: [...(action === undefined ? [] : [action]), ...failure.remediation]
+  })
+  switch (outcome) {
+    case "notDone":
+      return add("the change was not made")
+    case "unknown":
+      return add("the change may have been made", Remediation.forOutcome(operation ?? "", remediation))
+    case "done":
+      return add("the change was made", "Don't run the command again to see its result.")
+  }
 }

@@ -141,7 +141,7 @@ const subcommandsOf = (command: Command.Command.Any): ReadonlyArray<Command.Comm
   command.subcommands.flatMap(({ commands }) => commands)
 
 /** `help posts list` as `posts list --help`. Fails for a word that is no command, which `--help` ignores. */
-const helpOf = (program: Command.Command.Any, words: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, UsageError> => {
+const helpWords = (program: Command.Command.Any, words: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, UsageError> => {
   let command = program
   const path = [program.name]
   for (const word of words.filter((word) => !word.startsWith("-"))) {
@@ -220,7 +220,7 @@ export const run =
       yield* KeyMask.addWords(argv)
       const config = yield* SecretFile.withKeyFile(yield* ConfigProvider.ConfigProvider)
       yield* Effect.provideService(KeyMask.addConfigured, ConfigProvider.ConfigProvider, config)
-      const words = argv[0] === "help" ? yield* helpOf(command, argv.slice(1)) : argv
+      const words = argv[0] === "help" ? yield* helpWords(command, argv.slice(1)) : argv
       yield* checkValues(command, words)
       let event: CliOutput.Presenter.Event | undefined
       const presenter = CliOutput.layerPresenter({

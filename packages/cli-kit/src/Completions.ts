@@ -29,7 +29,7 @@ const globalOf = (flag: Flag): Completions.FlagDescriptor => ({
  * The descriptor of the platform with the global flags, which it leaves out, and with the values that are files. The platform's own flags
  * of files are not used, because they make each path absolute.
  */
-const complete = (
+const withFilesAndGlobals = (
   descriptor: Completions.CommandDescriptor,
   pages: ReadonlyArray<Page>,
   path: ReadonlyArray<string>
@@ -43,21 +43,21 @@ const complete = (
       ...(page?.globals ?? []).map(globalOf)
     ],
     arguments: descriptor.arguments.map((argument) => ({ ...argument, type: pathOf(argument.name) ?? argument.type })),
-    subcommands: descriptor.subcommands.map((command) => complete(command, pages, [...path, command.name]))
+    subcommands: descriptor.subcommands.map((command) => withFilesAndGlobals(command, pages, [...path, command.name]))
   }
 }
 
 /** The words behind `help`: those of the commands. */
-const helpOf = (descriptor: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
+const commandsOf = (descriptor: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
   ...descriptor,
   flags: [],
   arguments: [],
-  subcommands: descriptor.subcommands.map(helpOf)
+  subcommands: descriptor.subcommands.map(commandsOf)
 })
 
 const withHelp = (descriptor: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
   ...descriptor,
-  subcommands: [...descriptor.subcommands, { ...helpOf(descriptor), name: "help", description: "Show the help of a command." }]
+  subcommands: [...descriptor.subcommands, { ...commandsOf(descriptor), name: "help", description: "Show the help of a command." }]
 })
 
 const installation: Readonly<Record<Shell, (name: string) => string>> = {
@@ -69,7 +69,7 @@ const installation: Readonly<Record<Shell, (name: string) => string>> = {
 
 /** The script for a shell. Its first line says how to install it. */
 export const script = (command: Command.Any, pages: ReadonlyArray<Page>, shell: Shell): string => {
-  const descriptor = withHelp(complete(Completions.fromCommand(command), pages, [command.name]))
+  const descriptor = withHelp(withFilesAndGlobals(Completions.fromCommand(command), pages, [command.name]))
   // The platform names its own flag, which the programs do not have.
   const generated = Completions.generate(command.name, shell, descriptor).replaceAll(`${command.name} --completions `,
     `${command.name} completions `)

@@ -14,7 +14,12 @@ export interface ConfigIssue {
 export const refuse = (variable: string, message: string): Config.ConfigError =>
   new Config.ConfigError(new Schema.SchemaError(new SchemaIssue.Pointer([variable], new SchemaIssue.InvalidValue({ message }))))
 
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+const notSet = "is not set"
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1({
+  // A variable is a text, so this is one that is not set.
+  leafHook: (issue) => issue._tag === "InvalidType" && issue.ast._tag === "String" ? notSet : SchemaIssue.defaultLeafHook(issue)
+})
 
 /** The first problem: one thing to change at a time. */
 export const of = ({ cause }: Config.ConfigError): ConfigIssue => {
@@ -25,8 +30,7 @@ export const of = ({ cause }: Config.ConfigError): ConfigIssue => {
   const [first] = issuesOf(cause.issue).issues
   const variable = (first?.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join("_")
   const message = first?.message ?? cause.message
-  // A variable is a text: this is the platform's message for one that is not set.
-  if (/^Expected string( \||$)/.test(message)) return { variable, message: `${variable} is not set` }
+  if (message === notSet) return { variable, message: `${variable} ${notSet}` }
   // The client's messages begin with the variable.
   return { variable, message: message.startsWith(variable) ? message : `${variable} is invalid: ${message}` }
 }

@@ -43,18 +43,16 @@ export const repeatable = (name: string, metavar: string, description: string): 
       Flag.withDefault([])
     )
 
-const maxWholeNumber = 999_999_999_999_999
-
 /** Parses a whole number within bounds. */
 export const parseWholeNumber = (
   name: string,
-  { max = maxWholeNumber, min }: { readonly min: number; readonly max?: number }
+  { max = Number.MAX_SAFE_INTEGER, min }: { readonly min: number; readonly max?: number }
 ): Parse<number> =>
 (written) =>
   /^\d{1,16}$/.test(written) && Number(written) >= min && Number(written) <= max
     ? Result.succeed(Number(written))
     : Result.fail(
-      max >= maxWholeNumber
+      max >= Number.MAX_SAFE_INTEGER
         ? `${name} must be a whole number of at least ${min}, not "${excerpt(written)}"`
         : `${name} must be a whole number from ${min} to ${max}, not "${excerpt(written)}"`
     )

@@ -8,6 +8,8 @@ interface Row {
 }
 
 const gap = 2
+/** Of a description below its name. */
+const indent = " ".repeat(6)
 /** With fewer columns beside the names, descriptions go below them. */
 const minDescriptionWidth = 20
 /** A longer name stands on a line of its own. */
@@ -18,7 +20,7 @@ const rowLines = (rows: ReadonlyArray<Row>, width: number): ReadonlyArray<string
   const rest = width - nameWidth - gap
   return rows.flatMap(({ description, name }) => {
     if (description === "") return [`  ${name}`]
-    if (rest < minDescriptionWidth) return [`  ${name}`, ...wrap(description, width - 6).map((line) => `      ${line}`)]
+    if (rest < minDescriptionWidth) return [`  ${name}`, ...wrap(description, width - indent.length).map((line) => `${indent}${line}`)]
     const fits = name.length <= maxNameWidth
     const lines = wrap(description, rest).map((line, index) => `${(index === 0 && fits ? `  ${name}` : "").padEnd(nameWidth + gap)}${line}`)
     return fits ? lines : [`  ${name}`, ...lines]

@@ -12,7 +12,7 @@ import { Socket } from "node:net"
 import * as FileProblem from "./FileProblem.ts"
 
 /** What a path of a file leads to. */
-export type Kind = "file" | "pipe" | "folder" | "device"
+type Kind = "file" | "pipe" | "folder" | "device"
 
 // By name, because a socket, which is what a program of Node passes on as standard input, can't be opened by its path.
 const standardInput: ReadonlySet<string> = new Set(["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])

@@ -2,6 +2,7 @@
  * Masks API keys in the report of a failure. A key that was typed in place of another word would otherwise be repeated by the message
  * that refuses the word, and reach logs and screenshots.
  */
+import { keySecretLength } from "@plaza/domain/Limits"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,8 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type { Report } from "./Report.ts"
 
-// Interface v1, "Authentication": a fixed prefix, followed by 40 characters.
-const documented = /[A-Za-z0-9]+_[A-Za-z0-9]{40,}/g
+const documented = new RegExp(`[A-Za-z0-9]+_[A-Za-z0-9]{${keySecretLength},}`, "g")
 
 // A shorter text may be a word.
 const minLength = 8
@@ -48,15 +48,15 @@ export const addConfigured: Effect.Effect<void> = Config.option(Config.String("P
 /** Masks the words of a command line that look like a key from now on. */
 export const addWords = (argv: ReadonlyArray<string>): Effect.Effect<void> => add(argv.flatMap((word) => word.match(documented) ?? []))
 
-/** The last four characters of a long key, as for the key of a profile. */
-const masked = (key: string, shown: string): string => shown === key && key.length >= minLengthToShow ? `****${key.slice(-4)}` : "****"
+/** The last four characters of a long key. */
+export const masked = (key: string): string => key.length < minLengthToShow ? "****" : `****${key.slice(-4)}`
 
 const maskOne = (text: string, key: string): string => {
   const start = text.indexOf(key.slice(0, beginning))
   if (start === -1) return text
   let end = start + beginning
   while (end < text.length && end - start < key.length && text[end] === key[end - start]) end++
-  return text.slice(0, start) + masked(key, text.slice(start, end)) + maskOne(text.slice(end), key)
+  return text.slice(0, start) + (end - start === key.length ? masked(key) : "****") + maskOne(text.slice(end), key)
 }
 
 const maskValue = (keys: ReadonlyArray<string>) => {

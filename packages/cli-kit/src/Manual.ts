@@ -89,7 +89,7 @@ export type Pages = readonly [Page, ...ReadonlyArray<Page>]
 const textOfOption = Option.getOrElse(() => "")
 
 /** The platform's own descriptions have no full stop. */
-const sentenceOf = (text: string): string => /[.)]$/.test(text) ? text : `${text}.`
+const sentenceOf = (text: string): string => /[.)\]]$/.test(text) ? text : `${text}.`
 
 /** Whether a flag of this type takes no value, or takes it only after `=`. */
 export const isSwitch = (type: string): boolean => type === "boolean" || type.startsWith("[=")

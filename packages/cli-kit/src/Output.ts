@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import { type OutputError, Streams } from "./Streams.ts"
 import type * as Table from "./Table.ts"
 import * as Text from "./Text.ts"
+import * as WriteOutcome from "./WriteOutcome.ts"
 
 export interface Settings {
   /** One JSON value, or a JSON value a line for lists, instead of text. */
@@ -82,7 +83,8 @@ export const make = (settings: Settings): Effect.Effect<Output["Service"], never
           ? json(value)
           : Effect.flatMap(table,
             ({ record }) => stdout.write(record(entries.filter(([, cell]) => cell !== undefined && cell !== null), stdout))),
-      done: (value, sentence) => settings.json ? json(value) : stdout.write(`${Text.visible(sentence)}\n`),
+      done: (value, sentence) =>
+        Effect.andThen(WriteOutcome.done, settings.json ? json(value) : stdout.write(`${Text.visible(sentence)}\n`)),
       list: (items, columns, row, { around = (write) => write, empty }) => {
         if (settings.json) return ndjson(items)
         // The first chunk decides the layout, so that memory doesn't grow with the list.

@@ -22,6 +22,7 @@ import type * as Remediation from "./Remediation.ts"
 import { make as makeStreams, Streams } from "./Streams.ts"
 import type { Medium } from "./Table.ts"
 import { excerpt } from "./Text.ts"
+import * as WriteOutcome from "./WriteOutcome.ts"
 
 export interface Options {
   /** The program's name, the prefix of its error messages. */
@@ -82,13 +83,18 @@ const reportFailure = (cause: Cause.Cause<unknown>, signal: ExitCode.Signal, opt
   Effect.gen(function*() {
     const { remediation = {} } = options
     const Report = yield* Effect.promise(loadReport)
-    const unmasked = Report.ofCause(cause, { now: yield* Clock.currentTimeMillis, remediation })
+    const write = yield* WriteOutcome.current
+    const unmasked = Report.ofCause(cause, { now: yield* Clock.currentTimeMillis, remediation, write })
     if (Option.isNone(unmasked)) return 0
     const report = yield* KeyMask.report(unmasked.value)
     const { tag } = report
     const { stderr } = yield* Streams
-    // A person who pressed Ctrl-C needs no message. A program that reads JSON does.
-    const text = options.json ? Report.toJson(report) : tag === "Interrupted" ? "" : Report.toText(options.name, report, stderr)
+    // A person who pressed Ctrl-C needs no message, except about a write. A program that reads JSON does.
+    const text = options.json
+      ? Report.toJson(report)
+      : tag === "Interrupted" && write === undefined
+      ? ""
+      : Report.toText(options.name, report, stderr)
     yield* Effect.ignore(stderr.write(text))
     const debug = yield* Effect.orElseSucceed(Config.withDefault(Config.String("PLAZA_DEBUG"), ""), () => "")
     if (debug !== "") yield* Effect.ignore(stderr.write(yield* KeyMask.text(`${Cause.pretty(cause)}\n`)))
@@ -108,6 +114,7 @@ export const exitCodeOf = <A, E, R>(
     return isStopped ? 0 : yield* reportFailure(exit.cause, options.signal(), options)
   })).pipe(
     KeyMask.scoped,
+    WriteOutcome.scoped,
     Effect.provideServiceEffect(RunsUntilStopped, Ref.make(false)),
     Effect.provideServiceEffect(ConfigProvider.ConfigProvider, withoutBlanks)
   )

@@ -4,7 +4,7 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import type { Category, ErrorCode } from "@plaza/domain/Errors"
+import type { Category, ErrorCode, UnrecognizedError } from "@plaza/domain/Errors"
 import { type OperationName, operations } from "@plaza/domain/Operations"
 import { texts } from "@plaza/domain/OperationTexts"
 
@@ -71,7 +71,13 @@ export const byCategory: Readonly<Record<Category, Remediation>> = {
 const checkBaseUrl = "Check that the base URL is correct and ends with /open/v1, and check any proxy."
 
 /** For responses that are not those of the interface, such as a proxy's page. */
-export const foreign = ({ category, status }: { readonly category: Category; readonly status: number }): Remediation => {
+export const foreign = ({ category, details, status }: UnrecognizedError): Remediation => {
+  if (details["isIncomplete"] === true) {
+    return {
+      summary: "the response was cut before its end",
+      action: "Check the connection and any proxy before you run the command again."
+    }
+  }
   switch (category) {
     case "ServiceFault":
       return {

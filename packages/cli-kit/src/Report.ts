@@ -4,7 +4,7 @@ import * as Config from "effect/Config"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { detailsOf, ofClient, ofService, report } from "./CallReport.ts"
+import { detailsOf, ofClient, ofService, report, withWrite } from "./CallReport.ts"
 import type { Report, ReportOptions } from "./CallReport.ts"
 import type { Explained } from "./CliError.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
@@ -63,16 +63,25 @@ export const ofFailure = (error: unknown, options: ReportOptions = {}): Report =
 
 /** The report of a cause; none if the reader closed the output, which is no failure. */
 export const ofCause = (cause: Cause.Cause<unknown>, options: ReportOptions = {}): Option.Option<Report> => {
-  if (Cause.hasInterruptsOnly(cause)) return Option.some(report("Interrupted", "interrupted"))
+  if (Cause.hasInterruptsOnly(cause)) return Option.some(withWrite(report("Interrupted", "interrupted"), options))
   const failure = Cause.findErrorOption(cause)
   if (Option.isSome(failure)) {
-    return Predicate.isTagged(failure.value, "OutputClosed") ? Option.none() : Option.some(ofFailure(failure.value, options))
+    if (Predicate.isTagged(failure.value, "OutputClosed")) return Option.none()
+    const report = ofFailure(failure.value, options)
+    return Option.some(report.tag === "OutputFailed" ? withWrite(report, options) : report)
   }
   const message = messageOf(Cause.squash(cause))
-  return Option.some(report("Defect", message, {
-    summary: `internal error: ${message}`,
-    remediation: ["Run the command again with PLAZA_DEBUG=1 for a stack trace, and report it as a bug."]
-  }))
+  return Option.some(withWrite(
+    report("Defect", message, {
+      summary: `internal error: ${message}`,
+      remediation: [
+        options.write === undefined || options.write.outcome === "notDone"
+          ? "Run the command again with PLAZA_DEBUG=1 for a stack trace, and report it as a bug."
+          : "Report it as a bug."
+      ]
+    }),
+    options
+  ))
 }
 
 /** For people: `plaza: what happened`, why, and what to do, a line each. On a terminal, wrapped between words. Paths stay whole. */

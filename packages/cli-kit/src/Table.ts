@@ -28,9 +28,9 @@ export interface Medium {
 }
 
 const gap = 2
-const leastWidth = 6
+const minWidth = 6
 /** A cell that is cut to less than this is not worth its column. */
-const leastReadable = 12
+const minReadable = 12
 
 const text = (cell: Cell, column: Column): string => {
   const whole = cell === null || cell === undefined ? "" : String(cell)
@@ -69,8 +69,8 @@ const sum = (widths: ReadonlyArray<number>): number => widths.reduce((total, wid
 /** Narrows the widest columns that may be cut, evenly, until the line fits or they reach a minimum. */
 const fit = (columns: ReadonlyArray<Column>, natural: ReadonlyArray<number>, room: number): ReadonlyArray<number> => {
   const cappedAt = (cap: number) => natural.map((width, index) => columns[index]?.whole === true ? width : Math.min(width, cap))
-  let cap = Math.max(leastWidth, ...natural)
-  while (cap > leastWidth && sum(cappedAt(cap)) + gap * (natural.length - 1) > room) cap--
+  let cap = Math.max(minWidth, ...natural)
+  while (cap > minWidth && sum(cappedAt(cap)) + gap * (natural.length - 1) > room) cap--
   return cappedAt(cap)
 }
 
@@ -82,7 +82,7 @@ export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row
   if (!medium.isTerminal) return { widths: [] }
   const natural = columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))]))
   const widths = fit(columns, natural, medium.columns())
-  const isSqueezed = widths.some((width, index) => width < leastReadable && width < (natural[index] ?? 0))
+  const isSqueezed = widths.some((width, index) => width < minReadable && width < (natural[index] ?? 0))
   return isSqueezed && columns.some(({ head }) => head !== "") ? "records" : { widths }
 }
 
@@ -132,7 +132,7 @@ const emphasized = (text: string, { colour }: Medium): string => colour ? `\u001
 const records = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<ReadonlyArray<string>>, medium: Medium): ReadonlyArray<string> => {
   const nameWidth = Math.max(...columns.map(({ head }) => head.length))
   const pair = [{ head: "" }, { head: "", overflow: "wrap" }] as const
-  const widths = [nameWidth, Math.max(leastWidth, medium.columns() - nameWidth - gap)]
+  const widths = [nameWidth, Math.max(minWidth, medium.columns() - nameWidth - gap)]
   return rows.flatMap((row, index) => [
     ...(index === 0 ? [] : [""]),
     ...columns.flatMap(({ head, whole }, index) => {

@@ -27,6 +27,9 @@ export const excerpt = (text: string): string => {
   return line.length > maxExcerpt ? `${line.slice(0, maxExcerpt)}...` : line
 }
 
+/** A number with its noun: `1 row`, `1,200 rows`. */
+export const count = (number: number, noun: string): string => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`
+
 /** Wraps text between words. A word that is longer than the line stays whole. */
 export const wrap = (text: string, width: number): ReadonlyArray<string> => {
   const lines: Array<string> = []

@@ -34,10 +34,11 @@ printf '%s\\n' "\${COMPREPLY[@]}"
 describe("the completions", () => {
   it.each(Completions.shells)("for %s have every listed command and flag, with descriptions where the shell shows them", (shell) => {
     const text = script(shell)
-    for (
-      const name of ["things", "deep", "create", "paint", "upload", "text", "media", "limit", "draft", "json", "profile", "help", "version"]
-    ) {
-      expect(text).toContain(name)
+    for (const command of ["things", "deep", "create", "paint", "upload", "words", "region"]) {
+      expect(text).toMatch(new RegExp(`\\b${command}\\b`))
+    }
+    for (const flag of ["text", "media", "limit", "draft", "json", "profile", "help", "version"]) {
+      expect(text).toMatch(new RegExp(`${shell === "fish" ? "-l " : "--"}${flag}\\b`))
     }
     for (const word of ["hidden", "wizard", "log-level", "no-json", "no-draft", "--completions"]) expect(text).not.toContain(word)
     for (const description of ["Creates a thing.", "How many (default: 20).", "The profile.", "Print JSON."]) {

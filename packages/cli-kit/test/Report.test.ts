@@ -81,6 +81,9 @@ describe("a report", () => {
       { retryAfter: Duration.millis(8.64e15) },
       "Run the command again in a day at the earliest."
     ],
+    ["RATE_LIMITED", { retryAfter: Duration.hours(12) }, "Run the command again in 12 hours, at 1970-01-01T12:00:00.000Z."],
+    // A day by an HTTP date, which has no milliseconds.
+    ["RATE_LIMITED", { retryAfter: Duration.millis(86_399_100) }, "Run the command again in a day at the earliest."],
     ["INTERNAL_ERROR", { retryAfter: Duration.seconds(5) }, "Run the command again in 5 seconds, at 1970-01-01T00:00:05.000Z."]
   ] as const)("of %s with %j has a specific remediation", (code, fields, advice) => {
     expect(linesOf(Errors.fromCode(code, { message, ...fields }), 0).at(-1)).toBe(advice)
@@ -123,6 +126,14 @@ describe("a report", () => {
     expect([first, why, rest]).toEqual([what, `${status}: ${message} (page title: "${status} Gateway")`, []])
     expect(action).toMatch(/^[A-Z].+\.$/)
   })
+
+  it.each([[403, "Forbidden"], [429, "RateLimited"], [502, "ServiceFault"]] as const)("of a response with status %i that was cut says so",
+    (status, category) => {
+      const error = new Errors.UnrecognizedError({ status, category, message: "it ended early", details: { isIncomplete: true } })
+      const [what, why, action = ""] = linesOf(error)
+      expect([what, why]).toEqual(["the response was cut before its end", `${status}: it ended early`])
+      expect(action).toMatch(/[Rr]un the command again/)
+    })
 
   it("says of a refusal that the change may have been made, if a proxy sent it", () => {
     const doubtful = "The change may have been made all the same, by an earlier attempt or through a proxy: check it."
@@ -169,6 +180,18 @@ describe("a report", () => {
     for (const operation of ["createPost", "shipOrder", "createComment", "sendMessage", "createStory", "POST /notes"]) {
       expect(adviceOf(operation)).toMatch(/^Don't run the command again/)
     }
+  })
+
+  it("has the fields of the service that are lists or objects, on one line and without control characters", () => {
+    const details = { fields: ["text", "media\u001b[31m"], limits: { text: 100, more: [null, true] }, none: null }
+    const [, why] = linesOf(Errors.fromCode("VALIDATION_ERROR", { message, details }))
+    expect(why).toBe(
+      `400 VALIDATION_ERROR: ${message} (fields: ["text","media\\u001b[31m"], limits: {"text":100,"more":[null,true]})`
+    )
+    const flood = { list: Array.from({ length: 1000 }, (_, index) => index) }
+    expect(linesOf(Errors.fromCode("VALIDATION_ERROR", { message, details: flood }))[1]?.length).toBeLessThan(300)
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field${index}`, "x"]))
+    expect(linesOf(Errors.fromCode("VALIDATION_ERROR", { message, details: many }))[1]?.length).toBeLessThan(300)
   })
 
   it("shortens long texts of the service", () => {

@@ -57,3 +57,9 @@ describe("JSON", () => {
     expect(Text.json(JSON.parse(text), 2) === text).toBe(true)
   })
 })
+
+describe("a count", () => {
+  it("has the noun in the singular only for one", () => {
+    expect([0, 1, 2, 12_000].map((number) => Text.count(number, "row"))).toEqual(["0 rows", "1 row", "2 rows", "12,000 rows"])
+  })
+})

@@ -126,7 +126,11 @@ const checkRedacted = (apiKey: Redacted.Redacted): Result.Result<Redacted.Redact
  */
 export const fromOptions = (options: Options): Result.Result<Settings["Service"], InvalidSettings> =>
   Result.all({
-    baseUrl: named("baseUrl", Result.andThen(checkInsecureHttp(options), () => checkBaseUrl(options.baseUrl, options))),
+    baseUrl: named(
+      "baseUrl",
+      Result.andThen(checkInsecureHttp(options),
+        (allowInsecureHttp) => checkBaseUrl(options.baseUrl, { allowInsecureHttp, allowedBy: "allowInsecureHttp: true" }))
+    ),
     apiKey: named("apiKey", checkRedacted(options.apiKey)),
     timeout: named("timeout", Durations.parsePositive(options.timeout ?? defaults.timeout)),
     retry: named("retry", checkRetry(options.retry ?? defaultRetry)),

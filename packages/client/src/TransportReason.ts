@@ -4,8 +4,10 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
 import type { HttpClientError, TransportError } from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
+import { CurrentConnection } from "./internal/transport/Connection.ts"
 
 /**
  * The reason of a failed request.
@@ -156,3 +158,13 @@ export const reasonOf = ({ reason }: HttpClientError): TransportReason => {
  */
 export const reasonOfCause = (cause: unknown, otherwise: string): TransportReason =>
   find(cause, 0) ?? { reason: otherwise, connected: true, hint: undefined }
+
+/**
+ * Whether the request that this fiber sends has had a connection; undefined if the HTTP client doesn't report that. For a middleware of
+ * the HTTP client that has to know whether an interrupted request may have reached the service.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const isConnected: Effect.Effect<boolean | undefined> = /*#__PURE__*/ Effect.map(CurrentConnection,
+  (connection) => connection?.isConnected)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Generate from "@plaza/testing/Generators"
-import { Arbitrary, Result } from "effect"
+import { Arbitrary, Redacted, Result } from "effect"
 import { checkBaseUrl } from "../src/internal/BaseUrl.ts"
+import * as Settings from "../src/Settings.ts"
 
 const refusal = (text: string) => Result.getOrElse(Result.flip(checkBaseUrl(text)), (accepted) => `accepted as ${accepted}`)
 
@@ -81,9 +82,11 @@ describe("a base URL", () => {
       "http://notlocalhost"
     ]
     for (const text of elsewhere) {
-      expect(refusal(text)).toContain("use https, or set allowInsecureHttp: true")
+      expect(refusal(text)).toMatch(/use https, or set PLAZA_ALLOW_INSECURE_HTTP=true$/)
       expect(Result.isSuccess(checkBaseUrl(text, { allowInsecureHttp: true }))).toBe(true)
     }
+    const options = { baseUrl: "http://10.0.0.1/", apiKey: Redacted.make("key") }
+    expect(Result.getOrThrow(Result.flip(Settings.fromOptions(options))).message).toMatch(/use https, or set allowInsecureHttp: true$/)
     for (const host of ["localhost", "LocalHost:4010", "shop.localhost", "127.0.0.1", "127.9.9.9:1", "127.1", "[::1]:1"]) {
       expect(Result.isSuccess(checkBaseUrl(`http://${host}/open/v1`))).toBe(true)
     }

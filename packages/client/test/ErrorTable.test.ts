@@ -61,6 +61,12 @@ describe("a response that the document doesn't describe is an UnrecognizedError 
       if (fault === faults["an unknown code"]) {
         expect(failure).toMatchObject({ code: "BRAND_NEW", message: "later", details: { hint: 7 } })
       }
+      if (fault === faults["a body cut short"]) {
+        expect(failure).toMatchObject({
+          message: `the response with status ${status} ended before its body was complete`,
+          details: { isIncomplete: true }
+        })
+      }
       if (fault === faults["an HTML body"]) {
         expect(failure).toMatchObject({ details: { body: "<html><h1>Bad gateway</h1></html>" } })
       }

@@ -27,6 +27,8 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The body, or the part of it that arrived. */
   readonly body: string
+  /** Whether the response ended before its body was complete (default: false). */
+  readonly isIncomplete?: boolean | undefined
   /**
    * When the response was received, in milliseconds since the epoch by the caller's clock. A `Retry-After` date is compared
    * with it only if the response has no `Date` header.
@@ -91,8 +93,13 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
       ...common,
       status,
       category: Errors.categoryOf(status),
-      message: `the response with status ${status} is not an error of the interface; a proxy may have sent it: check the base URL`,
-      details: response.body === "" ? {} : { body: response.body.slice(0, excerptLength) }
+      message: response.isIncomplete === true
+        ? `the response with status ${status} ended before its body was complete`
+        : `the response with status ${status} is not an error of the interface; a proxy may have sent it: check the base URL`,
+      details: {
+        ...(response.isIncomplete === true ? { isIncomplete: true } : {}),
+        ...(response.body === "" ? {} : { body: response.body.slice(0, excerptLength) })
+      }
     })
   }
   const { code, message: text, ...fields } = envelope.value.error

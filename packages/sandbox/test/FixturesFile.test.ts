@@ -111,8 +111,16 @@ conversations:
         assert.match(error.message, problem)
         assert.notInclude(error.message, "\n")
       }
-      const missing = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ fixtures: "/none/x.json" }))))
-      assert.match(missing.message, /\/none\/x\.json can't be used: the file can't be read/)
+      for (
+        const [fixtures, problem] of [
+          ["/none/x.json", "it does not exist"],
+          [import.meta.dirname, "it is not a file"],
+          [`${import.meta.filename}/x.json`, "it is not a file"]
+        ] as const
+      ) {
+        const { message } = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ fixtures }))))
+        assert.strictEqual(message, `the fixtures ${fixtures} can't be used: ${problem}`)
+      }
     }))
 
   it.effect("that is invalid leaves a data file empty", () =>

@@ -12,15 +12,19 @@ import * as ConfigText from "./ConfigText.ts"
 
 export type Scope = "project" | "user"
 
-/** An agent that was found by its files. */
-export interface Found {
+/** Where an agent has its configuration. */
+interface Location {
   readonly agent: string
-  readonly scope: Scope
   /** The file with its MCP servers, which may not exist. */
   readonly file: string
   /** The name of the table of servers in the file. */
   readonly table: string
   readonly add: AddEntry
+}
+
+/** An agent that uses a project or belongs to a user. */
+export interface Agent extends Location {
+  readonly scope: Scope
   /** The folder of the skills that it reads. */
   readonly skills: string
 }
@@ -34,60 +38,58 @@ export interface UserFolders {
   readonly settings: ReadonlyArray<string>
 }
 
-interface Place extends Omit<Found, "agent" | "scope" | "skills"> {
-  readonly agent: string
-  /** The files and folders that show the agent. */
-  readonly signs: ReadonlyArray<string>
-}
-
-const claudeCode = "Claude Code"
-const codex = "Codex"
-
-const json = { table: "mcpServers", add: ConfigText.addToJson }
-const toml = { table: "mcp_servers", add: ConfigText.addToToml }
+const claudeCode = { agent: "Claude Code", table: "mcpServers", add: ConfigText.addToJson }
+const codex = { agent: "Codex", table: "mcp_servers", add: ConfigText.addToToml }
+const cursor = { agent: "Cursor", table: "mcpServers", add: ConfigText.addToJson }
 const vsCode = { agent: "VS Code", table: "servers", add: ConfigText.addToJson }
 
-const ofProject = (folder: string): ReadonlyArray<Place> => {
+/** A location, with the files and folders whose presence shows that the agent is used. */
+type Candidate = readonly [location: Location, markers: ReadonlyArray<string>]
+
+const ofProject = (folder: string): ReadonlyArray<Candidate> => {
   const at = (name: string) => Path.join(folder, name)
   return [
-    { agent: claudeCode, ...json, signs: [".mcp.json", ".claude", "CLAUDE.md"].map(at), file: at(".mcp.json") },
-    { agent: codex, ...toml, signs: [at(".codex")], file: at(".codex/config.toml") },
-    { agent: "Cursor", ...json, signs: [at(".cursor")], file: at(".cursor/mcp.json") },
-    { ...vsCode, signs: [at(".vscode")], file: at(".vscode/mcp.json") }
+    [{ ...claudeCode, file: at(".mcp.json") }, [".mcp.json", ".claude", "CLAUDE.md"].map(at)],
+    [{ ...codex, file: at(".codex/config.toml") }, [at(".codex")]],
+    [{ ...cursor, file: at(".cursor/mcp.json") }, [at(".cursor")]],
+    [{ ...vsCode, file: at(".vscode/mcp.json") }, [at(".vscode")]]
   ]
 }
 
-const ofUser = ({ codex: codexHome, home, settings }: UserFolders): ReadonlyArray<Place> => {
+const ofUser = ({ codex: codexHome, home, settings }: UserFolders): ReadonlyArray<Candidate> => {
   const at = (name: string) => Path.join(home, name)
   const ofCodex = codexHome ?? at(".codex")
   return [
-    { agent: claudeCode, ...json, signs: [".claude.json", ".claude"].map(at), file: at(".claude.json") },
-    { agent: codex, ...toml, signs: [ofCodex], file: Path.join(ofCodex, "config.toml") },
-    { agent: "Cursor", ...json, signs: [at(".cursor")], file: at(".cursor/mcp.json") },
-    ...settings.map((folder) => ({ ...vsCode, signs: [Path.join(folder, "Code/User")], file: Path.join(folder, "Code/User/mcp.json") }))
+    [{ ...claudeCode, file: at(".claude.json") }, [".claude.json", ".claude"].map(at)],
+    [{ ...codex, file: Path.join(ofCodex, "config.toml") }, [ofCodex]],
+    [{ ...cursor, file: at(".cursor/mcp.json") }, [at(".cursor")]],
+    ...settings.map((folder): Candidate => [{ ...vsCode, file: Path.join(folder, "Code/User/mcp.json") }, [Path.join(folder, "Code/User")]])
   ]
 }
 
-const found = (scope: Scope, folder: string, places: ReadonlyArray<Place>) =>
+const present = (scope: Scope, folder: string, candidates: ReadonlyArray<Candidate>) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const exists = (path: string) => Effect.orElseSucceed(fs.exists(path), () => false)
-    const present = yield* Effect.filter(places, ({ signs }) => Effect.map(Effect.forEach(signs, exists), (found) => found.includes(true)))
+    const locations =
+      (yield* Effect.filter(candidates, ([, markers]) => Effect.map(Effect.filter(markers, exists), (files) => files.length > 0))).map((
+        [location]
+      ) => location)
     // The other agents read the skills of Claude Code too.
-    const shared = present.some(({ agent }) => agent === claudeCode) ? ".claude/skills" : ".agents/skills"
-    return present.map(({ signs: _, ...place }): Found => ({
-      ...place,
+    const shared = locations.some(({ agent }) => agent === claudeCode.agent) ? ".claude/skills" : ".agents/skills"
+    return locations.map((location): Agent => ({
+      ...location,
       scope,
-      skills: Path.join(folder, place.agent === codex ? ".agents/skills" : shared)
+      skills: Path.join(folder, location.agent === codex.agent ? ".agents/skills" : shared)
     }))
   })
 
 /** The agents of a project folder and of a user. */
 export const find = (
   { project, user }: { readonly project: string | undefined; readonly user: UserFolders | undefined }
-): Effect.Effect<ReadonlyArray<Found>, never, FileSystem.FileSystem> =>
+): Effect.Effect<ReadonlyArray<Agent>, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     // The home folder is no project.
-    const inProject = project === undefined || project === user?.home ? [] : yield* found("project", project, ofProject(project))
-    return [...inProject, ...(user === undefined ? [] : yield* found("user", user.home, ofUser(user)))]
+    const inProject = project === undefined || project === user?.home ? [] : yield* present("project", project, ofProject(project))
+    return [...inProject, ...(user === undefined ? [] : yield* present("user", user.home, ofUser(user)))]
   })

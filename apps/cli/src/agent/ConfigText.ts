@@ -21,52 +21,37 @@ export type Edit =
 /** Adds an entry under a name to the table of servers. A failure is a clause about the file. */
 export type AddEntry = (text: string, table: string, name: string, entry: Entry) => Result.Result<Edit, string>
 
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json => Predicate.isObject(value)
-
-const byteOrderMark = "\ufeff"
-
 const lineEndOf = (text: string): string => text.includes("\r\n") ? "\r\n" : "\n"
-
-const withTable = (
-  root: unknown,
-  table: string,
-  name: string
-): Result.Result<{ readonly root: Json; readonly existing: unknown }, string> => {
-  if (!isObject(root)) return Result.fail("is not an object")
-  const servers = root[table] ?? {}
-  return isObject(servers)
-    ? Result.succeed({ root, existing: Object.hasOwn(servers, name) ? servers[name] : undefined })
-    : Result.fail(`has "${table}", which is not an object`)
-}
 
 /** By content: the objects of TOML have no prototype. */
 const isEqual = (one: unknown, other: unknown): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)))
 
-/** Whether only the entry is new. */
-const isKept = (before: Json, after: unknown, table: string, name: string, entry: unknown): boolean =>
-  isObject(after) && isEqual(after, { ...before, [table]: { ...(isObject(before[table]) ? before[table] : {}), [name]: entry } })
-
-const edit = (
-  { after, before, entry, existing, name, table, text }: {
-    readonly before: Json
-    readonly existing: unknown
-    readonly entry: unknown
-    readonly table: string
-    readonly name: string
-    /** The new text, what was added, and its value. */
-    readonly after: () => { readonly text: string; readonly added: string; readonly root: unknown }
-    readonly text: string
-  }
-): Result.Result<Edit, string> => {
-  if (existing !== undefined) return Result.succeed({ _tag: isEqual(existing, entry) ? "Same" : "Other" })
-  const { added, root, text: changed } = after()
-  return isKept(before, root, table, name, entry)
-    ? Result.succeed({ _tag: "Added", text: text.startsWith(byteOrderMark) ? byteOrderMark + changed : changed, added })
-    : Result.fail("can't be changed without changing other parts of it")
+interface Format {
+  readonly parse: (text: string) => Result.Result<unknown, string>
+  readonly entryOf: (entry: Entry) => object
+  /** The text with the entry, and what was added. */
+  readonly insert: (text: string, table: string, name: string, entry: object) => { readonly text: string; readonly added: string }
 }
+
+const byteOrderMark = "\ufeff"
+
+/** Adds an entry. Parses the new text too, to be sure that only the entry is new. */
+const addTo = ({ entryOf, insert, parse }: Format): AddEntry => (written, table, name, server) =>
+  Result.gen(function*() {
+    const text = written.replace(byteOrderMark, "")
+    const entry = entryOf(server)
+    const root = yield* parse(text)
+    if (!Predicate.isObject(root)) return yield* Result.fail("is not an object")
+    const servers = root[table] ?? {}
+    if (!Predicate.isObject(servers)) return yield* Result.fail(`has "${table}", which is not an object`)
+    if (Object.hasOwn(servers, name)) return { _tag: isEqual(servers[name], entry) ? "Same" : "Other" }
+    const { added, text: changed } = insert(text, table, name, entry)
+    const after = Result.getOrUndefined(parse(changed))
+    return isEqual(after ?? null, { ...root, [table]: { ...servers, [name]: entry } })
+      ? { _tag: "Added", text: written.startsWith(byteOrderMark) ? byteOrderMark + changed : changed, added }
+      : yield* Result.fail("can't be changed without changing other parts of it")
+  })
 
 const jsonOptions = { allowTrailingComma: true, allowEmptyContent: true }
 
@@ -109,10 +94,10 @@ const addProperty = (
 }
 
 /** JSON, also with comments and trailing commas. */
-export const addToJson: AddEntry = (written, table, name, { args, command }) => {
-  const text = written.replace(byteOrderMark, "")
-  const entry = { type: "stdio", command, args: [...args] }
-  const after = () => {
+export const addToJson = addTo({
+  parse: parseJson,
+  entryOf: ({ args, command }) => ({ type: "stdio", command, args: [...args] }),
+  insert: (text, table, name, entry) => {
     const tree = Jsonc.parseTree(text, [], jsonOptions)
     if (tree === undefined) {
       // Only comments, or nothing.
@@ -123,45 +108,20 @@ export const addToJson: AddEntry = (written, table, name, { args, command }) => 
     const servers = Jsonc.findNodeAtLocation(tree, [table])
     return servers === undefined ? addProperty(text, tree, table, { [name]: entry }) : addProperty(text, servers, name, entry)
   }
-  return Result.flatMap(parseJson(text), (root) =>
-    Result.flatMap(withTable(root, table, name), ({ existing, root: before }) =>
-      edit({
-        before,
-        existing,
-        entry,
-        table,
-        name,
-        text: written,
-        after: () => {
-          const changed = after()
-          return { ...changed, root: Result.getOrUndefined(parseJson(changed.text)) }
-        }
-      })))
-}
-
-const parseToml = (text: string): Result.Result<unknown, string> =>
-  Result.mapError(Result.try(() => Toml.parse(text)), (error) =>
-    `is not valid TOML${error instanceof Toml.TomlError ? `: see line ${error.line}` : ""}`)
+})
 
 /** TOML: adds a table at the end. */
-export const addToToml: AddEntry = (written, table, name, { args, command }) => {
-  const text = written.replace(byteOrderMark, "")
-  const entry = { command, args: [...args] }
-  return Result.flatMap(parseToml(text), (root) =>
-    Result.flatMap(withTable(root, table, name), ({ existing, root: before }) =>
-      edit({
-        before,
-        existing,
-        entry,
-        table,
-        name,
-        text: written,
-        after: () => {
-          const eol = lineEndOf(text)
-          const added = `[${table}.${name}]\n${Toml.stringify(entry)}`.trimEnd().replaceAll("\n", eol)
-          const gap = text.trim() === "" ? "" : text.endsWith("\n") ? eol : eol + eol
-          const changed = `${text}${gap}${added}${eol}`
-          return { text: changed, added, root: Result.getOrUndefined(parseToml(changed)) }
-        }
-      })))
-}
+export const addToToml = addTo({
+  parse: (text) =>
+    Result.try({
+      try: (): unknown => Toml.parse(text),
+      catch: (error) => `is not valid TOML${error instanceof Toml.TomlError ? `: see line ${error.line}` : ""}`
+    }),
+  entryOf: ({ args, command }) => ({ command, args: [...args] }),
+  insert: (text, table, name, entry) => {
+    const eol = lineEndOf(text)
+    const added = `[${table}.${name}]\n${Toml.stringify(entry)}`.trimEnd().replaceAll("\n", eol)
+    const gap = text.trim() === "" ? "" : text.endsWith("\n") ? eol : eol + eol
+    return { text: `${text}${gap}${added}${eol}`, added }
+  }
+})

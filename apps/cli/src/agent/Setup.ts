@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import * as Path from "node:path"
+import * as OutputFile from "../OutputFile.ts"
 import * as Skills from "../skills/Install.ts"
-import type { Found, Scope } from "./Agents.ts"
+import type { Agent, Scope } from "./Agents.ts"
 import type { Entry } from "./ConfigText.ts"
 
 /** The name of the server in the configuration of the agents. */
@@ -46,7 +47,7 @@ const read = (file: string): Effect.Effect<string | undefined, UsageError | Plat
     return yield* fs.readFileString(file)
   })
 
-const planServer = ({ add, agent, file, scope, table }: Found, entry: Entry): Effect.Effect<Change, UsageError | PlatformError, Files> =>
+const planServer = ({ add, agent, file, scope, table }: Agent, entry: Entry): Effect.Effect<Change, UsageError | PlatformError, Files> =>
   Effect.gen(function*() {
     const before = yield* read(file)
     const edit = yield* Effect.mapError(
@@ -59,7 +60,7 @@ const planServer = ({ add, agent, file, scope, table }: Found, entry: Entry): Ef
       : { ...change, action: edit._tag === "Same" ? "none" : "keep", added: undefined, text: undefined }
   })
 
-const planSkills = (agents: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Change>, PlatformError, Files> =>
+const planSkills = (agents: ReadonlyArray<Agent>): Effect.Effect<ReadonlyArray<Change>, PlatformError, Files> =>
   Effect.map(
     Effect.forEach(Object.entries(Arr.groupBy(agents, ({ skills }) => skills)), ([folder, [first, ...others]]) =>
       Effect.map(Skills.plan(folder), (planned) =>
@@ -76,38 +77,16 @@ const planSkills = (agents: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<C
   )
 
 /** What to write, without writing it. Fails for a file that can't be read or parsed. */
-export const plan = (agents: ReadonlyArray<Found>, entry: Entry): Effect.Effect<ReadonlyArray<Change>, UsageError | PlatformError, Files> =>
+export const plan = (agents: ReadonlyArray<Agent>, entry: Entry): Effect.Effect<ReadonlyArray<Change>, UsageError | PlatformError, Files> =>
   Effect.gen(function*() {
     const servers = yield* Effect.forEach(agents, (agent) => planServer(agent, entry))
     return [...servers, ...yield* planSkills(agents)]
   })
 
-/** The file behind a link, so that the link stays. */
-const target = (file: string): Effect.Effect<string, never, Files> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    fs.realPath(file).pipe(
-      Effect.orElseSucceed(() => undefined),
-      Effect.flatMap((real) =>
-        real === undefined
-          ? Effect.map(Effect.orElseSucceed(fs.readLink(file), () => file), (link) => Path.resolve(Path.dirname(file), link))
-          : Effect.succeed(real)
-      )
-    ))
-
-/** Writes atomically, and keeps the mode of the file: a reader sees the old file or the new one. */
+/** Writes the new content, if there is any. */
 export const write = ({ file, text }: Change): Effect.Effect<void, PlatformError, Files> =>
   Effect.gen(function*() {
     if (text === undefined) return
-    const fs = yield* FileSystem.FileSystem
-    const to = yield* target(file)
-    yield* Folder.make(Path.dirname(to))
-    const mode = yield* Effect.orElseSucceed(Effect.map(fs.stat(to), ({ mode }) => mode & 0o777), () => undefined)
-    const written = `${to}.plaza-${process.pid}`
-    yield* fs.remove(written, { force: true })
-    yield* fs.writeFileString(written, text, { flag: "wx", ...(mode === undefined ? {} : { mode }) }).pipe(
-      // The mask of the process applies to a new file.
-      Effect.andThen(mode === undefined ? Effect.void : fs.chmod(written, mode)),
-      Effect.andThen(fs.rename(written, to)),
-      Effect.onError(() => Effect.ignore(fs.remove(written, { force: true })))
-    )
+    yield* Folder.make(Path.dirname(yield* OutputFile.target(file)))
+    yield* OutputFile.replace(file, text)
   })

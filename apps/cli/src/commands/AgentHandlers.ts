@@ -87,8 +87,8 @@ export const setup = Effect.fnUntraced(function*({ dryRun }: { readonly dryRun: 
   const user = home === undefined
     ? undefined
     : { home, codex: yield* variable("CODEX_HOME"), settings: yield* settingsFolders(home) }
-  const found = yield* Agents.find({ project, user })
-  const changes = yield* Setup.plan(found, entryOf(yield* argumentsOf))
+  const agents = yield* Agents.find({ project, user })
+  const changes = yield* Setup.plan(agents, entryOf(yield* argumentsOf))
   const done = yield* Effect.forEach(changes, (change) =>
     Effect.gen(function*() {
       const written = !dryRun && change.text !== undefined

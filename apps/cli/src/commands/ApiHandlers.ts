@@ -15,6 +15,7 @@ import * as Fields from "./api/Fields.ts"
 import * as Headers from "./api/Headers.ts"
 import * as RawHttp from "./api/RawHttp.ts"
 import * as Client from "./Client.ts"
+import * as Write from "./Write.ts"
 
 const invalid = (message: string) => Result.fail(new UsageError({ message }))
 
@@ -84,7 +85,8 @@ export const api = Effect.fnUntraced(function*(request: Request) {
   })
   yield* Effect.gen(function*() {
     if (list !== undefined) return yield* output.ndjson(Plaza.paginate({ path, ...list, item: Schema.Unknown }))
-    const response = yield* Effect.result(Plaza.request({ method: request.method, path, query, payload, response: Schema.Unknown }))
+    const call = Plaza.request({ method: request.method, path, query, payload, response: Schema.Unknown })
+    const response = yield* Effect.result(request.method === "GET" ? call : Write.follow("request")(call))
     if (head !== undefined && !output.json) yield* output.text(formatHead(head))
     if (head !== undefined && output.json) {
       yield* output.value({ ...head, ...(Result.isSuccess(response) ? { body: response.success ?? null } : {}) })

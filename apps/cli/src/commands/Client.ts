@@ -4,9 +4,13 @@ import * as Layer from "effect/Layer"
 import { connection } from "../Globals.ts"
 import * as Connection from "../profiles/Connection.ts"
 import * as WaitNote from "./WaitNote.ts"
+import * as Write from "./Write.ts"
 
 /** The services of the client, for the account that the flags select. */
-export const layer = (options?: Connection.Options) => Layer.unwrap(Effect.map(connection, (flags) => Connection.layer(flags, options)))
+export const layer = ({ transform = (client) => client, ...options }: Connection.Options = {}) =>
+  Layer.unwrap(
+    Effect.map(connection, (flags) => Connection.layer(flags, { ...options, transform: (client) => Write.observed(transform(client)) }))
+  )
 
 /** Provides the services. A person sees when the command waits for the rate limit. */
 export const provide = (options?: Connection.Options) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -46,13 +46,16 @@ const withProgram = ({ examples: [first, ...others], ...description }: Descripti
   examples: [`${program} ${first}`, ...others.map((line) => `${program} ${line}`)]
 })
 
+/** What a command with these flags and arguments is called with. */
+export type Input<Config extends Command.Command.Config> = Command.Command.Config.Infer<Config>
+
 /** A command. Its examples are without the program's name. */
 export const command = <const Name extends string, const Config extends Command.Command.Config, E, R>(
   name: Name,
   { output, ...description }: CommandDescription,
   config: Config,
-  load: () => Promise<(input: NoInfer<Command.Command.Config.Infer<Config>>) => Effect.Effect<void, E, R>>
-): Command.Command<Name, Command.Command.Config.Infer<Config>, {}, E | UsageError, Exclude<R, Scope.Scope> | Output> =>
+  load: () => Promise<(input: NoInfer<Input<Config>>) => Effect.Effect<void, E, R>>
+): Command.Command<Name, Input<Config>, {}, E | UsageError, Exclude<R, Scope.Scope> | Output> =>
   Command.make(name, config, (input) =>
     Effect.scoped(Effect.gen(function*() {
       yield* checkFields(name, output)

@@ -1,5 +1,6 @@
 /** What `plaza doctor` does. */
 import { Output } from "@plaza/cli-kit/Output"
+import { count } from "@plaza/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import { ChecksFailed } from "../doctor/Check.ts"
 import * as Doctor from "../doctor/Doctor.ts"
@@ -19,7 +20,7 @@ export const doctor = Effect.fnUntraced(function*(_: object) {
     )
   if (failed.length > 0) {
     return yield* new ChecksFailed({
-      message: `${failed.length === 1 ? "1 check" : `${failed.length} checks`} of ${checks.length} failed: ${failed.join(", ")}`
+      message: `${count(failed.length, "check")} of ${checks.length} failed: ${failed.join(", ")}`
     })
   }
 })

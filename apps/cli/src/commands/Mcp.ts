@@ -2,7 +2,28 @@
 import * as Flags from "@plaza/cli-kit/Flags"
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
-import { command } from "./Definition.ts"
+import { command, type Input } from "./Definition.ts"
+
+const flags = {
+  allowWrites: Flags.boolean(
+    "allow-writes",
+    "Offer the writes that the arguments name, or every write if there are none (default: reads only)."
+  ),
+  // The names are not listed here: the catalogue would be loaded at each start of the program.
+  written: Argument.variadic(Flags.argument(
+    "WRITE",
+    "A write to offer, with --allow-writes, such as createPost, setStock or shipOrder. A wrong name prints all of them."
+  )),
+  confirmWrites: Flags.boolean(
+    "confirm-writes",
+    "Ask the person before each write, through the client's form. Without such a form nothing is written (default: the client decides)."
+  ),
+  uploads: Flag.optional(
+    Flags.text("uploads", "DIR", "The folder whose files uploadMedia may upload, without hidden ones (default: none, and no uploadMedia).")
+  )
+}
+
+export type McpInput = Input<typeof flags>
 
 export const mcp = command(
   "mcp",
@@ -24,24 +45,6 @@ export const mcp = command(
       "mcp --sandbox --allow-writes"
     ]
   },
-  {
-    allowWrites: Flags.boolean(
-      "allow-writes",
-      "Offer the writes that the arguments name, or every write if there are none (default: reads only)."
-    ),
-    // The names are not listed here: the catalogue would be loaded at each start of the program.
-    written: Argument.variadic(Flags.argument(
-      "WRITE",
-      "A write to offer, with --allow-writes, such as createPost, setStock or shipOrder. A wrong name prints all of them."
-    )),
-    confirmWrites: Flags.boolean(
-      "confirm-writes",
-      "Ask the person before each write, through the client's form. Without such a form nothing is written (default: the client decides)."
-    ),
-    uploads: Flag.optional(
-      Flags.text("uploads", "DIR",
-        "The folder whose files uploadMedia may upload, without hidden ones (default: none, and no uploadMedia).")
-    )
-  },
+  flags,
   () => import("./McpHandlers.ts").then(({ serve }) => serve)
 )

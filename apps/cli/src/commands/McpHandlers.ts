@@ -12,15 +12,9 @@ import * as Result from "effect/Result"
 import * as McpServer from "../mcp/McpServer.ts"
 import * as Tools from "../mcp/Tools.ts"
 import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.ts"
+import type { McpInput } from "./Mcp.ts"
 
-interface Input {
-  readonly allowWrites: boolean
-  readonly confirmWrites: boolean
-  readonly uploads: Option.Option<string>
-  readonly written: ReadonlyArray<string>
-}
-
-const allowedOf = ({ allowWrites, uploads, written }: Input): Result.Result<ReadonlyArray<WriteName>, UsageError> => {
+const allowedOf = ({ allowWrites, uploads, written }: McpInput): Result.Result<ReadonlyArray<WriteName>, UsageError> => {
   const refuse = (message: string) => Result.fail(new UsageError({ message }))
   const names = [...new Set(written.flatMap((word) => word.split(",")).filter((word) => word !== ""))]
   const unknown = names.find((name) => !Tools.writes.some((write) => write === name))
@@ -33,8 +27,9 @@ const allowedOf = ({ allowWrites, uploads, written }: Input): Result.Result<Read
   if (names.length === 0 && written.length > 0) {
     return refuse(`"${excerpt(written.join(" "))}" names no write: name writes, or remove it to offer every write`)
   }
-  if (names.includes("uploadMedia") && Option.isNone(uploads)) {
-    return refuse("uploadMedia requires a folder: add --uploads DIR, and only its files can be uploaded")
+  const upload = Tools.uploads.find((name) => names.includes(name))
+  if (upload !== undefined && Option.isNone(uploads)) {
+    return refuse(`${upload} requires a folder: add --uploads DIR, and only its files can be uploaded`)
   }
   return Result.succeed(names.length === 0 ? Tools.writes : Tools.writes.filter((write) => names.includes(write)))
 }
@@ -50,16 +45,17 @@ const client = Layer.unwrap(Effect.gen(function*() {
   const [{ layer }, RateLimitFile] = yield* Effect.promise(() =>
     Promise.all([import("./Client.ts"), import("../profiles/RateLimitFile.ts")])
   )
-  return layer({ maxWait, rateLimitFile: RateLimitFile.created })
+  return layer({ maxWait, rateLimitFile: RateLimitFile.get })
 }))
 
-export const serve = Effect.fnUntraced(function*(input: Input) {
+export const serve = Effect.fnUntraced(function*(input: McpInput) {
   yield* Program.untilStopped
   const allowed = yield* Effect.fromResult(allowedOf(input))
   const folder = yield* Effect.transposeOption(Option.map(input.uploads, folderOf))
   const { note } = yield* Output
-  if (Option.isSome(folder) && !allowed.includes("uploadMedia")) {
-    yield* note("--uploads has no effect: uploadMedia is not offered without --allow-writes uploadMedia.")
+  if (Option.isSome(folder) && !Tools.uploads.some((name) => allowed.includes(name))) {
+    const names = Tools.uploads.join(", ")
+    yield* note(`--uploads has no effect: ${names} is not offered without --allow-writes ${names}.`)
   }
   if (input.confirmWrites && !input.allowWrites) yield* note("--confirm-writes has no effect: no write is offered without --allow-writes.")
   const ofService = Tools.offered(allowed, folder)

@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import * as Client from "./Client.ts"
 import * as Uploads from "./media/Uploads.ts"
 import { listOptions } from "./Options.ts"
+import * as Write from "./Write.ts"
 
 // Without milliseconds, which --json has.
 const formatTime = (time: DateTime.Utc | undefined): string | undefined => time && DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
@@ -56,6 +57,7 @@ const createWith = Effect.fnUntraced(function*({ files, ids, text }: NewPost) {
     ...(Option.isSome(text) ? { text: text.value } : {}),
     ...(mediaIds.length === 0 ? {} : { mediaIds })
   }).pipe(
+    Write.follow("createPost"),
     Effect.mapError((error) => uploaded.length === 0 ? error : Uploads.explain(error, uploaded, ""))
   )
   const output = yield* Output
@@ -78,14 +80,14 @@ export const list = Effect.fnUntraced(function*(paging: Parameters<typeof listOp
 
 export const like = Effect.fnUntraced(function*({ id }: { readonly id: string }) {
   const posts = yield* Posts
-  yield* posts.like(PostId.make(id))
+  yield* Write.follow("likePost")(posts.like(PostId.make(id)))
   const output = yield* Output
   yield* output.done({ postId: id, liked: true }, `The account likes post ${id}.`)
 }, Client.provide())
 
 export const comment = Effect.fnUntraced(function*({ id, text }: { readonly id: string; readonly text: string }) {
   const posts = yield* Posts
-  const comment = yield* posts.comment(PostId.make(id), text)
+  const comment = yield* Write.follow("createComment")(posts.comment(PostId.make(id), text))
   const output = yield* Output
   yield* output.done(comment, `The comment on post ${id} is created.`)
 }, Client.provide())

@@ -7,7 +7,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { name as program } from "../version.ts"
-import { command, group } from "./Definition.ts"
+import { command, group, type Input } from "./Definition.ts"
 
 const handlers = () => import("./SandboxHandlers.ts")
 
@@ -22,6 +22,40 @@ const parseTime: Flags.Parse<DateTime.Utc> = (written) =>
     onNone: () => Result.fail(`--freeze-at must be a time such as 2026-03-01T12:00:00Z, not "${Text.excerpt(written)}"`),
     onSome: (time) => Result.succeed(DateTime.toUtc(time))
   })
+
+const optional = (name: string, metavar: string, description: string) => Flag.optional(Flags.text(name, metavar, description))
+
+const startFlags = {
+  port: Flags.wholeNumber("port", { min: 0, max: 65_535, description: "The port; 0 for any free port.", default: defaultPort }),
+  host: optional("host", "HOST",
+    "The address to listen on (default: 127.0.0.1). On other addresses, everyone with access can use the public key."),
+  allowedHosts: Flags.repeatable(
+    "allow-host",
+    "NAME",
+    "Accept this host name in requests, such as a container's; * for every name."
+  ),
+  data: optional("data", "FILE", "Keep the data in this file (default: in memory)."),
+  seed: Flags.wholeNumber("seed", {
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    description: "The seed of accounts, products and the key (default: 1)."
+  }).pipe(Flag.optional),
+  freezeClock: Flags.boolean(
+    "freeze-clock",
+    "Make responses reproducible: the clock stands at 2026-01-01T00:00:00Z until it is advanced, and keys are derived from the seed."
+  ),
+  freezeAt: Flags.parsed("freeze-at", "TIME", "Freeze the clock at this time, such as 2026-03-01T12:00:00Z.", parseTime).pipe(
+    Flag.optional
+  ),
+  fixtures: optional("fixtures", "FILE", "Load further initial data from this JSON or YAML file."),
+  assumptions: optional("assumptions", "FILE",
+    "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a latitude."),
+  documentOnly: Flags.boolean("document-only", "Serve only what the document shows, without assumed endpoints."),
+  latitude: optional("latitude", "SEED|FILE",
+    "Vary what the document permits: a whole number draws a latitude, a JSON file sets its fields.")
+}
+
+export type StartInput = Input<typeof startFlags>
 
 const start = command(
   "start",
@@ -40,43 +74,7 @@ const start = command(
     ],
     output: "sandboxStart"
   },
-  {
-    port: Flags.wholeNumber("port", { min: 0, max: 65_535, description: "The port; 0 for any free port.", default: defaultPort }),
-    host: Flags.text("host", "HOST",
-      "The address to listen on (default: 127.0.0.1). On other addresses, everyone with access can use the public key.").pipe(
-        Flag.optional
-      ),
-    allowedHosts: Flags.repeatable(
-      "allow-host",
-      "NAME",
-      "Accept this host name in requests, such as a container's; * for every name."
-    ),
-    data: Flags.text("data", "FILE", "Keep the data in this file (default: in memory).").pipe(Flag.optional),
-    seed: Flags.wholeNumber("seed", {
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-      description: "The seed of accounts, products and the key (default: 1)."
-    }).pipe(Flag.optional),
-    freezeClock: Flags.boolean(
-      "freeze-clock",
-      "Make responses reproducible: the clock stands at 2026-01-01T00:00:00Z until it is advanced, and keys are derived from the seed."
-    ),
-    freezeAt: Flags.parsed("freeze-at", "TIME", "Freeze the clock at this time, such as 2026-03-01T12:00:00Z.", parseTime).pipe(
-      Flag.optional
-    ),
-    fixtures: Flags.text("fixtures", "FILE", "Load further initial data from this JSON or YAML file.").pipe(Flag.optional),
-    assumptions: Flags.text(
-      "assumptions",
-      "FILE",
-      "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a latitude."
-    ).pipe(Flag.optional),
-    documentOnly: Flags.boolean("document-only", "Serve only what the document shows, without assumed endpoints."),
-    latitude: Flags.text(
-      "latitude",
-      "SEED|FILE",
-      "Vary what the document permits: a whole number draws a latitude, a JSON file sets its fields."
-    ).pipe(Flag.optional)
-  },
+  startFlags,
   () => handlers().then(({ start }) => start)
 )
 
@@ -119,6 +117,13 @@ const list = command(
   () => handlers().then(({ listFaults }) => listFaults)
 )
 
+const faultInput = {
+  fault: Flags.argument("FAULT", "The fault as a JSON object, or the name of a preset (or use --input).").pipe(Argument.optional),
+  input: optional("input", "FILE", "Read the fault from this file; - for standard input.")
+}
+
+export type FaultInput = Input<typeof faultInput>
+
 const add = command(
   "add",
   {
@@ -136,10 +141,7 @@ const add = command(
     ],
     output: "faultId"
   },
-  {
-    fault: Flags.argument("FAULT", "The fault as a JSON object, or the name of a preset (or use --input).").pipe(Argument.optional),
-    input: Flags.text("input", "FILE", "Read the fault from this file; - for standard input.").pipe(Flag.optional)
-  },
+  faultInput,
   () => handlers().then(({ addFault }) => addFault)
 )
 

@@ -1,9 +1,10 @@
 /** What `plaza sandbox` does. */
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Program from "@plaza/cli-kit/Program"
 import * as Text from "@plaza/cli-kit/Text"
-import type { ActiveFault } from "@plaza/sandbox"
+import { type ActiveFault, FaultId, faultPresets } from "@plaza/sandbox"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as DateTime from "effect/DateTime"
@@ -11,12 +12,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Rec from "effect/Record"
 import * as Stream from "effect/Stream"
 import { connection } from "../Globals.ts"
 import { configProvider } from "../profiles/Connection.ts"
 import { variables } from "../profiles/ConnectionSettings.ts"
 import * as SandboxControl from "../sandbox/SandboxControl.ts"
 import * as Input from "./Input.ts"
+import type { FaultInput, StartInput } from "./Sandbox.ts"
 
 /** A number is a seed; a file whose name is a number needs its folder, for example `./42`. */
 const readLatitude = (given: string) =>
@@ -26,26 +29,14 @@ const readLatitude = (given: string) =>
       onFailure: (error) =>
         error._tag === "UsageError"
           ? error
-          : new UsageError({ message: `the latitude ${given} can't be read: use a whole number or a JSON file` }),
+          : new UsageError({
+            message: `the latitude ${given} can't be read: ${FileProblem.wordsOf(error)}; use a whole number or a JSON file`
+          }),
       onSuccess: (value) => ({ origin: given, value })
     })
 
-interface Start {
-  readonly port: number
-  readonly host: Option.Option<string>
-  readonly allowedHosts: ReadonlyArray<string>
-  readonly data: Option.Option<string>
-  readonly seed: Option.Option<number>
-  readonly freezeClock: boolean
-  readonly freezeAt: Option.Option<DateTime.Utc>
-  readonly fixtures: Option.Option<string>
-  readonly assumptions: Option.Option<string>
-  readonly documentOnly: boolean
-  readonly latitude: Option.Option<string>
-}
-
 export const start = Effect.fnUntraced(function*(
-  { allowedHosts, assumptions, data, documentOnly, fixtures, freezeAt, freezeClock, host, latitude, port, seed }: Start
+  { allowedHosts, assumptions, data, documentOnly, fixtures, freezeAt, freezeClock, host, latitude, port, seed }: StartInput
 ) {
   yield* Program.untilStopped
   const latitudeValue = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
@@ -74,7 +65,7 @@ export const start = Effect.fnUntraced(function*(
 
 const defaultBaseUrl = "http://127.0.0.1:4010/open/v1"
 
-/** The control of the sandbox at the base URL of the flags, the environment or the profile. */
+/** The client of the sandbox at the base URL of the flags, the environment or the profile. */
 const control = Effect.gen(function*() {
   const provider = yield* configProvider(yield* connection)
   const baseUrl = yield* Effect.provideService(
@@ -89,24 +80,33 @@ const control = Effect.gen(function*() {
   return yield* SandboxControl.make(url.origin)
 })
 
-export const reset = Effect.fnUntraced(function*() {
-  const { reset } = yield* control
-  yield* reset
-  const output = yield* Output
-  yield* output.done({ reset: true }, "The sandbox is reset.")
-})
+/** A command that calls the sandbox, and reports what it did as JSON and as a sentence. */
+const change = <I, A>(
+  call: (client: SandboxControl.Client, input: I) => Effect.Effect<A, unknown>,
+  report: (input: I, result: A) => readonly [value: unknown, sentence: string]
+) =>
+  Effect.fnUntraced(function*(input: I) {
+    const result = yield* (yield* control)((client) => call(client, input))
+    const output = yield* Output
+    yield* output.done(...report(input, result))
+  })
 
-export const seed = Effect.fnUntraced(function*(options: Readonly<Record<string, Option.Option<number>>>) {
-  const quantities = Object.entries(options).flatMap(([name, value]) => Option.isSome(value) ? [[name, value.value] as const] : [])
-  if (quantities.length === 0) {
-    return yield* new UsageError({ message: `nothing to add: use one of ${Object.keys(options).map((name) => `--${name}`).join(", ")}` })
-  }
-  const generated = Object.fromEntries(quantities)
-  const { generate } = yield* control
-  yield* generate(generated)
-  const output = yield* Output
-  yield* output.done({ generated }, `Added to the sandbox: ${quantities.map(([name, count]) => `${count} ${name}`).join(", ")}.`)
-})
+export const reset = change((client, _: object) => client.reset(), () => [{ reset: true }, "The sandbox is reset."])
+
+const generate = change(
+  (client, generate: Readonly<Record<string, number>>) => client.seeding.addFixtures({ payload: { generate } }),
+  (generated) => [
+    { generated },
+    `Added to the sandbox: ${Object.entries(generated).map(([name, count]) => `${count} ${name}`).join(", ")}.`
+  ]
+)
+
+export const seed = (options: Readonly<Record<string, Option.Option<number>>>) => {
+  const quantities = Rec.getSomes(options)
+  return Rec.isEmptyRecord(quantities)
+    ? Effect.fail(new UsageError({ message: `nothing to add: use one of ${Object.keys(options).map((name) => `--${name}`).join(", ")}` }))
+    : generate(quantities)
+}
 
 type AnyFault = ActiveFault["fault"]
 type Sequence = Extract<AnyFault, { readonly kind: "sequence" }>
@@ -153,19 +153,19 @@ const targetOf = ({ fault: { account, key, method, path } }: ActiveFault): strin
 
 /** When it hits them. */
 const whenOf = ({ fault: { every, lastsMillis, nth, rate, times } }: ActiveFault): string =>
-  [
-    ...(nth === undefined ? [] : [`from call ${nth}`]),
-    ...(every === undefined ? [] : [`every ${every}`]),
-    ...(rate === undefined ? [] : [`rate ${rate}`]),
-    ...(times === undefined ? [] : [`times ${times}`]),
-    ...(lastsMillis === undefined ? [] : [`lasts ${Duration.format(Duration.millis(lastsMillis))}`])
-  ].join(", ")
+  Object.entries({
+    "from call": nth,
+    every,
+    rate,
+    times,
+    lasts: lastsMillis === undefined ? undefined : Duration.format(Duration.millis(lastsMillis))
+  }).flatMap(([name, value]) => value === undefined ? [] : [`${name} ${value}`]).join(", ")
 
 export const listFaults = Effect.fnUntraced(function*() {
-  const { listFaults } = yield* control
+  const { data } = yield* (yield* control)((client) => client.listFaults())
   const output = yield* Output
   yield* output.list(
-    Stream.fromIterable(yield* listFaults),
+    Stream.fromIterable(data),
     [
       { head: "id", whole: true },
       { head: "fault", overflow: "wrap" },
@@ -179,70 +179,63 @@ export const listFaults = Effect.fnUntraced(function*() {
   )
 })
 
-interface NewFault {
-  readonly fault: Option.Option<string>
-  readonly input: Option.Option<string>
-}
+/** The fault of a JSON object or of a preset. */
+const faultOf = (written: string) =>
+  written.trimStart().startsWith("{")
+    ? Effect.flatMap(Effect.fromResult(Input.parse(written, "the fault")), SandboxControl.asFault)
+    : Object.hasOwn(faultPresets, written) && faultPresets[written] !== undefined
+    ? Effect.succeed(faultPresets[written].fault)
+    : Effect.fail(
+      new UsageError({
+        message: `"${written}" is neither a JSON object nor a preset: use one of ${Object.keys(faultPresets).join(", ")}`
+      })
+    )
 
-export const addFault = Effect.fnUntraced(function*({ fault, input }: NewFault) {
+export const addFault = Effect.fnUntraced(function*({ fault, input }: FaultInput) {
   if (Option.isSome(fault) === Option.isSome(input)) {
     return yield* new UsageError({ message: "FAULT and --input are alternatives: use one of them" })
   }
-  const { addFault, addPreset } = yield* control
-  const id = Option.isSome(fault) && !fault.value.trimStart().startsWith("{")
-    ? yield* addPreset(fault.value)
-    : yield* addFault(
-      Option.isSome(fault)
-        ? yield* Effect.fromResult(Input.parse(fault.value, "the fault"))
-        : yield* Input.json(Option.getOrElse(input, () => "-"))
-    )
+  const payload = yield* Option.isSome(fault)
+    ? faultOf(fault.value)
+    : Effect.flatMap(Input.json(Option.getOrElse(input, () => "-")), SandboxControl.asFault)
+  const { id } = yield* (yield* control)((client) => client.addFault({ payload }))
   const output = yield* Output
   yield* output.one({ id }, [["id", id]])
 })
 
-export const removeFault = Effect.fnUntraced(function*({ id }: { readonly id: string }) {
-  const { removeFault } = yield* control
-  yield* removeFault(id)
-  const output = yield* Output
-  yield* output.done({ removed: id }, `The fault ${id} is removed.`)
-})
+interface Named {
+  readonly name: string
+}
 
-export const clearFaults = Effect.fnUntraced(function*() {
-  const { clearFaults } = yield* control
-  yield* clearFaults
-  const output = yield* Output
-  yield* output.done({ cleared: true }, "All faults are removed.")
-})
+export const removeFault = change(
+  (client, { id }: { readonly id: string }) => client.removeFault({ params: { id: FaultId.make(id) } }),
+  ({ id }) => [{ removed: id }, `The fault ${id} is removed.`]
+)
 
-export const saveSnapshot = Effect.fnUntraced(function*({ name }: { readonly name: string }) {
-  const { saveSnapshot } = yield* control
-  const { rows } = yield* saveSnapshot(name)
-  const output = yield* Output
-  yield* output.done({ saved: name, rows }, `Saved the snapshot ${name} with ${rows} rows.`)
-})
+export const clearFaults = change((client, _: object) => client.clearFaults(), () => [{ cleared: true }, "All faults are removed."])
 
-export const restoreSnapshot = Effect.fnUntraced(function*({ name }: { readonly name: string }) {
-  const { restoreSnapshot } = yield* control
-  yield* restoreSnapshot(name)
-  const output = yield* Output
-  yield* output.done({ restored: name }, `Restored the snapshot ${name}.`)
-})
+export const saveSnapshot = change(
+  (client, { name }: Named) => client.snapshots.save({ payload: { name } }),
+  ({ name }, { rows }) => [{ saved: name, rows }, `Saved the snapshot ${name} with ${Text.count(rows, "row")}.`]
+)
+
+export const restoreSnapshot = change(
+  (client, { name }: Named) => client.snapshots.restore({ params: { name } }),
+  ({ name }) => [{ restored: name }, `Restored the snapshot ${name}.`]
+)
+
+export const removeSnapshot = change(
+  (client, { name }: Named) => client.snapshots.remove({ params: { name } }),
+  ({ name }) => [{ removed: name }, `Removed the snapshot ${name}.`]
+)
 
 export const listSnapshots = Effect.fnUntraced(function*() {
-  const { listSnapshots } = yield* control
-  const snapshots = (yield* listSnapshots).map(({ createdAt, name, rows }) => ({ name, createdAt: DateTime.formatIso(createdAt), rows }))
+  const { data } = yield* (yield* control)((client) => client.snapshots.list())
   const output = yield* Output
   yield* output.list(
-    Stream.fromIterable(snapshots),
+    Stream.fromIterable(data.map(({ createdAt, name, rows }) => ({ name, createdAt: DateTime.formatIso(createdAt), rows }))),
     [{ head: "name", whole: true }, { head: "created at" }, { head: "rows", align: "right" }],
     ({ createdAt, name, rows }) => [name, createdAt, rows],
     { empty: "The sandbox has no snapshots." }
   )
-})
-
-export const removeSnapshot = Effect.fnUntraced(function*({ name }: { readonly name: string }) {
-  const { removeSnapshot } = yield* control
-  yield* removeSnapshot(name)
-  const output = yield* Output
-  yield* output.done({ removed: name }, `Removed the snapshot ${name}.`)
 })

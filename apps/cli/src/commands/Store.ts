@@ -1,24 +1,22 @@
 /** `plaza stock` and `plaza orders`. */
 import * as Flags from "@plaza/cli-kit/Flags"
-import * as Text from "@plaza/cli-kit/Text"
-import * as Result from "effect/Result"
 import { command, group } from "./Definition.ts"
 import { importOf } from "./Import.ts"
 
 const handlers = () => import("./StoreHandlers.ts")
 
-// No separators or exponents, which are ambiguous, and no number that is too long to be exact.
-const parseStock: Flags.Parse<number> = (written) => {
-  const stock = Number(written)
-  return /^-?\d{1,15}(\.\d+)?$/.test(written) && Number.isFinite(stock)
-    ? Result.succeed(stock)
-    : Result.fail(`the stock must be a number such as 12, not "${Text.excerpt(written)}"`)
-}
-
 const set = command(
   "set",
-  { summary: "Set the stock of a product.", examples: ["stock set MUG-BLUE-350 12"], output: "setStock" },
-  { product: Flags.argument("PRODUCT", "The id of the product."), stock: Flags.parsedArgument("N", "The stock.", parseStock) },
+  {
+    summary: "Set the stock of a product.",
+    details: ["A stock is a whole number from 0, as in stock import. The interface states no bounds: plaza api sends any number."],
+    examples: ["stock set MUG-BLUE-350 12"],
+    output: "setStock"
+  },
+  {
+    product: Flags.argument("PRODUCT", "The id of the product."),
+    stock: Flags.parsedArgument("N", "The stock, in pieces.", Flags.parseWholeNumber("the stock", { min: 0 }))
+  },
   () => handlers().then(({ set }) => set)
 )
 

@@ -4,10 +4,11 @@ import { Store } from "@plaza/client"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Client from "./Client.ts"
+import * as Write from "./Write.ts"
 
 export const set = Effect.fnUntraced(function*({ product, stock }: { readonly product: string; readonly stock: number }) {
   const store = yield* Store
-  const updated = yield* store.setStock(ProductId.make(product), stock)
+  const updated = yield* Write.follow("setStock")(store.setStock(ProductId.make(product), stock))
   const output = yield* Output
   yield* output.one(updated, [["id", updated.id], ["stock", updated.stock ?? stock]])
 }, Client.provide())
@@ -20,7 +21,7 @@ interface Shipment {
 
 export const ship = Effect.fnUntraced(function*({ carrier, order, trackingNumber }: Shipment) {
   const store = yield* Store
-  const shipped = yield* store.ship(OrderId.make(order), { carrier, trackingNumber })
+  const shipped = yield* Write.follow("shipOrder")(store.ship(OrderId.make(order), { carrier, trackingNumber }))
   const output = yield* Output
   yield* output.one(shipped, [
     ["id", shipped.id],

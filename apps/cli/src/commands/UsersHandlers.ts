@@ -4,14 +4,15 @@ import { Profiles } from "@plaza/client"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
 import * as Effect from "effect/Effect"
-import * as WrongBaseUrl from "../profiles/WrongBaseUrl.ts"
+import { explainWrongBaseUrl } from "../profiles/Connection.ts"
 import * as Client from "./Client.ts"
+import * as Write from "./Write.ts"
 
 const print = (user: Profile) => Effect.flatMap(Output, (output) => output.one(user, [["id", user.id], ["username", user.username]]))
 
 export const me = Effect.fnUntraced(function*() {
   const profiles = yield* Profiles
-  yield* print(yield* WrongBaseUrl.explained(profiles.me))
+  yield* print(yield* explainWrongBaseUrl(profiles.me))
 }, Client.provide())
 
 export const get = Effect.fnUntraced(function*({ id }: { readonly id: string }) {
@@ -26,7 +27,7 @@ export const find = Effect.fnUntraced(function*({ username }: { readonly usernam
 
 export const follow = Effect.fnUntraced(function*({ id }: { readonly id: string }) {
   const profiles = yield* Profiles
-  yield* profiles.follow(ProfileId.make(id))
+  yield* Write.follow("followUser")(profiles.follow(ProfileId.make(id)))
   const output = yield* Output
   yield* output.done({ userId: id, following: true }, `The account follows user ${id}.`)
 }, Client.provide())

@@ -1,9 +1,31 @@
 /** `plaza verify`: checks the rules of the interface's document against a service. */
 import * as Flags from "@plaza/cli-kit/Flags"
 import * as Flag from "effect/cli/Flag"
-import { command } from "./Definition.ts"
+import { command, type Input } from "./Definition.ts"
 
 const optional = (name: string, metavar: string, description: string) => Flag.optional(Flags.text(name, metavar, description))
+
+const flags = {
+  write: Flags.boolean("write", "Also send the writes of the named test objects, and only of those."),
+  product: optional("product", "ID", "With --write: set the stock of this product to --stock. The stock before can't be read or restored."),
+  stock: Flag.optional(
+    Flags.wholeNumber("stock", {
+      min: 0,
+      description: "The stock that --product gets (default: 0). Its current stock changes nothing."
+    })
+  ),
+  order: optional("order", "ID", "With --write: ship this order, twice. It can't be undone."),
+  conversation: optional("conversation", "ID", "With --write: send a message in this conversation. It can't be undone."),
+  user: optional("user", "ID", "With --write: follow this user. The interface can't undo it."),
+  post: optional("post", "ID", "With --write: like this post and comment on it. The interface can't undo it."),
+  report: optional("report", "FILE", "Write the report to this file as JSON, with every rule."),
+  html: optional("html", "FILE", "Write the report to this file as an HTML page, with every rule."),
+  assumptionsOut: optional("assumptions-out", "FILE", "Write what was learnt to this file, for plaza sandbox start --assumptions."),
+  all: Flags.boolean("all", "Print every rule, also the confirmed and the not observable ones.").pipe(Flag.withAlias("a")),
+  plan: Flags.boolean("plan", "Print the requests and what each write changes. Sends nothing and writes no files.")
+}
+
+export type VerifyInput = Input<typeof flags>
 
 export const verify = command(
   "verify",
@@ -22,25 +44,6 @@ export const verify = command(
     ],
     output: "verify"
   },
-  {
-    write: Flags.boolean("write", "Also send the writes of the named test objects, and only of those."),
-    product: optional("product", "ID",
-      "With --write: set the stock of this product to --stock. The stock before can't be read or restored."),
-    stock: Flag.optional(
-      Flags.wholeNumber("stock", {
-        min: 0,
-        description: "The stock that --product gets (default: 0). Its current stock changes nothing."
-      })
-    ),
-    order: optional("order", "ID", "With --write: ship this order, twice. It can't be undone."),
-    conversation: optional("conversation", "ID", "With --write: send a message in this conversation. It can't be undone."),
-    user: optional("user", "ID", "With --write: follow this user. The interface can't undo it."),
-    post: optional("post", "ID", "With --write: like this post and comment on it. The interface can't undo it."),
-    report: optional("report", "FILE", "Write the report to this file as JSON, with every rule."),
-    html: optional("html", "FILE", "Write the report to this file as an HTML page, with every rule."),
-    assumptionsOut: optional("assumptions-out", "FILE", "Write what was learnt to this file, for plaza sandbox start --assumptions."),
-    all: Flags.boolean("all", "Print every rule, also the confirmed and the not observable ones.").pipe(Flag.withAlias("a")),
-    plan: Flags.boolean("plan", "Print the requests and what each write changes. Sends nothing and writes no files.")
-  },
+  flags,
   () => import("./VerifyHandlers.ts").then(({ verify }) => verify)
 )

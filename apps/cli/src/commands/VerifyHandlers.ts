@@ -7,27 +7,13 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Verify from "../verify/Verify.ts"
 import * as Client from "./Client.ts"
+import type { VerifyInput } from "./Verify.ts"
 
 /** The stock that the test product gets if none is named. */
 const defaultStock = 0
 
-interface Input {
-  readonly write: boolean
-  readonly product: Option.Option<string>
-  readonly stock: Option.Option<number>
-  readonly order: Option.Option<string>
-  readonly conversation: Option.Option<string>
-  readonly user: Option.Option<string>
-  readonly post: Option.Option<string>
-  readonly report: Option.Option<string>
-  readonly html: Option.Option<string>
-  readonly assumptionsOut: Option.Option<string>
-  readonly all: boolean
-  readonly plan: boolean
-}
-
 /** The test objects that writes may change; undefined without `--write`. */
-const objectsOf = Effect.fnUntraced(function*({ conversation, order, post, product, stock, user, write }: Input) {
+const objectsOf = Effect.fnUntraced(function*({ conversation, order, post, product, stock, user, write }: VerifyInput) {
   const named = { product, order, conversation, user, post }
   const given = Record.getSomes(named)
   const [first] = Object.keys(given)
@@ -49,7 +35,7 @@ const objectsOf = Effect.fnUntraced(function*({ conversation, order, post, produ
   return write ? { ...given, stock: Option.getOrElse(stock, () => defaultStock) } : undefined
 })
 
-export const verify = Effect.fnUntraced(function*(input: Input) {
+export const verify = Effect.fnUntraced(function*(input: VerifyInput) {
   const objects = yield* objectsOf(input)
   if (input.plan) return yield* Verify.showPlan(objects)
   const options = {

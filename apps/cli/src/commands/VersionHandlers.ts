@@ -5,5 +5,5 @@ import { version } from "../version.ts"
 
 export const print = Effect.fnUntraced(function*() {
   const output = yield* Output
-  yield* output.done({ version }, version)
+  yield* output.json ? output.value({ version }) : output.text(version)
 })

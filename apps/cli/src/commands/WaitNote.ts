@@ -44,8 +44,8 @@ const watch = Effect.gen(function*() {
 /** Runs a command, and prints a note if it waits for some seconds. With `--json` and `--quiet` it prints none. */
 export const during = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output | RateLimit.RateLimit> =>
   Effect.gen(function*() {
-    const { json, quiet } = yield* Output
-    if (json || quiet) return yield* command
+    const { json } = yield* Output
+    if (json) return yield* command
     const watching = yield* Effect.forkChild(watch)
     return yield* Effect.ensuring(command, Fiber.interrupt(watching))
   })

@@ -11,7 +11,7 @@ export class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFail
 export type Status = "ok" | "warning" | "failed" | "unknown"
 
 /** The facts of a check for programs, such as addresses and milliseconds. Never the key. */
-export type Details = Readonly<Record<string, unknown>>
+type Details = Readonly<Record<string, unknown>>
 
 export interface Check {
   readonly name: string
@@ -22,28 +22,15 @@ export interface Check {
   readonly details: Details
 }
 
-export const ok = (name: string, message: string, details: Details = {}): Check => ({ name, status: "ok", message, remedy: null, details })
-
-export const warning = (name: string, message: string, remedy: string, details: Details = {}): Check => ({
+const make = (status: Status) => (name: string, message: string, remedy: string | null = null, details: Details = {}): Check => ({
   name,
-  status: "warning",
+  status,
   message,
   remedy,
   details
 })
 
-export const failed = (name: string, message: string, remedy: string, details: Details = {}): Check => ({
-  name,
-  status: "failed",
-  message,
-  remedy,
-  details
-})
-
-export const unknown = (name: string, message: string, remedy: string | null = null, details: Details = {}): Check => ({
-  name,
-  status: "unknown",
-  message,
-  remedy,
-  details
-})
+export const ok = (name: string, message: string, details?: Details): Check => make("ok")(name, message, null, details)
+export const warning = make("warning")
+export const failed = make("failed")
+export const unknown = make("unknown")

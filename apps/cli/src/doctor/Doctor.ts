@@ -51,7 +51,7 @@ export const run = Effect.fnUntraced(function*(flags: ConnectionFlags) {
   // The allowance check reports an invalid value together with the other variables.
   const [address, url] = LocalChecks.address(settings, yield* Effect.orElseSucceed(Settings.allowInsecureHttp, () => false))
   const [key, apiKey] = LocalChecks.key(settings)
-  const local = [LocalChecks.node(process.version), profile, address, key, yield* LocalChecks.allowance]
+  const local = [LocalChecks.node, profile, address, key, yield* LocalChecks.allowance]
   const remote = yield* remoteChecks(url, apiKey)
   const isOpen = remote.some(({ name, status }) => name === ServiceChecks.names.account && status === "ok")
   const checks: ReadonlyArray<Check> = [

@@ -41,12 +41,12 @@ export const proxy = (url: URL | undefined): Effect.Effect<readonly [check: Chec
       const { message, variable } = ConfigIssue.of(error)
       return Effect.succeed([failed("proxy", message, "Correct or remove that variable.", { proxy: null, variable }), undefined] as const)
     },
-    onSuccess: Effect.fnUntraced(function*(found) {
+    onSuccess: Effect.fnUntraced(function*(address) {
       if (url === undefined) return [unknown("proxy", "not checked: there is no base URL"), undefined] as const
       const variable = yield* firstSet(...proxyVariables(url))
-      const details = { proxy: Option.getOrNull(found), variable: variable ?? null }
-      if (Option.isSome(found)) {
-        return [ok("proxy", `${url.host} is reached through ${found.value} from ${variable}`, details), found.value] as const
+      const details = { proxy: Option.getOrNull(address), variable: variable ?? null }
+      if (Option.isSome(address)) {
+        return [ok("proxy", `${url.host} is reached through ${address.value} from ${variable}`, details), address.value] as const
       }
       const why = variable === undefined
         ? ""
@@ -64,15 +64,15 @@ export const dns = (url: URL): Effect.Effect<Check> => {
   return inTime(Effect.tryPromise({ try: () => lookup(host, { all: true }), catch: reasonOf }), "5 seconds").pipe(
     Effect.match({
       onFailure: (reason) => failed("dns", `${host} has no address (${reason})`, Remediation.forReason(reason), { host, reason }),
-      onSuccess: (found) => {
-        const addresses = found.map(({ address }) => address)
+      onSuccess: (records) => {
+        const addresses = records.map(({ address }) => address)
         return ok("dns", `${host} resolves to ${addresses.join(", ")}`, { host, addresses })
       }
     })
   )
 }
 
-export interface Certificate {
+interface Certificate {
   /** Node's error code if the certificate is not trusted. */
   readonly error: string | undefined
   readonly validTo: number

@@ -5,6 +5,7 @@
  */
 import * as Remediation from "@plaza/cli-kit/Remediation"
 import { ofFailure } from "@plaza/cli-kit/Report"
+import { count } from "@plaza/cli-kit/Text"
 import { Redaction, TransportReason } from "@plaza/client"
 import * as Node from "@plaza/client/node"
 import { parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
@@ -40,6 +41,7 @@ const getMe = Effect.fnUntraced(function*(url: URL, key: Redacted.Redacted | und
   return response
 }, Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
 
+// Far beyond what a machine with NTP is off by.
 const maxOffset = Duration.seconds(30)
 
 /** The `Date` of a response has whole seconds, and was set between request and response. */
@@ -49,7 +51,7 @@ const clock = ({ sentAt, headers, receivedAt }: Response): Check => {
   const clockOffsetMillis = remote > receivedAt ? remote - receivedAt : remote + 1_000 < sentAt ? remote + 1_000 - sentAt : 0
   const seconds = Math.round(Math.abs(clockOffsetMillis) / 1_000)
   if (seconds === 0) return ok(names.clock, "in sync with the service", { clockOffsetMillis })
-  const text = `this machine's clock is ${seconds} seconds ${clockOffsetMillis > 0 ? "behind" : "ahead of"} the service's`
+  const text = `this machine's clock is ${count(seconds, "second")} ${clockOffsetMillis > 0 ? "behind" : "ahead of"} the service's`
   return seconds <= Duration.toSeconds(maxOffset)
     ? ok(names.clock, text, { clockOffsetMillis })
     : warning(names.clock, text, "Synchronise the clock of this machine, for example with NTP.", { clockOffsetMillis })

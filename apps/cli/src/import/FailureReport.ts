@@ -1,10 +1,11 @@
 /** The failure report of an import: the failed rows with their reasons, as a file that can be imported again. */
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import { oneLine } from "@plaza/cli-kit/Text"
 import * as Format from "@plaza/tabular/Format"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Path from "node:path"
 import * as OutputFile from "../OutputFile.ts"
 import { digest, type ImportFolder } from "./ImportFolder.ts"
@@ -15,44 +16,12 @@ export interface FailedRow {
   readonly failure: Failure
 }
 
-const cell = (text: string): string => /[",\r\n;\t|]|^\s|\s$/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
-const csv = (rows: ReadonlyArray<ReadonlyArray<string>>): string => rows.map((row) => `${row.map(cell).join(",")}\n`).join("")
-
-const columnsOf = (kind: ImportKind) => [...kind.columns, "code", "reason"]
-
-const format = (fileFormat: Format.Format, columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const objects = () => rows.map((row) => JSON.stringify(Object.fromEntries(columns.map((column, index) => [column, row[index]]))))
-  switch (fileFormat) {
-    case "csv":
-      return csv([columns, ...rows])
-    case "json":
-      return `[\n${objects().join(",\n")}\n]\n`
-    case "ndjson":
-      return `${objects().join("\n")}\n`
-  }
-}
-
-/** The report beside an imported file: `stock.failed.csv` of `stock.csv` and of `stock.json.gz`. */
-export const besideOf = (file: string): string => `${file.replace(/(?<=[^\\/])(\.\w+)?(\.gz)?$/i, "")}.failed.csv`
-
-/** Checks the report that a user names, before anything is sent. Returns its absolute path. */
-export const check = Effect.fnUntraced(function*(report: string, file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const real = yield* Effect.option(Effect.forEach([report, file], fs.realPath))
-  if (Option.exists(real, ([one, other]) => one === other)) {
-    return yield* new UsageError({ message: `--report would overwrite the imported file ${file}: use another file` })
-  }
-  yield* OutputFile.check("--report", report)
-  return Path.resolve(report)
-})
-
-/** The rows in the order of their lines, in the format of the path's extension. */
-const contentOf = (path: string, kind: ImportKind, failed: ReadonlyArray<FailedRow>): string => {
-  const rows = failed.toSorted((one, other) => one.row.line - other.row.line).map(({ failure, row }) => {
-    const code = "code" in failure && failure.code !== undefined ? failure.code : failure._tag
-    return [...row.cells, ...[code, reasonOf(failure)].map(oneLine)]
-  })
-  return format(Format.ofName(path), columnsOf(kind), rows)
+/** Where the report is. */
+export interface Saved {
+  /** Undefined if it could not be written anywhere. */
+  readonly path: string | undefined
+  /** Why it is not where the user expects it. */
+  readonly problems: ReadonlyArray<string>
 }
 
 export interface Options {
@@ -66,49 +35,77 @@ export interface Options {
   readonly isKept: boolean
 }
 
-/** The file with the digest of the report at a path, which shows whether somebody changed it since. All imports of an account share it. */
-const digestPathOf = ({ folder }: Options, path: string): string => Path.join(folder.folder, `${digest([path])}.digest`)
+const cell = (text: string): string => /[",\r\n;\t|]|^\s|\s$/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 
-/** Whether the file at a path is the report that an import wrote there. */
-const isOwnReport = (options: Options, path: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    return (yield* fs.readFileString(digestPathOf(options, path))) === digest([yield* fs.readFileString(path)])
-  })
+// Spreadsheets take such a text for a formula. The cells of the row are the user's own, so they stay as they are.
+const withoutFormula = (text: string): string => text.replace(/^(?=[=+\-@])/, "'")
 
-/** Writes the report beside the imported file, but not over a file that somebody else wrote or changed. */
-const saveBeside = (options: Options, path: string, failed: ReadonlyArray<FailedRow>) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    if ((yield* fs.exists(path)) && !(yield* isOwnReport(options, path))) return yield* Effect.fail("the file is somebody's")
-    const content = contentOf(path, options.kind, failed)
-    yield* fs.writeFileString(path, content)
-    yield* fs.writeFileString(digestPathOf(options, path), digest([content]))
-    return path
+/** The rows in the order of their lines, in the format of the path's extension. */
+const contentOf = (path: string, { columns }: ImportKind, failed: ReadonlyArray<FailedRow>): string => {
+  const format = Format.ofName(path)
+  const head = [...columns, "code", "reason"]
+  const rows = failed.toSorted((one, other) => one.row.line - other.row.line).map(({ failure, row }) => {
+    const code = "code" in failure && failure.code !== undefined ? failure.code : failure._tag
+    const added = [code, reasonOf(failure)].map(oneLine)
+    return [...row.cells, ...(format === "csv" ? added.map(withoutFormula) : added)]
   })
+  if (format === "csv") return [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("")
+  const objects = rows.map((row) => JSON.stringify(Object.fromEntries(head.map((column, index) => [column, row[index]]))))
+  return format === "json" ? `[\n${objects.join(",\n")}\n]\n` : `${objects.join("\n")}\n`
+}
 
-/** Writes the failed rows to the named file, else beside the imported one, else beside the journal. Returns the path; undefined if none works. */
-export const save = (options: Options, failed: ReadonlyArray<FailedRow>) =>
-  Effect.gen(function*() {
-    const { beside, folder, isKept, kind, named } = options
-    const fs = yield* FileSystem.FileSystem
-    const write = (path: string) => Effect.as(fs.writeFileString(path, contentOf(path, kind, failed)), path)
-    const places = [
-      ...(named === undefined ? [] : [write(named)]),
-      ...(beside === undefined ? [] : [saveBeside(options, beside, failed)]),
-      ...(isKept ? [write(folder.report)] : [])
-    ]
-    return yield* Effect.firstSuccessOf([...places, Effect.succeed(undefined)])
-  })
+/** The report beside an imported file: `stock.failed.csv` of `stock.csv` and of `stock.json.gz`. */
+export const besideOf = (file: string): string => `${file.replace(/(?<=[^\\/])(\.\w+)?(\.gz)?$/i, "")}.failed.csv`
 
-/** Removes the reports of earlier runs, whose rows are confirmed now. A file that the user named or changed stays. */
-export const remove = (options: Options) =>
-  Effect.gen(function*() {
-    const { beside, folder } = options
-    const fs = yield* FileSystem.FileSystem
-    yield* fs.remove(folder.report, { force: true })
-    if (beside === undefined) return
-    const isOwn = yield* isOwnReport(options, beside)
-    yield* fs.remove(digestPathOf(options, beside))
-    if (isOwn) yield* fs.remove(beside)
+/** Checks the report that a user names, before anything is sent. Returns its absolute path. */
+export const check = Effect.fnUntraced(function*(report: string, file: string) {
+  yield* OutputFile.check("--report", report)
+  if ((yield* OutputFile.target(report)) === (yield* OutputFile.target(file))) {
+    return yield* new UsageError({ message: `--report would overwrite the imported file ${file}: use another file` })
+  }
+  return Path.resolve(report)
+})
+
+/**
+ * Writes the failed rows to the named file, else beside the imported one, else beside the journal. Without failed rows, removes the reports
+ * of earlier runs. A file that the user named, wrote or changed stays.
+ */
+export const save = Effect.fnUntraced(function*({ beside, folder, isKept, kind, named }: Options, failed: ReadonlyArray<FailedRow>) {
+  const fs = yield* FileSystem.FileSystem
+  // Shows whether somebody changed the report at a path since. All imports of an account share it.
+  const digestPath = (path: string) => Path.join(folder.folder, `${digest([path])}.digest`)
+  const isOwn = (path: string) =>
+    Effect.orElseSucceed(
+      Effect.zipWith(fs.readFileString(digestPath(path)), fs.readFileString(path), (known, text) => known === digest([text])),
+      () => false
+    )
+
+  if (failed.length === 0) {
+    yield* Effect.ignore(fs.remove(folder.report, { force: true }))
+    if (beside !== undefined && (yield* isOwn(beside)))
+      yield* Effect.ignore(Effect.andThen(fs.remove(beside), fs.remove(digestPath(beside))))
+    return undefined
+  }
+
+  const write = (path: string) =>
+    Effect.mapError(OutputFile.replace(path, contentOf(path, kind, failed)), (error) =>
+      `${path} can't be written: ${FileProblem.wordsOf(error)}`)
+  const writeBeside = Effect.fnUntraced(function*(path: string) {
+    const exists = yield* Effect.orElseSucceed(fs.exists(path), () => false)
+    if (exists && !(yield* isOwn(path))) return yield* Effect.fail(`${path} was written or changed by somebody else`)
+    yield* write(path)
+    yield* Effect.ignore(fs.writeFileString(digestPath(path), digest([contentOf(path, kind, failed)])))
   })
+  const places = [
+    ...(named === undefined ? [] : [[named, write] as const]),
+    ...(beside === undefined ? [] : [[beside, writeBeside] as const]),
+    ...(isKept ? [[folder.report, write] as const] : [])
+  ]
+  const problems = named === undefined && beside === undefined ? ["a pipe has no folder"] : []
+  for (const [path, write] of places) {
+    const written = yield* Effect.result(write(path))
+    if (Result.isSuccess(written)) return { path, problems } satisfies Saved
+    problems.push(written.failure)
+  }
+  return { path: undefined, problems } satisfies Saved
+})

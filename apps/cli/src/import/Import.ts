@@ -1,9 +1,12 @@
 /** Runs an import: validates the whole file, opens its journal, sends the rows and reports the result. */
-import { Explained } from "@plaza/cli-kit/CliError"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as InputFile from "@plaza/cli-kit/InputFile"
 import { Output } from "@plaza/cli-kit/Output"
+import { Streams } from "@plaza/cli-kit/Streams"
+import * as Text from "@plaza/cli-kit/Text"
 import { ClientError, FailureScope, Profiles, Settings } from "@plaza/client"
-import type * as Format from "@plaza/tabular/Format"
+import * as Format from "@plaza/tabular/Format"
+import { quoted } from "@plaza/tabular/Quoted"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -14,53 +17,96 @@ import * as Path from "node:path"
 import * as Folders from "../Folders.ts"
 import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.ts"
 import * as FailureReport from "./FailureReport.ts"
-import * as ImportFile from "./ImportFile.ts"
 import * as ImportFolder from "./ImportFolder.ts"
 import * as ImportProgress from "./ImportProgress.ts"
 import * as ImportResult from "./ImportResult.ts"
-import type { ImportKind, ImportRow } from "./ImportRow.ts"
+import type { ImportKind, ImportRow, RejectedRow } from "./ImportRow.ts"
 import * as ImportRun from "./ImportRun.ts"
 import * as Journal from "./Journal.ts"
 
 export interface Options {
-  readonly kind: ImportKind
   /** A path, or `-` for standard input. */
   readonly file: string
-  readonly format: Format.Format | undefined
-  readonly delimiter: string | undefined
+  /** The format (default: by the file's extension, else CSV). */
+  readonly format: Option.Option<Format.Format>
+  readonly delimiter: Option.Option<string>
   /** Sends nothing; prints the rows that would be sent. */
   readonly dryRun: boolean
   /** Ignores the journal of earlier runs. */
   readonly again: boolean
   /** The file for failed rows (default: beside the imported file; for a pipe beside the journal). */
-  readonly report: string | undefined
+  readonly report: Option.Option<string>
   readonly concurrency: number
 }
 
-/** The place of the failure report beside the imported file; undefined for a pipe. The state folder of a sandbox is removed at the end. */
-const besideOf = Effect.fnUntraced(function*({ file, kind }: Options, isSandbox: boolean) {
-  if (file !== "-" && (yield* InputFile.kindOf(file)) === "file") return FailureReport.besideOf(Path.resolve(file))
-  return isSandbox ? yield* Effect.orElseSucceed(Effect.try(() => Path.resolve(`${kind.name}.failed.csv`)), () => undefined) : undefined
+/** The rejected rows, with duplicates, in the order of the file. */
+const rejectedRows = (rows: ReadonlyArray<ImportRow | RejectedRow>, column: string): ReadonlyArray<RejectedRow> => {
+  const first = new Map<string, number>()
+  return rows.flatMap((row) => {
+    if (row._tag === "Rejected") return [row]
+    const earlier = first.get(row.id)
+    if (earlier === undefined) {
+      first.set(row.id, row.line)
+      return []
+    }
+    const reason = `${column} ${quoted(row.id)} is also on line ${earlier}: keep one of them`
+    return [{ _tag: "Rejected" as const, line: row.line, reason }]
+  })
+}
+
+/** Reads and validates all rows of a file, once. Prints one line per rejected row, or lists them in the JSON of the failure. */
+const read = Effect.fnUntraced(function*(kind: ImportKind, { delimiter, file, format: named }: Options) {
+  const output = yield* Output
+  const { stderr } = yield* Streams
+  const name = InputFile.nameOf(file)
+  const format = Option.getOrElse(named, () => Format.ofName(file))
+  const decode = kind.decode(format, { source: name, delimiter: Option.getOrUndefined(delimiter), formatOption: "--format" })
+  const rows = yield* Stream.runCollect(decode(InputFile.bytes(file)))
+  const rejected = rejectedRows(rows, kind.columns[0])
+  if (rejected.length === 0) return rows.filter((row) => row._tag === "Valid")
+  const lines = rejected.map(({ line, reason }) => Text.visible(`${name}, line ${line}: ${reason}\n`)).join("")
+  if (!output.json) yield* Effect.ignore(stderr.write(lines))
+  const which = rows.length === 1
+    ? "its only row is"
+    : `${rejected.length} of its ${rows.length} rows ${rejected.length === 1 ? "is" : "are"}`
+  return yield* new Explained({
+    cause: new UsageError({ message: `${name} can't be imported: ${which} invalid; nothing was sent` }),
+    explanation: "Correct the listed rows and run the command again.",
+    details: { file, rows: rejected.map(({ line, reason }) => ({ line, reason })) }
+  })
 })
 
-const isInPlace = (history: Journal.History) => ({ id }: ImportRow): boolean => Journal.isInPlace(history.stateOf(id))
+/** The place of the failure report beside the imported file; undefined for a pipe. The state folder of a sandbox is removed at the end. */
+const besideOf = Effect.fnUntraced(function*({ name }: ImportKind, file: string, isSandbox: boolean) {
+  if (file !== "-" && (yield* InputFile.kindOf(file)) === "file") return FailureReport.besideOf(Path.resolve(file))
+  return isSandbox ? yield* Effect.orElseSucceed(Effect.try(() => Path.resolve(`${name}.failed.csv`)), () => undefined) : undefined
+})
 
-/** Prints the rows that would be sent. */
-const printPlan = Effect.fnUntraced(function*({ columns, name }: ImportKind, rows: ReadonlyArray<ImportRow>, history: Journal.History) {
+const isInPlace = (history: Journal.History) => ({ id }: ImportRow): boolean => history.stateOf(id) === "inPlace"
+
+/** Prints the rows that would be sent. `owner` is the process whose import is running. */
+const printPlan = Effect.fnUntraced(function*(
+  { columns, name }: ImportKind,
+  rows: ReadonlyArray<ImportRow>,
+  history: Journal.History,
+  owner: Option.Option<string>
+) {
   const output = yield* Output
   const pending = rows.filter((row) => !isInPlace(history)(row))
   const inPlace = rows.length - pending.length
   const doubtful = pending.filter(({ id }) => history.stateOf(id) === "doubtful").length
   if (output.json) {
     const send = pending.map(({ cells }) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
-    return yield* output.value({ import: name, dryRun: true, rows: rows.length, inPlace, doubtful, send })
+    return yield* output.value({ import: name, dryRun: true, rows: rows.length, inPlace, doubtful, isRunning: Option.isSome(owner), send })
   }
   // The note says that no row would be sent.
   yield* output.list(Stream.fromIterable(pending), columns.map((head) => ({ head })), ({ cells }) => cells, { empty: undefined })
-  yield* output.note(
-    `${pending.length} of ${rows.length} rows would be sent. ${inPlace} are in place since an earlier run.` +
-      (doubtful === 0 ? "" : ` The outcome of ${doubtful} rows is unknown since an earlier run.`)
-  )
+  const since = Option.isSome(owner) ? "" : " since an earlier run"
+  yield* output.note([
+    `${pending.length} of ${Text.count(rows.length, "row")} would be sent. ${inPlace} ${inPlace === 1 ? "is" : "are"} in place${since}.`,
+    ...(doubtful === 0 ? [] : [`The outcome of ${Text.count(doubtful, "row")} is unknown${since}.`]),
+    ...Option.toArray(Option.map(owner, (owner) => `An import is running (${owner}), which may be sending rows of this file.`))
+  ].join(" "))
 })
 
 /**
@@ -99,20 +145,23 @@ const noteInPlace = Effect.fnUntraced(function*(rows: number, history: Journal.H
 })
 
 /** Imports a file. The failure says how to continue. */
-export const run = Effect.fn("Import.run")(function*(options: Options) {
-  const { file, kind } = options
+export const run = Effect.fn("Import.run")(function*(kind: ImportKind, options: Options) {
+  const { file } = options
   const fs = yield* FileSystem.FileSystem
   const output = yield* Output
   const { baseUrl } = yield* Settings.Settings
   // A plan requires no journal.
   const state = yield* options.dryRun ? Folders.find("XDG_STATE_HOME") : Effect.asSome(Folders.get("XDG_STATE_HOME"))
-  const named = options.report === undefined ? undefined : yield* FailureReport.check(options.report, file)
+  const named = Option.isNone(options.report) ? undefined : yield* FailureReport.check(options.report.value, file)
   const isSandbox = yield* EphemeralSandbox
-  const beside = yield* besideOf(options, isSandbox)
-  const rows = yield* ImportFile.read(kind, { ...options, json: output.json })
-  if (Option.isNone(state)) return yield* printPlan(kind, rows, Journal.emptyHistory)
-  const folder = ImportFolder.of(state.value, { kind, rows, baseUrl, account: yield* journalOwner })
-  if (options.dryRun) return yield* printPlan(kind, rows, options.again ? Journal.emptyHistory : yield* Journal.read(folder.journal))
+  const beside = yield* besideOf(kind, file, isSandbox)
+  const rows = yield* read(kind, options)
+  if (Option.isNone(state)) return yield* printPlan(kind, rows, Journal.emptyHistory, Option.none())
+  const folder = ImportFolder.of(state.value, baseUrl, yield* journalOwner, kind, rows)
+  if (options.dryRun) {
+    const owner = yield* ImportFolder.owner(folder)
+    return yield* printPlan(kind, rows, options.again ? Journal.emptyHistory : yield* Journal.read(folder.journal), owner)
+  }
 
   yield* ImportFolder.lock(folder)
   yield* Effect.ignore(ImportFolder.prune(folder))
@@ -121,18 +170,14 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
   const inPlace = rows.filter(isInPlace(journal.history)).length
   const counts = ImportRun.makeCounts()
   const report = { kind, folder, named, beside, isKept: !isSandbox }
-  /** The file with the failed rows. */
-  let saved: string | undefined
+  /** Where the failed rows are, if there are any. */
+  let saved: FailureReport.Saved | undefined
   const result = () => ImportResult.make(kind, rows.length, inPlace, counts, saved)
-  const saveFailures = Effect.suspend(() =>
-    counts.failed.length === 0
-      ? Effect.ignore(FailureReport.remove(report))
-      : Effect.map(FailureReport.save(report, counts.failed), (path) => {
-        saved = path
-      })
-  )
+  const saveFailures = Effect.map(Effect.suspend(() => FailureReport.save(report, counts.failed)), (written) => {
+    saved = written
+  })
   const reportInterruption = Effect.suspend(() =>
-    output.json ? output.value(result()) : output.note(ImportResult.howToContinue(result(), counts))
+    output.json ? output.value(result()) : output.note(ImportResult.howToContinue(result(), counts, saved))
   )
 
   if (inPlace === rows.length) yield* noteInPlace(rows.length, journal.history)
@@ -146,13 +191,13 @@ export const run = Effect.fn("Import.run")(function*(options: Options) {
       Effect.scoped,
       Effect.tapError(() => saveFailures),
       Effect.mapError((cause) =>
-        new Explained({ cause, explanation: ImportResult.howToContinue(result(), counts), details: { ...result() } })
+        new Explained({ cause, explanation: ImportResult.howToContinue(result(), counts, saved), details: { ...result() } })
       ),
       Effect.onInterrupt(() => Effect.ignore(Effect.andThen(saveFailures, reportInterruption)))
     )
   }
   yield* saveFailures
   yield* output.done(result(), ImportResult.toText(result()))
-  const failure = ImportResult.failureOf(result(), counts)
+  const failure = ImportResult.failureOf(result(), counts, saved)
   if (failure !== undefined) return yield* failure
 }, Effect.scoped)

@@ -4,17 +4,16 @@
  */
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as Folder from "@plaza/cli-kit/Folder"
-import * as SqliteClient from "@plaza/client/sqlite"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Reactivity from "effect/reactivity/Reactivity"
 import { createHash } from "node:crypto"
 import { hostname } from "node:os"
 import * as Path from "node:path"
+import * as SqliteFile from "../SqliteFile.ts"
 import type { ImportKind, ImportRow } from "./ImportRow.ts"
 
 /** A hash of 128 bits. */
@@ -28,49 +27,46 @@ export interface ImportFolder {
   readonly report: string
 }
 
-export interface Import {
-  readonly kind: ImportKind
-  readonly rows: ReadonlyArray<ImportRow>
-  readonly baseUrl: string
-  /** The account's id. */
-  readonly account: string
-}
-
 /** The folder of an import in Plaza's state folder. Creates nothing. */
-export const of = (state: string, { account, baseUrl, kind, rows }: Import): ImportFolder => {
+export const of = (state: string, baseUrl: string, account: string, kind: ImportKind, rows: ReadonlyArray<ImportRow>): ImportFolder => {
   const folder = Path.join(state, "imports", `${kind.name}-${digest([baseUrl, account])}`)
   const hash = digest(rows.map(({ cells }) => JSON.stringify(cells)).toSorted())
   return { folder, journal: Path.join(folder, `${hash}.ndjson`), report: Path.join(folder, `${hash}.failed.csv`) }
 }
 
-const fail = (message: string) => Effect.fail(new UsageError({ message }))
+const lockIn = (folder: string): string => Path.join(folder, "lock")
+const ownerIn = (folder: string): string => Path.join(folder, "owner")
 
-/**
- * Creates the folder and locks it until the scope closes, because two imports could overwrite each other. The lock is an exclusive
- * transaction on a SQLite file, which the system releases when the process exits.
- */
-export const lock = Effect.fnUntraced(function*({ folder }: ImportFolder) {
+const readOwner = ({ folder }: ImportFolder) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(ownerIn(folder))).pipe(
+    Effect.match({ onFailure: () => "another process", onSuccess: (owner) => owner.trim() })
+  )
+
+/** The process whose import of the kind is running for the account. */
+export const owner = (folder: ImportFolder): Effect.Effect<Option.Option<string>, never, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.access(lockIn(folder.folder))).pipe(
+    Effect.andThen(Effect.scoped(SqliteFile.lock(lockIn(folder.folder)))),
+    Effect.as(Option.none<string>()),
+    Effect.catch((error) => error._tag === "Locked" ? Effect.asSome(readOwner(folder)) : Effect.succeedNone)
+  )
+
+/** Creates the folder and locks it until the scope closes, because two imports could overwrite each other. */
+export const lock = Effect.fnUntraced(function*(importFolder: ImportFolder) {
+  const { folder } = importFolder
   const fs = yield* FileSystem.FileSystem
   yield* Effect.mapError(
     Folder.make(folder, { mode: 0o700 }),
     (cause) => new Explained({ cause, explanation: "An import requires a folder for its journal: set XDG_STATE_HOME to another folder." })
   )
-  const path = Path.join(folder, "lock")
-  // For the message of other processes.
-  const owner = Path.join(folder, "owner")
-  yield* SqliteClient.make({ filename: path, disableWAL: true }).pipe(
-    Effect.provide(Reactivity.layer),
-    Effect.tap((sql) => Effect.andThen(sql`PRAGMA busy_timeout = 0`, sql`BEGIN EXCLUSIVE`)),
-    Effect.catchTag("SqlError", ({ reason }) =>
-      reason._tag === "LockTimeoutError"
-        ? Effect.flatMap(
-          Effect.orElseSucceed(fs.readFileString(owner), () => "another process"),
-          (by) => fail(`another import of this kind is running for this account (${by.trim()}): wait for it, or stop it`)
-        )
-        : fail(`${path} can't be locked: allow this user to read and write it`))
-  )
+  // A dry run holds the lock for a moment.
+  yield* Effect.catchTag(SqliteFile.lock(lockIn(folder), "100 millis"), "Locked",
+    () =>
+      Effect.flatMap(readOwner(importFolder), (owner) =>
+        Effect.fail(
+          new UsageError({ message: `another import of this kind is running for this account (${owner}): wait for it, or stop it` })
+        )))
   const since = DateTime.formatIso(yield* DateTime.now)
-  yield* fs.writeFileString(owner, `process ${process.pid} on ${hostname()}, since ${since}\n`)
+  yield* fs.writeFileString(ownerIn(folder), `process ${process.pid} on ${hostname()}, since ${since}\n`)
 })
 
 // Long enough for a quota of several days.

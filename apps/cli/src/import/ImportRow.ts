@@ -80,23 +80,16 @@ const orders: ImportKind = {
 
 export const kinds: Readonly<Record<ImportKind["name"], ImportKind>> = { stock, orders }
 
-/**
- * The outcome of a failed request.
- *
- * - `already`: the order was already shipped, not by this import; perhaps with another carrier or number.
- * - `unverified`: the order is shipped, by an earlier attempt of this import or by others.
- * - `failed`: the row failed.
- * - `unknown`: the outcome is unknown.
- *
- * Source: interface v1, "Errors" and "Retry rules".
- */
-export type RowOutcome =
+/** The outcome of a failed request, as the journal records it. */
+type RowOutcome =
   | { readonly is: "already" | "unverified" }
   | { readonly is: "failed" | "unknown"; readonly failure: Failure }
 
 /**
- * The outcome of a row. `isDoubtful` says that an attempt of an earlier run or call may have happened. A conflict then shows that the order
- * is shipped, but not by whom. So it does after an earlier attempt of this call that may have happened.
+ * Classifies a failed request. A conflict shows that the order is shipped. If an earlier attempt may have been carried out, in this call or,
+ * with `isDoubtful`, in an earlier one, it does not show by whom.
+ *
+ * Source: interface v1, "Errors" and "Retry rules".
  */
 export const outcomeOf = (failure: Failure, isDoubtful: boolean): RowOutcome => {
   const mayHaveHappened = FailureScope.mayHaveHappened(failure)

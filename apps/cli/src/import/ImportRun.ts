@@ -8,13 +8,12 @@ import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { PlatformError } from "effect/PlatformError"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { FailedRow } from "./FailureReport.ts"
 import { type Failure, type ImportRow, outcomeOf } from "./ImportRow.ts"
-import { isInPlace, type Journal } from "./Journal.ts"
+import type { Journal } from "./Journal.ts"
 
 /** Why a run stops early: the failure of every further row, or `NoneWorked` after many failures without any success. */
 export type Stop = ClientError.Failure | "NoneWorked"
@@ -53,19 +52,16 @@ interface PendingRow {
   readonly unknown?: Failure | undefined
 }
 
-/** Makes an effect interruptible again. */
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
 // Longer than any wait for the rate limit, shorter than that for a daily quota.
 const maxWait = Duration.minutes(15)
 
-// Half-open failures that stop the import, in addition to the rows that opened the breaker.
+// As many as the refusals that open the breaker, which came before them.
 const maxHalfOpenFailures = 3
 
-// More rows that fail at the beginning, without one that works, show that the file is not of this shop.
+// A sixth of the rows of a minute: soon enough to notice a file of another shop, too many for some discontinued products.
 const maxFirstFailures = 20
 
-/** Rows that keep their order until one works. Further rows are random ones: a file may begin with discontinued products. */
+/** Rows that keep their order until one works. The other half is random: a file may begin with discontinued products. */
 const firstInOrder = maxFirstFailures / 2
 
 /** Whether to wait again for a slot: the wait ended because of several pauses in a row. */
@@ -120,7 +116,7 @@ export const run = Effect.fnUntraced(function*({ concurrency, counts, journal, o
   const inFlight = yield* Semaphore.make(concurrency)
   const pending = rows.flatMap((row): ReadonlyArray<PendingRow> => {
     const state = journal.history.stateOf(row.id)
-    return isInPlace(state) ? [] : [{ row, isDoubtful: state === "doubtful" }]
+    return state === "inPlace" ? [] : [{ row, isDoubtful: state === "doubtful" }]
   })
   const queue = pending.toSorted((one, other) => one.row.priority(one.isDoubtful) - other.row.priority(other.isDoubtful))
   /** Whether a row of the file worked, in this run or an earlier one. */
@@ -163,8 +159,11 @@ export const run = Effect.fnUntraced(function*({ concurrency, counts, journal, o
     )
   }
 
-  /** Sends a row when a slot is free, so that a killed process has not sent waiting rows. Returns whether to call it again. */
-  const send = (restore: Restore) =>
+  /**
+   * Sends a row when a slot is free, so that a killed process has not sent waiting rows. Uninterruptible, so that every outcome is in the
+   * journal.
+   */
+  const sendOne = Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const acquired = yield* restore(acquireUnlessStopped)
       if (acquired === undefined || counts.stop !== undefined) return false
@@ -192,12 +191,7 @@ export const run = Effect.fnUntraced(function*({ concurrency, counts, journal, o
       yield* updateBeforeFirst
       return again
     }).pipe(Effect.scoped)
-
-  // Uninterruptible, so that every outcome is in the journal.
-  const sendOne: Effect.Effect<void, PlatformError> = Effect.flatMap(
-    Effect.uninterruptibleMask(send),
-    (again) => again ? sendOne : Effect.void
-  )
+  ).pipe(Effect.repeat({ while: (again) => again }), Effect.asVoid)
 
   // A row that waits for its next attempt was attempted, so its outcome is unknown.
   const reportUnknown = Effect.sync(() => {

@@ -30,17 +30,8 @@ const Entry = Schema.fromJsonString(Schema.Struct({ at: Schema.DateTimeUtcFromSt
 const decode = Schema.decodeUnknownOption(Entry)
 const encode = Schema.encodeSync(Entry)
 
-/**
- * The state of a row.
- *
- * - `open`: not sent, or failed.
- * - `doubtful`: sent, with an unknown outcome.
- * - `sent`, `already`, `unverified`: in place.
- */
-export type RowState = "open" | "doubtful" | "sent" | "already" | "unverified"
-
-/** Whether a row needs no further request. */
-export const isInPlace = (state: RowState): boolean => state !== "open" && state !== "doubtful"
+/** What the journal knows of a row: nothing that counts, an attempt with an unknown outcome, or a confirmation. */
+type RowState = "open" | "doubtful" | "inPlace"
 
 /** The state of the rows at the end of the last run. */
 export interface History {
@@ -54,35 +45,24 @@ export interface Journal {
   readonly append: (id: string, is: RowEvent) => Effect.Effect<void, PlatformError>
 }
 
-interface RowHistory {
-  state: RowState
-  /** The last line is `sending`, so its outcome is missing. */
-  sending: boolean
-}
-
 /** Ignores invalid lines, such as the last line of a killed process. */
 const historyOf = (text: string): History => {
-  const rows = new Map<string, RowHistory>()
-  let last: DateTime.Utc | undefined
+  const states = new Map<string, RowState>()
+  /** The rows whose last line is `sending`, so that its outcome is missing. */
+  const sending = new Set<string>()
+  let last = Option.none<DateTime.Utc>()
   for (const line of text.split("\n")) {
-    const entry = Option.getOrUndefined(decode(line))
-    if (entry === undefined) continue
-    const { at, id, is } = entry
-    last = at
-    const row = rows.get(id) ?? { state: "open", sending: false }
-    rows.set(id, row)
+    const entry = decode(line)
+    if (Option.isNone(entry)) continue
+    const { at, id, is } = entry.value
+    last = Option.some(at)
     // Only a confirmation ends a doubt. A later failure says nothing about the earlier attempt.
-    if (is === "unknown" || (is === "sending" && row.sending)) row.state = "doubtful"
-    if (is === "sent" || is === "already" || is === "unverified") row.state = is
-    row.sending = is === "sending"
+    if (is === "unknown" || (is === "sending" && sending.has(id))) states.set(id, "doubtful")
+    if (is === "sent" || is === "already" || is === "unverified") states.set(id, "inPlace")
+    if (is === "sending") sending.add(id)
+    else sending.delete(id)
   }
-  return {
-    stateOf: (id) => {
-      const row = rows.get(id)
-      return row === undefined ? "open" : row.sending ? "doubtful" : row.state
-    },
-    last: Option.fromNullishOr(last)
-  }
+  return { stateOf: (id) => sending.has(id) ? "doubtful" : states.get(id) ?? "open", last }
 }
 
 /** The history without a journal. */

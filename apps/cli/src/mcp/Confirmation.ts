@@ -22,7 +22,10 @@ export type Decision =
 
 const key = "confirm"
 
-/** The questions without an answer. A client that never answers must not fill the memory. */
+/**
+ * The questions without an answer. A client that never answers must not fill the memory; and with fewer, a busy client could lose a question
+ * that a person still reads.
+ */
 const maxQuestions = 1_000
 
 const refused = (tag: string, message: string, advice: string): Decision => ({

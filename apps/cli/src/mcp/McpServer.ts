@@ -1,4 +1,4 @@
-/** Serves tools by the Model Context Protocol, in both of its eras. Standard output carries only the protocol. */
+/** Serves tools by the Model Context Protocol, in its versions 2025-11-25 and 2026-07-28. Standard output carries only the protocol. */
 import {
   type CallToolResult,
   type InputRequiredResult,
@@ -10,6 +10,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { Output } from "@plaza/cli-kit/Output"
 import type { Streams } from "@plaza/cli-kit/Streams"
+import * as Limits from "@plaza/domain/Limits"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -24,7 +25,7 @@ import * as Confirmation from "./Confirmation.ts"
 import * as LineTransport from "./LineTransport.ts"
 import type { Services, Tool } from "./Tool.ts"
 import type { ToolFailure } from "./ToolFailure.ts"
-import { writes } from "./Tools.ts"
+import { uploads, writes } from "./Tools.ts"
 
 /** How long calls may go on after the end of the input. */
 export const stopLimit = Duration.seconds(10)
@@ -40,7 +41,9 @@ const instructions = [
   "Ids are strings: never change or round them.",
   "A failure is a JSON object with tag, message, outcome and advice. If outcome is unknown or probablyDone, follow the advice before you call " +
   "the tool again. After OutcomeUnknown, do not repeat the call unless the advice says that this is safe.",
-  "A key may make 120 requests a minute, for all of its programs together."
+  `A key may make ${Limits.requestsPerWindow} requests in ${
+    Duration.toSeconds(Limits.rateWindow)
+  } seconds, for all of its programs together.`
 ].join(" ")
 
 /** A tool as clients see it. */
@@ -67,7 +70,7 @@ const unknown = (tool: string): ProtocolError =>
     ProtocolErrorCode.InvalidParams,
     writes.some((write) => write === tool)
       ? `${tool} is a write that is not allowed here: a person can allow it with plaza mcp --allow-writes ${tool}${
-        tool === "uploadMedia" ? " --uploads DIR" : ""
+        uploads.some((upload) => upload === tool) ? " --uploads DIR" : ""
       }`
       : `there is no tool ${JSON.stringify(tool)}`
   )

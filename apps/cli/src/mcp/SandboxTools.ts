@@ -9,9 +9,10 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
+import * as Rec from "effect/Record"
 import * as String from "effect/String"
 import { variables } from "../profiles/ConnectionSettings.ts"
-import type * as JsonSchema from "../schema/JsonSchema.ts"
+import * as JsonSchema from "../schema/JsonSchema.ts"
 import { fail, type Json, type Tool, withoutNulls } from "./Tool.ts"
 
 const isOffered = (path: string): boolean => /^\/sandbox\/(?:faults|clock|snapshots|requests)(?:\/|$)/.test(path)
@@ -21,35 +22,28 @@ const methods = ["get", "post", "delete"] as const
 
 type Method = (typeof methods)[number]
 
-const toJson = (value: unknown): Json => Predicate.isObject(value) ? value : {}
-
-const component = "#/components/schemas/"
-
 const document = OpenApi.fromApi(ControlApi)
 
-/** Puts components in the place of the references to them, in this many levels. No component refers to itself. */
-const inline = (value: unknown, levels = 9): unknown => {
-  if (Array.isArray(value)) return value.map((item) => inline(item, levels))
-  if (!Predicate.isObject(value)) return value
-  const { $ref, ...own }: Json = value
-  const referenced = Predicate.isString($ref) && levels > 0
-    ? toJson(inline(document.components.schemas[$ref.replace(component, "")], levels - 1))
-    : {}
-  return { ...referenced, ...Object.fromEntries(Object.entries(own).map(([name, inner]) => [name, inline(inner, levels)])) }
-}
+const inline = (schema: unknown, levels?: number): Json =>
+  JsonSchema.asObject(JsonSchema.inline(schema, document.components.schemas, levels))
 
-/** A fault in a result needs no schema: it is the one that was added. */
+// A fault in a result is the one that was added, which needs no schema.
 const resultLevels = 2
+
+/** Bodies with common values, by the name of the argument: their names are the argument `preset`, instead of the body's. */
+const presetsByArgument: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  fault: Rec.map(faultPresets, ({ fault }) => fault)
+}
 
 /** What the body of a request is made of: its fields, or one argument named after its schema. */
 const bodyOf = (
-  schema: Json | undefined
+  schema: Json = { properties: {} }
 ): { readonly properties: Json; readonly required: ReadonlyArray<string>; readonly whole?: string } => {
-  const { properties, required } = toJson(inline(schema))
-  if (schema === undefined) return { properties: {}, required: [] }
-  if (properties !== undefined)
-    return { properties: toJson(properties), required: Array.isArray(required) ? required.filter(Predicate.isString) : [] }
-  const whole = Predicate.isString(schema["$ref"]) ? String.uncapitalize(schema["$ref"].replace(component, "")) : "body"
+  const { properties, required = [] } = inline(schema)
+  if (properties !== undefined) {
+    return { properties: JsonSchema.asObject(properties), required: Array.isArray(required) ? required.filter(Predicate.isString) : [] }
+  }
+  const whole = Predicate.isString(schema["$ref"]) ? String.uncapitalize(schema["$ref"].replace(/^.*\//, "")) : "body"
   return { properties: { [whole]: inline(schema) }, required: [whole], whole }
 }
 
@@ -66,22 +60,23 @@ const send = (method: Method, path: string, query: Readonly<Record<string, strin
     if (status >= 400) {
       return yield* Effect.fail(ErrorResponse.toError({ status, headers, body: json, receivedAt: yield* Clock.currentTimeMillis }))
     }
-    return json === "" ? { done: true } : toJson(yield* Effect.sync((): unknown => JSON.parse(json)))
+    return json === "" ? { done: true } : JsonSchema.asObject(yield* Effect.sync((): unknown => JSON.parse(json)))
   }).pipe(Effect.provide(Node.layerConfig))
-
-const presets = Object.keys(faultPresets)
 
 const toTool = (path: string, method: Method, operation: OpenApi.OpenAPISpecOperation): Tool => {
   const { description = "", operationId, parameters, requestBody, responses, summary = operationId } = operation
   const body = bodyOf(requestBody?.content["application/json"]?.schema)
   const inPath = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name)
-  const takesPreset = operationId === "addFault"
+  const { whole = "" } = body
+  const presets = presetsByArgument[whole]
   const properties: Json = {
     ...Object.fromEntries(parameters.map(({ name, schema }) => [name, inline(schema)])),
     ...body.properties,
-    ...(takesPreset ? { preset: { type: "string", enum: presets, description: "The name of a fault, instead of fault" } } : {})
+    ...(presets === undefined
+      ? {}
+      : { preset: { type: "string", enum: Object.keys(presets), description: `The name of a ${whole}, instead of ${whole}` } })
   }
-  const required = [...inPath, ...(takesPreset ? [] : body.required)]
+  const required = [...inPath, ...(presets === undefined ? body.required : [])]
   const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1].content?.["application/json"]?.schema
   return {
     name: `sandbox${operationId.split(".").map(String.capitalize).join("")}`,
@@ -93,24 +88,27 @@ const toTool = (path: string, method: Method, operation: OpenApi.OpenAPISpecOper
     mayBeMissing: "404" in responses,
     schemas: () => ({
       input: { type: "object", ...(required.length === 0 ? {} : { required }), properties, additionalProperties: false },
-      output: success === undefined ? done : toJson(inline(success, resultLevels))
+      output: success === undefined ? done : inline(success, resultLevels)
     }),
     prepare: (args) =>
       Effect.gen(function*() {
         const { preset, ...given } = yield* withoutNulls(args, Object.keys(properties))
         const missing = required.find((name) => !(name in given))
         if (missing !== undefined) return yield* fail(missing, `${missing} is missing`)
-        if (takesPreset && (preset === undefined) === (given["fault"] === undefined)) return yield* fail("fault",
-            "use either fault or preset")
-        const named = Predicate.isString(preset) && Object.hasOwn(faultPresets, preset) ? faultPresets[preset]?.fault : undefined
-        if (preset !== undefined && named === undefined) return yield* fail("preset", `preset: must be one of ${presets.join(", ")}`)
+        if (presets !== undefined && (preset === undefined) === (given[whole] === undefined)) {
+          return yield* fail(whole, `use either ${whole} or preset`)
+        }
+        const named = presets !== undefined && Predicate.isString(preset) && Object.hasOwn(presets, preset) ? presets[preset] : undefined
+        if (presets !== undefined && preset !== undefined && named === undefined) {
+          return yield* fail("preset", `preset: must be one of ${Object.keys(presets).join(", ")}`)
+        }
         const texts = Object.entries(given).map(([name, value]) =>
           [name, Predicate.isString(value) ? value : JSON.stringify(value)] as const
         )
         const query = texts.filter(([name]) => !inPath.includes(name) && !(name in body.properties))
         const filled = texts.reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(value)), path)
         const fields = Object.fromEntries(Object.entries(given).filter(([name]) => name in body.properties))
-        const content = requestBody === undefined ? undefined : named ?? (body.whole === undefined ? fields : given[body.whole])
+        const content = requestBody === undefined ? undefined : named ?? (whole === "" ? fields : given[whole])
         return send(method, filled, Object.fromEntries(query), content)
       })
   }

@@ -28,7 +28,10 @@ export interface Tool {
   readonly prepare: (args: Json) => Effect.Effect<Effect.Effect<Json, unknown, Services>, InvalidInput>
 }
 
-/** The levels of nesting of a value that is shown. `JSON.stringify` and the messages of Schema are recursive. */
+/**
+ * The levels of nesting of a value that is shown, as in the details of errors. `JSON.stringify` and the messages of Schema are recursive, and
+ * overflow the stack at some thousand levels.
+ */
 export const maxShownDepth = 100
 
 /** Fails for an invalid argument. Loads the class with the first failure: its module has every error of the service. */

@@ -1,6 +1,7 @@
 /** The failure of a tool as JSON: what is known about its outcome, and what a caller should do. */
 import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import * as Report from "@plaza/cli-kit/Report"
+import { count } from "@plaza/cli-kit/Text"
 import type { ClientError } from "@plaza/client"
 import * as FailureScope from "@plaza/client/FailureScope"
 import { longestWait } from "@plaza/domain/ErrorResponse"
@@ -50,7 +51,7 @@ const afterWait = (wait: string): string => `Call it again ${wait}, not earlier.
 /** What to do after a wait of the service. A longer wait is cut to a day. */
 const afterRetryAfter = (wait: Duration.Duration): string =>
   Duration.isLessThan(wait, longestWait)
-    ? afterWait(`in ${Math.ceil(Duration.toSeconds(wait))} seconds`)
+    ? afterWait(`in ${count(Math.ceil(Duration.toSeconds(wait)), "second")}`)
     : "Call it again in a day at the earliest."
 
 const wrongAddress = `${doNotRepeat}: a person must check the base URL and the proxy first.`

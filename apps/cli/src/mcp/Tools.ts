@@ -19,17 +19,27 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Rec from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import { capitalize } from "effect/String"
 import * as JsonSchema from "../schema/JsonSchema.ts"
+import * as Problem from "../schema/Problem.ts"
 import { fail, type Json, maxShownDepth, type Services, type Tool, withoutNulls } from "./Tool.ts"
 import type { UploadFolder } from "./UploadFolder.ts"
 
 /** The writes that `plaza mcp` can offer. */
 export const writes: ReadonlyArray<WriteName> = names.filter(isWrite)
+
+/** Whether an operation sends a file, which requires a folder for uploads. */
+const isUpload = (name: OperationName): boolean => {
+  const { multipart }: Operation = operations[name]
+  return multipart !== undefined
+}
+
+/** The writes that require a folder for uploads. */
+export const uploads: ReadonlyArray<WriteName> = writes.filter(isUpload)
 
 /** What the delivery class means for a caller. */
 const meanings: Readonly<Record<DeliveryClass, string>> = {
@@ -46,33 +56,29 @@ const meanings: Readonly<Record<DeliveryClass, string>> = {
 /** What differs between kinds of operations: arguments, call and result. */
 interface Form {
   readonly fields: Schema.Struct.Fields
-  /** Additions to the schemas of the arguments. */
-  readonly described?: Readonly<Record<string, JsonSchema.JsonSchema>>
   /** A sentence in addition to the description of the catalogue. */
   readonly note?: string
   readonly output: () => JsonSchema.JsonSchema
   readonly run: (input: Json) => Effect.Effect<Json, unknown, Services>
 }
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const failInvalid = (args: Json, { issue }: Schema.SchemaError) => {
   if (NestingDepth.isBeyond(args, maxShownDepth)) {
     return fail("", `the arguments have another form, and are nested in more than ${maxShownDepth} levels`)
   }
-  const [first] = format(issue).issues
-  const field = (first?.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
-  const problem = first?.message ?? "the arguments are invalid"
-  return fail(field, field === "" ? problem : problem === "Missing key" ? `${field} is missing` : `${field}: ${problem}`)
+  const { field, problem } = Problem.first(issue)
+  return fail(field, field === "" ? problem : problem === Problem.missing ? `${field} ${problem}` : `${field}: ${problem}`)
 }
 
-const toTool = (name: OperationName, { described = {}, fields, note, output, run }: Form): Tool => {
+// The platform's schema of a struct without fields permits any value.
+const noArguments: JsonSchema.JsonSchema = { type: "object", properties: {}, additionalProperties: false }
+
+const toTool = (name: OperationName, { fields, note, output, run }: Form): Tool => {
   const { action, delivery, errors }: Operation = operations[name]
   const { description, summary } = texts[name]
   const input = Schema.Struct(fields)
   // True because the schema is a struct, and no schema of the catalogue requires a service.
   const decode = Schema.decodeUnknownEffect(input as Schema.Constraint as Schema.Decoder<Json>)
-  const names = Object.keys(fields)
   return {
     name,
     title: summary,
@@ -81,22 +87,9 @@ const toTool = (name: OperationName, { described = {}, fields, note, output, run
     isDestructive: action === "update",
     isOfService: true,
     mayBeMissing: errors.includes("NOT_FOUND"),
-    schemas: () => {
-      const { properties, required } = JsonSchema.make(input, "strict")
-      const all: ReadonlyArray<readonly [string, unknown]> = Object.entries(Predicate.isObject(properties) ? properties : {})
-      const withTexts = all.map(([name, own]) => [name, { ...(Predicate.isObject(own) ? own : {}), ...described[name] }] as const)
-      return {
-        input: {
-          type: "object",
-          ...(required === undefined ? {} : { required }),
-          properties: Object.fromEntries(withTexts),
-          additionalProperties: false
-        },
-        output: output()
-      }
-    },
+    schemas: () => ({ input: Rec.isEmptyRecord(fields) ? noArguments : JsonSchema.make(input, "strict"), output: output() }),
     prepare: (args) =>
-      Effect.flatMap(withoutNulls(args, names), (args) =>
+      Effect.flatMap(withoutNulls(args, Object.keys(fields)), (args) =>
         decode(args).pipe(Effect.catch((error) => failInvalid(args, error)), Effect.map(run)))
   }
 }
@@ -131,11 +124,15 @@ const limitProblem = `must be a whole number from ${Limits.minPageSize} to ${Lim
 
 /** The arguments of every list. */
 const listFields = {
-  limit: Schema.optionalKey(Schema.Number.check(
-    Schema.isInt({ message: limitProblem }),
-    Schema.isBetween({ minimum: Limits.minPageSize, maximum: Limits.maxPageSize }, { message: limitProblem })
-  )),
-  cursor: Schema.optionalKey(Cursor)
+  limit: Schema.optionalKey(
+    Schema.Number.check(
+      Schema.isInt({ message: limitProblem }),
+      Schema.isBetween({ minimum: Limits.minPageSize, maximum: Limits.maxPageSize }, { message: limitProblem })
+    ).annotate({ default: defaultLimit, description: `The maximum number of items (default: ${defaultLimit})` })
+  ),
+  cursor: Schema.optionalKey(
+    Cursor.annotate({ description: "The nextCursor of the previous result (default: none, to start at the first item)" })
+  )
 }
 
 /** One result: as many items as were asked for, from as many pages as the service needs for them. */
@@ -143,16 +140,6 @@ const list = ({ area, query, success }: Operation & { readonly area: Area }): Fo
   const encode = encoder(success)
   return {
     fields: { ...query?.fields, ...listFields },
-    described: {
-      limit: {
-        type: "integer",
-        minimum: Limits.minPageSize,
-        maximum: Limits.maxPageSize,
-        default: defaultLimit,
-        description: `The maximum number of items (default: ${defaultLimit})`
-      },
-      cursor: { description: "The nextCursor of the previous result (default: none, to start at the first item)" }
-    },
     output: () => ({
       type: "object",
       required: ["data", "nextCursor"],
@@ -226,17 +213,20 @@ const resultOf = (
 const single = (name: OperationName, operation: Operation & { readonly area: Area }): Form => {
   const { area, parameters, path, payload, query } = operation
   const { clientMethod } = texts[name]
-  const inPath = Object.keys(parameters?.fields ?? {})
+  const inPath: Readonly<Record<string, Schema.Top>> = parameters?.fields ?? {}
   const inQuery = Object.keys(query?.fields ?? {})
   // A body without known fields is one argument, named after what is created: the story of `createStory`.
   const whole = name.replace(/^[a-z]+(.)/, (_, first: string) => first.toLowerCase())
   const body = payload === undefined ? undefined : fieldsOf(payload) ?? { [whole]: payload }
   const isWhole = payload !== undefined && fieldsOf(payload) === undefined
-  const { encode, output } = resultOf(operation, inPath)
+  const { encode, output } = resultOf(operation, Object.keys(inPath))
   const inBody = Object.keys(body ?? {})
   return {
-    fields: { ...parameters?.fields, ...query?.fields, ...body },
-    described: Object.fromEntries(inPath.map((name) => [name, { description: describeParameter(path, name) }])),
+    fields: {
+      ...Rec.map(inPath, (schema, name) => schema.pipe(Schema.annotateKey({ description: describeParameter(path, name) }))),
+      ...query?.fields,
+      ...body
+    },
     ...(isWhole ? { note: `The interface does not show the fields of a ${whole}.` } : {}),
     output,
     run: (input) => {
@@ -244,7 +234,7 @@ const single = (name: OperationName, operation: Operation & { readonly area: Are
         Object.fromEntries(names.flatMap((name) => name in input ? [[name, input[name]]] : []))
       const [only, ...others] = inBody
       const args = [
-        ...inPath.map((name) => input[name]),
+        ...Object.keys(inPath).map((name) => input[name]),
         ...(inQuery.length === 0 ? [] : [pick(inQuery)]),
         ...(only === undefined ? [] : [others.length === 0 ? input[only] : pick(inBody)])
       ]
@@ -256,8 +246,7 @@ const single = (name: OperationName, operation: Operation & { readonly area: Are
 const upload = (name: OperationName, operation: Operation & { readonly area: Area }, folder: UploadFolder): Form => {
   const { encode, output } = resultOf(operation, [])
   return {
-    fields: { path: Schema.String },
-    described: { path: { description: "The path of a file, relative to the folder for uploads" } },
+    fields: { path: Schema.String.annotate({ description: "The path of a file, relative to the folder for uploads" }) },
     note: "Uploads files from one folder only, without hidden files and folders.",
     output,
     run: (input) =>
@@ -275,10 +264,10 @@ const upload = (name: OperationName, operation: Operation & { readonly area: Are
 }
 
 /** The reads and the allowed writes. Uploads require a folder. */
-export const offered = (allowed: ReadonlyArray<WriteName>, uploads: Option.Option<UploadFolder> = Option.none()): ReadonlyArray<Tool> =>
+export const offered = (allowed: ReadonlyArray<WriteName>, folder: Option.Option<UploadFolder> = Option.none()): ReadonlyArray<Tool> =>
   [...names.filter((name) => !isWrite(name)), ...writes.filter((name) => allowed.includes(name))].flatMap((name) => {
     const operation: Operation & { readonly area: Area } = operations[name]
-    if (operation.multipart !== undefined)
-      return Option.toArray(Option.map(uploads, (folder) => toTool(name, upload(name, operation, folder))))
-    return [toTool(name, isList(name) ? list(operation) : single(name, operation))]
+    return isUpload(name)
+      ? Option.toArray(Option.map(folder, (folder) => toTool(name, upload(name, operation, folder))))
+      : [toTool(name, isList(name) ? list(operation) : single(name, operation))]
   })

@@ -94,13 +94,14 @@ const openChecked = async (folder: string, relative: string, path: string): Prom
   return refused
 }
 
-const pieceLength = 256 * 1024
+// As in the file streams of Node. Those close the descriptor, which a retry reads again.
+const chunkSize = 64 * 1024
 
 const contentOf = (file: Files.FileHandle, path: string): UploadFile["content"] =>
   Stream.unfold(0, (position) =>
     Effect.map(
       Effect.tryPromise({
-        try: () => file.read(new Uint8Array(pieceLength), 0, pieceLength, position),
+        try: () => file.read(new Uint8Array(chunkSize), 0, chunkSize, position),
         catch: () => invalid(`${shown(path)} can't be read`)
       }),
       ({ buffer, bytesRead }) => bytesRead === 0 ? undefined : [buffer.subarray(0, bytesRead), position + bytesRead] as const

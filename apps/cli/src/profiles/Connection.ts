@@ -1,6 +1,7 @@
 /** The services of the client for a command, from its flags, the environment and the profile. */
-import { UsageError } from "@plaza/cli-kit/CliError"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
+import { isServiceError } from "@plaza/cli-kit/ExitCode"
 import { Plaza, Settings } from "@plaza/client"
 import type * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -89,7 +90,7 @@ export const transportFor = (url: string, isLong: boolean) =>
 /** The services for an account at a base URL. */
 export const layerOf = (
   settings: ConnectionSettings,
-  { isLong = false, maxWait, rateLimitFile = RateLimitFile.existing, transform = (client) => client }: Options = {}
+  { isLong = false, maxWait, rateLimitFile = RateLimitFile.find, transform = (client) => client }: Options = {}
 ): Layer.Layer<Services, Config.ConfigError | UsageError, FileSystem.FileSystem> =>
   Layer.unwrap(Effect.gen(function*() {
     const environment = yield* ConfigProvider.ConfigProvider
@@ -118,3 +119,10 @@ export const layer = (
   options?: Options
 ): Layer.Layer<Services, Config.ConfigError | UsageError, FileSystem.FileSystem> =>
   Layer.unwrap(Effect.map(resolve(flags), (settings) => layerOf(settings, options)))
+
+/** Explains a 404 of `GET /me`, which every service has: the base URL is wrong. */
+export const explainWrongBaseUrl = <A, E, R>(me: Effect.Effect<A, E, R>): Effect.Effect<A, E | Explained, R> =>
+  Effect.mapError(me, (cause) =>
+    isServiceError(cause) && cause.status === 404 && cause.code !== undefined
+      ? new Explained({ cause, explanation: "The base URL has no GET /me: check that it ends with /open/v1." })
+      : cause)

@@ -87,15 +87,15 @@ export const resolve = (
 ): Effect.Effect<ConnectionSettings, UsageError | Config.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const settings = yield* withoutProfile(flags)
-    const found = settings.baseUrl !== undefined && settings.apiKey !== undefined
+    const selected = settings.baseUrl !== undefined && settings.apiKey !== undefined
       ? undefined
       : yield* fromProfile(yield* namedProfile(flags))
-    if (found === undefined) return settings
-    const from = `profile ${found.name}`
+    if (selected === undefined) return settings
+    const from = `profile ${selected.name}`
     return {
-      profile: found.name,
-      profileBaseUrl: found.profile.baseUrl,
-      baseUrl: settings.baseUrl ?? { value: found.profile.baseUrl, from },
-      apiKey: settings.apiKey ?? { value: found.profile.apiKey, from }
+      profile: selected.name,
+      profileBaseUrl: selected.profile.baseUrl,
+      baseUrl: settings.baseUrl ?? { value: selected.profile.baseUrl, from },
+      apiKey: settings.apiKey ?? { value: selected.profile.apiKey, from }
     }
   })

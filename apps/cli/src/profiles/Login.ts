@@ -6,7 +6,6 @@ import { Profiles as ProfilesService, Settings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -14,14 +13,6 @@ import * as Connection from "./Connection.ts"
 import { type ConnectionFlags, empty, namedProfile, variables } from "./ConnectionSettings.ts"
 import * as Profiles from "./Profiles.ts"
 import * as ProfilesFile from "./ProfilesFile.ts"
-import * as WrongBaseUrl from "./WrongBaseUrl.ts"
-
-export interface LoggedIn {
-  readonly name: string
-  readonly profile: Profiles.Profile
-  /** Whether it is the default profile. */
-  readonly isDefault: boolean
-}
 
 const fail = (message: string) => Effect.fail(new UsageError({ message }))
 
@@ -54,23 +45,20 @@ const key: Effect.Effect<Redacted.Redacted, UsageError, Streams> = Effect.gen(fu
   )
 })
 
-/** Prompts, verifies and saves. */
-export const login = (
-  flags: ConnectionFlags
-): Effect.Effect<LoggedIn, UsageError | Config.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
-  Effect.gen(function*() {
-    const path = yield* ProfilesFile.location
-    const before = yield* ProfilesFile.read(path)
-    const name = yield* Effect.fromResult(Profiles.nameOf(Option.getOrElse(yield* namedProfile(flags), () => before.default ?? "default")))
-    const baseUrl = yield* baseUrlOf(flags, Profiles.find(before, name))
-    const apiKey = yield* key
-    const settings = { ...empty, baseUrl: { value: baseUrl, from: "--base-url" }, apiKey: { value: apiKey, from: "standard input" } }
-    const { id, username } = yield* Effect.flatMap(ProfilesService, ({ me }) => me).pipe(
-      Effect.provide(Connection.layerOf(settings)),
-      WrongBaseUrl.explained,
-      Effect.mapError((cause) => new Explained({ cause, explanation: "The profile was not saved." }))
-    )
-    const profile = { baseUrl, apiKey, account: { ...(id === undefined ? {} : { id }), ...(username === undefined ? {} : { username }) } }
-    const after = yield* ProfilesFile.update(path, (profiles) => Profiles.put(profiles, name, profile))
-    return { name, profile, isDefault: after.default === name }
-  })
+/** Prompts, verifies and saves. Returns the profile with its name, and whether it is the default one. */
+export const login = Effect.fnUntraced(function*(flags: ConnectionFlags) {
+  const path = yield* ProfilesFile.location
+  const before = yield* ProfilesFile.read(path)
+  const name = yield* Effect.fromResult(Profiles.nameOf(Option.getOrElse(yield* namedProfile(flags), () => before.default ?? "default")))
+  const baseUrl = yield* baseUrlOf(flags, Profiles.find(before, name))
+  const apiKey = yield* key
+  const settings = { ...empty, baseUrl: { value: baseUrl, from: "--base-url" }, apiKey: { value: apiKey, from: "standard input" } }
+  const { id, username } = yield* Effect.flatMap(ProfilesService, ({ me }) => me).pipe(
+    Effect.provide(Connection.layerOf(settings)),
+    Connection.explainWrongBaseUrl,
+    Effect.mapError((cause) => new Explained({ cause, explanation: "The profile was not saved." }))
+  )
+  const profile = { baseUrl, apiKey, account: { ...(id === undefined ? {} : { id }), ...(username === undefined ? {} : { username }) } }
+  const after = yield* ProfilesFile.update(path, (profiles) => Profiles.put(profiles, name, profile))
+  return { name, profile, isDefault: after.default === name }
+})

@@ -1,5 +1,6 @@
 /** Profiles: named accounts with their base URL and key. Pure. */
 import { UsageError } from "@plaza/cli-kit/CliError"
+import * as KeyMask from "@plaza/cli-kit/KeyMask"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -94,11 +95,5 @@ export const remove = (profiles: Profiles, name: string): Result.Result<Profiles
     }
   })
 
-// Of a shorter text, four characters would reveal too much.
-const minLengthToShow = 20
-
 /** Masks a key: its last four characters, none of a short one. */
-export const masked = (key: Redacted.Redacted): string => {
-  const text = Redacted.value(key)
-  return text.length < minLengthToShow ? "****" : `****${text.slice(-4)}`
-}
+export const masked = (key: Redacted.Redacted): string => KeyMask.masked(Redacted.value(key))

@@ -11,11 +11,12 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
 import type * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Path from "node:path"
 import * as Folders from "../Folders.ts"
+import * as OutputFile from "../OutputFile.ts"
 import { none, Profiles } from "./Profiles.ts"
-import * as Lock from "./ProfilesLock.ts"
 
 const fileIn = (folder: string): string => Path.join(folder, "config.json")
 
@@ -64,17 +65,12 @@ const parse = (path: string, text: string): Effect.Effect<Profiles, UsageError> 
 
 type Files = FileSystem.FileSystem
 
-const content = (path: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.scoped(Effect.gen(function*() {
-      // Checked before opening, because opening a FIFO can block; and again after opening, because the file may have been replaced.
-      yield* checkPrivate(path, yield* fs.stat(path))
-      const file = yield* fs.open(path, { flag: "r" })
-      const info = yield* file.stat
-      yield* checkPrivate(path, info)
-      const bytes = info.size === 0n ? Option.none<Uint8Array>() : yield* file.readAlloc(Number(info.size))
-      return new TextDecoder().decode(Option.getOrElse(bytes, () => new Uint8Array()))
-    })))
+const content = Effect.fnUntraced(function*(path: string) {
+  const fs = yield* FileSystem.FileSystem
+  // Before it is opened, because opening a FIFO can block.
+  yield* checkPrivate(path, yield* fs.stat(path))
+  return yield* fs.readFileString(path)
+})
 
 /** Reads the profiles of a file; none if it doesn't exist. */
 export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =>
@@ -89,16 +85,6 @@ export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =
         ))
   )
 
-/** Resolves a symlink, so that its target is changed. */
-const target = (path: string): Effect.Effect<string, PlatformError | UsageError, Files> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.catchIf(fs.realPath(path), isReason("NotFound"), () =>
-      Effect.matchEffect(fs.readLink(path), {
-        onFailure: () =>
-          Effect.succeed(path),
-        onSuccess: (to) => fail(`${path} is a link to ${to}, which does not exist: create that file, or remove the link`)
-      })))
-
 const makeFolder = (folder: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -107,26 +93,16 @@ const makeFolder = (folder: string) =>
     if ((mode & othersMask) !== 0 && Option.contains(uid, ownId() ?? -1)) yield* fs.chmod(folder, 0o700)
   })
 
-/** Writes atomically: a reader sees the old file or the new one. */
-const replace = (path: string, text: string, stillOwned: Effect.Effect<void, UsageError | PlatformError>) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const to = yield* target(path)
-    const written = `${to}.new`
-    // A killed process may have left it.
-    yield* fs.remove(written, { force: true })
-    yield* Effect.scoped(Effect.gen(function*() {
-      const file = yield* fs.open(written, { flag: "wx", mode: 0o600 })
-      yield* file.writeAll(new TextEncoder().encode(text))
-      yield* file.sync
-    })).pipe(
-      Effect.andThen(stillOwned),
-      Effect.andThen(fs.rename(written, to)),
-      Effect.onError(() => Effect.ignore(fs.remove(written, { force: true })))
-    )
-    // Syncs the folder, so that the rename survives a power cut. Not every system supports it.
-    yield* Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(Path.dirname(to), { flag: "r" }), (folder) => folder.sync)))
-  })
+// Five seconds. A change takes milliseconds.
+const whileLocked = Schedule.max([Schedule.spaced("20 millis"), Schedule.recurs(250)])
+
+/** Locks a file until the scope closes, so that one program at a time changes the profiles. */
+const lock = (path: string) =>
+  Effect.promise(() => import("../SqliteFile.ts")).pipe(
+    Effect.flatMap((SqliteFile) => SqliteFile.lock(path)),
+    Effect.retry({ schedule: whileLocked, while: ({ _tag }) => _tag === "Locked" }),
+    Effect.catchTag("Locked", () => fail("another program changes the profiles: wait for it, or stop it"))
+  )
 
 const encode = Schema.encodeEffect(Profiles)
 
@@ -139,12 +115,13 @@ export const update = (
 ): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.gen(function*() {
     yield* makeFolder(Path.dirname(path))
-    return yield* Lock.held(`${path}.lock`, (stillOwned) =>
-      Effect.gen(function*() {
-        const changed = yield* Effect.fromResult(change(yield* read(path)))
-        yield* replace(path, `${JSON.stringify(yield* Effect.orDie(encode(changed)), null, 2)}\n`, stillOwned)
-        return changed
-      }))
+    yield* lock(`${path}.lock`)
+    const changed = yield* Effect.fromResult(change(yield* read(path)))
+    yield* Effect.uninterruptible(
+      OutputFile.replace(path, `${JSON.stringify(yield* Effect.orDie(encode(changed)), null, 2)}\n`, { mode: 0o600 })
+    )
+    return changed
   }).pipe(
+    Effect.scoped,
     Effect.catchTag("PlatformError", (error) => fail(`${path} can't be written: ${FileProblem.wordsOf(error)}`))
   )

@@ -14,25 +14,19 @@ import * as Folders from "../Folders.ts"
 /** Returns the path of the file, or none if the process has a rate limit of its own. */
 export type RateLimitFile = Effect.Effect<Option.Option<string>, Config.ConfigError | UsageError, FileSystem.FileSystem>
 
-const pathIn = (folder: string): string => Path.join(folder, "rate-limit.sqlite")
+const path = Effect.map(Folders.find("XDG_STATE_HOME"), Option.map((folder) => Path.join(folder, "rate-limit.sqlite")))
 
 /** The file, if a process has created it. A user who can't search the folder didn't create it, and shares nothing. */
-export const existing: RateLimitFile = Effect.gen(function*() {
-  const folder = yield* Folders.find("XDG_STATE_HOME")
-  if (Option.isNone(folder)) return Option.none()
-  const path = pathIn(folder.value)
+export const find: RateLimitFile = Effect.gen(function*() {
+  const file = yield* path
   const fs = yield* FileSystem.FileSystem
-  return (yield* Effect.orElseSucceed(fs.exists(path), () => false)) ? Option.some(path) : Option.none()
+  return Option.isSome(file) && (yield* Effect.orElseSucceed(fs.exists(file.value), () => false)) ? file : Option.none()
 })
 
 /** The file, in a folder that exists; none for a user without a home folder. */
-export const created: RateLimitFile = Effect.gen(function*() {
-  const folder = yield* Folders.find("XDG_STATE_HOME")
-  if (Option.isNone(folder)) return Option.none()
-  yield* Effect.mapError(
-    Folder.make(folder.value, { mode: 0o700 }),
+export const get: RateLimitFile = Effect.tap(path, (file) =>
+  Option.isNone(file) ? Effect.void : Effect.mapError(
+    Folder.make(Path.dirname(file.value), { mode: 0o700 }),
     ({ message }) =>
       new UsageError({ message: `the folder of the shared rate limit can't be created: ${message}. Set XDG_STATE_HOME to another folder.` })
-  )
-  return Option.some(pathIn(folder.value))
-})
+  ))

@@ -1,4 +1,5 @@
 /** `plaza --sandbox`: runs one command against an in-process sandbox, and removes it with all its files at the end. */
+import * as FileProblem from "@plaza/cli-kit/FileProblem"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,9 +23,9 @@ export const layer: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path>
   const scope = yield* Effect.scope
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-sandbox-" }).pipe(
     Effect.provideService(Scope.Scope, scope),
-    Effect.mapError(() =>
+    Effect.mapError((error) =>
       new ConfigProvider.SourceError({
-        message: `--sandbox needs a folder for temporary files, and ${tmpdir()} is none that can be written: set TMPDIR`
+        message: `--sandbox needs a folder for temporary files, and ${tmpdir()} can't be used: ${FileProblem.wordsOf(error)}; set TMPDIR`
       })
     ),
     Effect.cached

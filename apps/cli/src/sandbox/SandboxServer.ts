@@ -2,7 +2,6 @@
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import * as Context from "effect/Context"
-import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -26,26 +25,13 @@ const withErrorLog = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A,
     (level) => level === "None" ? Effect.provideService(effect, References.MinimumLogLevel, "Error") : effect
   )
 
-/** Serves until the scope closes. Fails with a usage error for an unusable port or file. */
-export const serve = ({ latitude, ...settings }: {
-  readonly port: number
-  /** The address to listen on (default: loopback). */
-  readonly host?: string
-  /** Further hosts that requests may name. */
-  readonly allowedHosts?: ReadonlyArray<string>
-  readonly data?: string
-  /** The path of a file. */
-  readonly fixtures?: string
-  readonly seed?: number
-  /** Freezes the clock, at this time or at the default one. */
-  readonly freezeClock?: true | DateTime.Utc
-  /** Serves only what the interface's document shows. */
-  readonly assumptions?: false
+interface Options extends Omit<Sandbox.ServerOptions, "latitude"> {
   /** A change of the latitude as plain data, and where it comes from. */
   readonly latitude?: { readonly origin: string; readonly value: unknown } | undefined
-  /** The path of a file. */
-  readonly assumptionsFile?: string
-}): Effect.Effect<Address, UsageError, Scope.Scope> =>
+}
+
+/** Serves until the scope closes. Fails with a usage error for an unusable port or file. */
+export const serve = ({ latitude, ...settings }: Options): Effect.Effect<Address, UsageError, Scope.Scope> =>
   Effect.gen(function*() {
     const change = latitude === undefined ? {} : yield* Effect.fromResult(Result.mapError(
       Latitude.decode(latitude.value),

@@ -5,24 +5,32 @@ import * as Schema from "effect/Schema"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is JsonSchema => Predicate.isObject(value) && !Array.isArray(value)
+/** A schema, or an empty one for anything else. */
+export const asObject = (value: unknown): JsonSchema => Predicate.isObject(value) ? value : {}
 
 /** Alternatives without duplicates: an optional field has null twice. */
 const distinct = (alternatives: ReadonlyArray<unknown>): ReadonlyArray<unknown> => [
   ...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values()
 ]
 
-/** Puts definitions in the place of the references to them. No schema here refers to itself. */
-const inline = (value: unknown, definitions: JsonSchema): unknown => {
-  if (Array.isArray(value)) return value.map((item) => inline(item, definitions))
-  if (!isObject(value)) return value
-  const { $ref, ...rest } = value
-  const referenced = Predicate.isString($ref) ? inline(definitions[$ref.replace("#/definitions/", "")], definitions) : {}
-  const own = Object.fromEntries(Object.entries(rest).map(([name, inner]) => {
-    const inlined = inline(inner, definitions)
+/** Puts definitions in the place of the references to them, in this many levels. No schema here refers to itself. */
+export const inline = (value: unknown, definitions: JsonSchema, levels = Number.POSITIVE_INFINITY): unknown => {
+  if (Array.isArray(value)) return value.map((item) => inline(item, definitions, levels))
+  if (!Predicate.isObject(value)) return value
+  const { $ref, allOf, ...rest } = value
+  const referenced = Predicate.isString($ref) && levels > 0 ? definitions[$ref.replace(/^.*\//, "")] : undefined
+  const own = Object.entries(rest).map(([name, inner]) => {
+    const inlined = inline(inner, definitions, levels)
     return [name, name === "anyOf" && Array.isArray(inlined) ? distinct(inlined) : inlined]
-  }))
-  return { ...(isObject(referenced) ? referenced : {}), ...own }
+  })
+  // The platform has the description of an argument as the only one of `allOf`.
+  const [described, ...others] = Array.isArray(allOf) ? allOf.map((one: unknown) => one) : []
+  return {
+    ...asObject(inline(referenced, definitions, levels - 1)),
+    ...Object.fromEntries(own),
+    ...asObject(described),
+    ...(others.length === 0 ? {} : { allOf: inline(others, definitions, levels) })
+  }
 }
 
 /**
@@ -35,23 +43,23 @@ export const make = (schema: Schema.Constraint, additionalProperties: "allow" | 
   const document = EffectJsonSchema.toDocumentDraft07(
     Schema.toJsonSchemaDocument(schema, { onExcessProperty: additionalProperties === "allow" ? "ignore" : "error" })
   )
-  const json = inline(document.schema, document.definitions)
-  return isObject(json) ? json : {}
+  return asObject(inline(document.schema, document.definitions))
 }
 
 /** The names of an object's properties; undefined if any name is possible. */
 export const propertiesOf = (schema: JsonSchema): ReadonlyArray<string> | undefined => {
   const { anyOf, properties } = schema
-  if (isObject(properties)) return Object.keys(properties)
+  if (properties !== undefined) return Object.keys(asObject(properties))
   if (!Array.isArray(anyOf)) return undefined
-  const all = anyOf.map((one) => isObject(one) ? propertiesOf(one) : undefined)
-  return all.some((names) => names === undefined) ? undefined : [...new Set(all.flatMap((names) => names ?? []))]
+  const all = anyOf.map((one) => propertiesOf(asObject(one)))
+  return all.includes(undefined) ? undefined : [...new Set(all.flatMap((names) => names ?? []))]
 }
 
 /** The schema of a list's items, of the schema of its page; undefined if it is no page. */
-export const itemOf = ({ properties }: JsonSchema): JsonSchema | undefined => {
-  const data = isObject(properties) && "next_cursor" in properties ? properties["data"] : undefined
-  return isObject(data) && isObject(data["items"]) ? data["items"] : undefined
+export const itemOf = (page: JsonSchema): JsonSchema | undefined => {
+  const { data, next_cursor: cursor } = asObject(page["properties"])
+  const items = asObject(data)["items"]
+  return cursor !== undefined && Predicate.isObject(items) ? items : undefined
 }
 
 /** The dialect, for a schema that stands alone. */

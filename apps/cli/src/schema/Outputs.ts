@@ -50,6 +50,7 @@ const importResult = (kind: "stock" | "orders", columns: Record<string, typeof S
         rows: count,
         inPlace: count,
         doubtful: described(count, "Rows whose outcome is unknown since an earlier run"),
+        isRunning: described(Schema.Boolean, "Whether an import of the kind is running, whose rows in flight count as doubtful"),
         send: Schema.Array(Schema.Struct(columns))
       }),
       "The plan of an import, with --dry-run"
@@ -64,30 +65,35 @@ const check = Schema.Struct({
   details: described(json, "The facts of the check, which depend on it")
 })
 
+const verifyReport = described(
+  Schema.Struct({
+    baseUrl: Schema.String,
+    startedAt: Schema.String,
+    requests: count,
+    rules: Schema.Array(Schema.Struct({
+      id: Schema.String,
+      section: Schema.String,
+      rule: Schema.String,
+      status: Schema.Literals(["confirmed", "contradicted", "notObservable"]),
+      detail: Schema.String
+    })),
+    learnt: Schema.Struct({
+      assumptions: json,
+      latitude: json,
+      operations: Schema.Record(Schema.String, Schema.Literals(["succeeded", "insufficientScope", "failed"])),
+      successStatuses: Schema.Record(Schema.String, Schema.Array(count)),
+      defaultPageSizes: Schema.Record(Schema.String, count),
+      fields: Schema.Record(Schema.String, texts)
+    })
+  }),
+  "The report of a run"
+)
+
+/** The report of `plaza verify`. */
+export type VerifyReport = typeof verifyReport.Type
+
 const verified = Schema.Union([
-  described(
-    Schema.Struct({
-      baseUrl: Schema.String,
-      startedAt: Schema.String,
-      requests: count,
-      rules: Schema.Array(Schema.Struct({
-        id: Schema.String,
-        section: Schema.String,
-        rule: Schema.String,
-        status: Schema.Literals(["confirmed", "contradicted", "notObservable"]),
-        detail: Schema.String
-      })),
-      learnt: Schema.Struct({
-        assumptions: json,
-        latitude: json,
-        operations: Schema.Record(Schema.String, Schema.Literals(["succeeded", "insufficientScope", "failed"])),
-        successStatuses: Schema.Record(Schema.String, Schema.Array(count)),
-        defaultPageSizes: Schema.Record(Schema.String, count),
-        fields: Schema.Record(Schema.String, texts)
-      })
-    }),
-    "The report of a run"
-  ),
+  verifyReport,
   described(
     Schema.Struct({
       intervalMillis: count,

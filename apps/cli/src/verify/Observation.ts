@@ -2,8 +2,12 @@
 import { json } from "@plaza/cli-kit/Text"
 import * as Errors from "@plaza/domain/Errors"
 import { isList, type OperationName } from "@plaza/domain/Operations"
+import { Comment, Conversation, Message, Order, Post, Product, Profile } from "@plaza/domain/Resources"
+import * as Arr from "effect/Array"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 
 export interface Response {
   readonly status: number
@@ -31,7 +35,12 @@ export interface Observation {
   readonly result: Result.Result<Response, string>
 }
 
-/** Everything that rules and learnt values derive from. */
+/** An observation with a response. */
+export interface Received extends Observation {
+  readonly response: Response
+}
+
+/** Everything that rules and findings derive from. */
 export interface Observations {
   readonly baseUrl: string
   /** The number of characters of the key. */
@@ -46,35 +55,26 @@ export interface Observations {
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const isJsonObject = (value: unknown): value is Json => Predicate.isObject(value)
+export const isJsonObject: Predicate.Refinement<unknown, Json> = Predicate.isObject
 
-/** The JSON value of a text. Rules report a body that is not JSON, for which it is undefined. */
-export const parse = (text: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
+/** Whether a gateway may have sent a status instead of the service, or it is a fault: it shows nothing about a rule. */
+export const isTransient = ({ status }: Response): boolean =>
+  status >= 500 || status === 408 || status === 429 || status >= 300 && status < 400
 
-/** Statuses that a gateway may send instead of the service, and faults: they show nothing about a rule. */
-export const isTransient = (status: number): boolean => status >= 500 || status === 408 || status === 429 || status >= 300 && status < 400
+export const isSuccess = ({ response: { status } }: Received): boolean => status >= 200 && status < 300
 
-export const isSuccess = (status: number): boolean => status >= 200 && status < 300
-
-export interface ServiceError {
-  readonly code: string
-  readonly message: string
-}
+const decodeEnvelope = Schema.decodeUnknownOption(Errors.envelope({ code: Schema.String, message: Schema.String }))
 
 /** The error of an error envelope, or undefined for any other body. */
-export const errorOf = ({ json }: Response): ServiceError | undefined => {
-  const error = isJsonObject(json) ? json["error"] : undefined
-  return isJsonObject(error) && typeof error["code"] === "string" && typeof error["message"] === "string"
-    ? { code: error["code"], message: error["message"] }
-    : undefined
-}
+export const errorOf = ({ json }: Response) => Option.getOrUndefined(decodeEnvelope(json))?.error
 
 export const isDocumentedCode = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
-const maxShown = 60
+/** The documented status of a code. */
+export const statusOf = (code: Errors.ErrorCode): number => Errors.fromCode(code, { message: code }).status
 
-/** The beginning of a text of the service, which may have any length. */
-export const cut = (text: string): string => text.length > maxShown ? `${text.slice(0, maxShown)}...` : text
+/** The beginning of a text of the service, which may have any length. Two of 60 characters fit into a line of a terminal. */
+export const cut = (text: string, length = 60): string => text.length > length ? `${text.slice(0, length)}...` : text
 
 /** A value of the service as JSON, cut. */
 export const shown = (value: unknown): string => cut(json(value))
@@ -85,45 +85,40 @@ export const describe = (response: Response): string => {
   return code === undefined ? `${response.status}` : `${response.status} ${cut(code)}`
 }
 
-/** The last observation of a step. */
-export const lastOf = ({ sent }: Observations, step: string): Observation | undefined => sent.findLast((one) => one.step === step)
+/** A request and its response in a few words. */
+export const summarize = ({ request, response }: Received): string => `${request} got ${describe(response)}`
 
-/** An observation with a response that shows something about rules. */
-export interface Received extends Observation {
-  readonly response: Response
-}
+const received = (one: Observation): Result.Result<Received, string> =>
+  Result.mapBoth(one.result, {
+    onFailure: (problem) => `${one.request} got no response (${problem})`,
+    onSuccess: (response) => ({ ...one, response })
+  })
 
-/** The response of a step, or a sentence that says why there is none. */
-export const responseOf = (observations: Observations, step: string): Result.Result<Received, string> => {
-  const last = lastOf(observations, step)
-  if (last === undefined) return Result.fail(observations.skipped[step] ?? "the request was not sent")
-  return Result.flatMap(
-    Result.mapError(last.result, (problem) => `${last.request} got no response (${problem})`),
-    (response) =>
-      isTransient(response.status)
-        ? Result.fail(`${last.request} got ${describe(response)}`)
-        : Result.succeed({ ...last, response })
-  )
+/** The response of a step that shows something about rules, or a sentence that says why there is none. */
+export const responseOf = ({ sent, skipped }: Observations, step: string): Result.Result<Received, string> => {
+  const last = sent.findLast((one) => one.step === step)
+  return last === undefined
+    ? Result.fail(skipped[step] ?? "the request was not sent")
+    : Result.filterOrFail(received(last), ({ response }) => !isTransient(response), summarize)
 }
 
 /** The successful response of a step, or a sentence that says why there is none. */
 export const successOf = (observations: Observations, step: string): Result.Result<Received, string> =>
-  Result.flatMap(responseOf(observations, step), (received) =>
-    isSuccess(received.response.status)
-      ? Result.succeed(received)
-      : Result.fail(`${received.request} got ${describe(received.response)}`))
+  Result.filterOrFail(responseOf(observations, step), isSuccess, summarize)
 
 /** Every response. */
-export const responses = ({ sent }: Observations): ReadonlyArray<Received> =>
-  sent.flatMap((one) => Result.match(one.result, { onFailure: () => [], onSuccess: (response) => [{ ...one, response }] }))
+export const responses = ({ sent }: Pick<Observations, "sent">): ReadonlyArray<Received> => Arr.filterMap(sent, received)
 
 /** Every successful response. */
-export const successes = (observations: Observations): ReadonlyArray<Received> =>
-  responses(observations).filter(({ response }) => isSuccess(response.status))
+export const successes = (observations: Observations): ReadonlyArray<Received> => responses(observations).filter(isSuccess)
 
-export type ResourceName = "Profile" | "Post" | "Comment" | "Product" | "Order" | "Conversation" | "Message"
+/** The schemas of the resources that a run may receive. */
+export const resourceSchemas = { Profile, Post, Comment, Product, Order, Conversation, Message }
 
-const resourceByOperation: { readonly [Name in OperationName]?: ResourceName } = {
+export type ResourceName = keyof typeof resourceSchemas
+
+/** The resource in the response of an operation. */
+export const resourceByOperation: { readonly [Name in OperationName]?: ResourceName } = {
   getMe: "Profile",
   getUser: "Profile",
   getUserByUsername: "Profile",
@@ -135,24 +130,22 @@ const resourceByOperation: { readonly [Name in OperationName]?: ResourceName } =
   sendMessage: "Message"
 }
 
-export interface Resource {
+interface Resource {
   readonly name: ResourceName
   readonly value: Json
   /** The request whose response has it. */
   readonly request: string
 }
 
-/** Every resource of a successful response. */
-export const resources = (observations: Observations): ReadonlyArray<Resource> =>
+/** Every resource of a successful response, or those with a name. */
+export const resources = (observations: Observations, only?: ResourceName): ReadonlyArray<Resource> =>
   successes(observations).flatMap(({ operation, request, response }) => {
     const name = resourceByOperation[operation]
     const values: ReadonlyArray<unknown> = isList(operation) ? itemsOf(response) : [response.json]
-    return name === undefined ? [] : values.filter(isJsonObject).map((value) => ({ name, value, request }))
+    return name === undefined || name !== (only ?? name)
+      ? []
+      : values.filter(isJsonObject).map((value) => ({ name, value, request }))
   })
-
-/** Every resource of this name in a successful response. */
-export const resourcesOf = (observations: Observations, name: ResourceName): ReadonlyArray<Resource> =>
-  resources(observations).filter((resource) => resource.name === name)
 
 /** Every successful response of a list. */
 export const pages = (observations: Observations): ReadonlyArray<Received> =>
@@ -164,8 +157,14 @@ export const limitOf = (request: string): number | undefined => {
   return limit === undefined ? undefined : Number(limit)
 }
 
+/** A field of a JSON object; undefined for any other body. */
+export const fieldOf = ({ json }: Response, name: string): unknown => isJsonObject(json) ? json[name] : undefined
+
 /** The items of a page; none if the response is not a list envelope. */
-export const itemsOf = ({ json }: Response): ReadonlyArray<unknown> => isJsonObject(json) && Array.isArray(json["data"]) ? json["data"] : []
+export const itemsOf = (response: Response): ReadonlyArray<unknown> => {
+  const data = fieldOf(response, "data")
+  return Array.isArray(data) ? data : []
+}
 
 /** The ids of the items of a page as JSON; an item without an id of the right or a likely type is left out. */
 export const idsOf = (response: Response): ReadonlyArray<string> =>
@@ -175,7 +174,7 @@ export const idsOf = (response: Response): ReadonlyArray<string> =>
   })
 
 /** The cursor of the next page; undefined on the last one. */
-export const nextCursor = ({ json }: Response): string | undefined => {
-  const cursor = isJsonObject(json) ? json["next_cursor"] : undefined
+export const nextCursor = (response: Response): string | undefined => {
+  const cursor = fieldOf(response, "next_cursor")
   return typeof cursor === "string" && cursor !== "" ? cursor : undefined
 }

@@ -1,14 +1,26 @@
 /** The requests of `plaza verify`, in order, with what each write changes. */
+import { count } from "@plaza/cli-kit/Text"
+import type { ErrorCode } from "@plaza/domain/Errors"
+import * as Limits from "@plaza/domain/Limits"
 import { type OperationName, operations } from "@plaza/domain/Operations"
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { describe, idsOf, isJsonObject, isSuccess, itemsOf, nextCursor, type Observations, responseOf, successOf } from "./Observation.ts"
+import {
+  fieldOf,
+  idsOf,
+  isSuccess,
+  itemsOf,
+  nextCursor,
+  type Observations,
+  type Response,
+  responseOf,
+  successOf,
+  summarize
+} from "./Observation.ts"
 
 // The first of them that is named gets the two invalid requests. A wrong shipment can't be undone, so the order is last.
-const objectNames = ["product", "post", "conversation", "user", "order"] as const
-
-type ObjectName = (typeof objectNames)[number]
+type ObjectName = "product" | "post" | "conversation" | "user" | "order"
 
 /** The ids of the objects that writes may change. */
 export type Objects = { readonly [Name in ObjectName]?: string | undefined } & {
@@ -34,8 +46,7 @@ export interface Step {
 /** The text of the comment and the message. Every form of a latitude changes it in another way. */
 export const probeText = "  Plaza  verify: \"a\" -- it's 1 < 2 & 3\r\ncafe\u0301 \u00f6 \u2603 \u{1f389} https://example.org/plaza-verify  "
 
-/** The carrier and the tracking number of the shipment. */
-export const shipment = { carrier: "Plaza", trackingNumber: "PLAZA-VERIFY" }
+const shipment = { carrier: "Plaza", trackingNumber: "PLAZA-VERIFY" }
 
 const unknownName = "plaza-verify-unknown"
 
@@ -54,17 +65,26 @@ const read = (
   resolve: Step["resolve"] = () => Result.succeed(path)
 ): Step => ({ id, operation, path, resolve })
 
+/** Resolves a path from the successful response of an earlier step. `why` begins the sentence if there is none. */
+const from = (
+  step: string,
+  resolve: (response: Response, observations: Observations) => Result.Result<string, string>,
+  why = ""
+): Step["resolve"] =>
+(observations) =>
+  Result.mapError(successOf(observations, step), (reason) => why + reason).pipe(
+    Result.flatMap(({ response }) => resolve(response, observations))
+  )
+
 /** Reads the user that the account is, by a field of `GET /me`. */
-const readOwn = (id: string, operation: OperationName, field: "id" | "username"): Step =>
-  read(id, operation, pathOf(operation, `{${field} of the account}`), (observations) =>
-    Result.flatMap(
-      Result.mapError(successOf(observations, "me"), (why) => `the ${field} of the account is not known: ${why}`),
-      ({ response: { json } }) =>
-        Result.map(
-          segment(isJsonObject(json) ? json[field] : undefined, `the ${field} of the account`),
-          (value) => pathOf(operation, value)
-        )
-    ))
+const readOwn = (id: string, operation: OperationName, field: "id" | "username"): Step => {
+  const what = `the ${field} of the account`
+  return read(id, operation, pathOf(operation, `{${field} of the account}`), from(
+    "me",
+    (response) => Result.map(segment(fieldOf(response, field), what), (value) => pathOf(operation, value)),
+    `${what} is not known: `
+  ))
+}
 
 interface List {
   readonly id: "posts" | "conversations"
@@ -82,48 +102,52 @@ export const lists: ReadonlyArray<List> = [
   { id: "conversations", operation: "listConversations", path: pathOf("listConversations"), limit: 3, pages: 3 }
 ]
 
-/** Values of `limit` that the document does not permit. */
-export const invalidLimits = ["0", "101", "ten"]
+/** The steps of the pages of a walk. */
+export const pageSteps = ({ id, pages }: List): ReadonlyArray<string> =>
+  Array.from({ length: pages }, (_, index) => `${id}.page${index + 1}`)
 
-const page = ({ id, limit, operation, path }: List, number: number): Step =>
-  number === 1
-    ? read(`${id}.page1`, operation, `${path}?limit=${limit}`)
-    : read(`${id}.page${number}`, operation, `${path}?limit=${limit}&cursor={next_cursor of page ${number - 1}}`, (observations) =>
-      Result.flatMap(
-        Result.mapError(successOf(observations, `${id}.page${number - 1}`), (why) => `there is no page ${number}: ${why}`),
-        ({ response }) => {
-          const cursor = nextCursor(response)
-          return cursor === undefined
-            ? Result.fail(`the list has ${number - 1 === 1 ? "1 page" : `${number - 1} pages`} of ${limit}`)
-            : /\p{Surrogate}/u.test(cursor)
-            ? Result.fail("the cursor is not well-formed Unicode")
-            : Result.succeed(`${path}?limit=${limit}&cursor=${encodeURIComponent(cursor)}`)
-        }
-      ))
+const page = ({ id, limit, operation, path }: List, step: string, index: number): Step =>
+  index === 0
+    ? read(step, operation, `${path}?limit=${limit}`)
+    : read(step, operation, `${path}?limit=${limit}&cursor={next_cursor of page ${index}}`, from(
+      `${id}.page${index}`,
+      (response) => {
+        const cursor = nextCursor(response)
+        return cursor === undefined
+          ? Result.fail(`the list has ${count(index, "page")} of ${limit}`)
+          : /\p{Surrogate}/u.test(cursor)
+          ? Result.fail("the cursor is not well-formed Unicode")
+          : Result.succeed(`${path}?limit=${limit}&cursor=${encodeURIComponent(cursor)}`)
+      },
+      `there is no page ${index + 1}: `
+    ))
+
+/** Values of `limit` that the document does not permit. */
+const invalidLimits = [Limits.minPageSize - 1, Limits.maxPageSize + 1, "ten"]
+
+/** The steps with an invalid limit. */
+export const invalidLimitSteps = lists.flatMap(({ id }) => invalidLimits.map((limit) => `${id}.limit.${limit}`))
 
 const stepsOfList = (list: List): ReadonlyArray<Step> => {
   const { id, operation, path } = list
+  const largest = `${path}?limit=${Limits.maxPageSize}`
   return [
     read(`${id}.default`, operation),
-    read(`${id}.size`, operation, `${path}?limit={items on the page without limit}`,
-      (observations) =>
-        Result.flatMap(successOf(observations, `${id}.default`), ({ response }) => {
-          const size = itemsOf(response).length
-          return size >= 1 && size <= 100 && nextCursor(response) !== undefined
-            ? Result.succeed(`${path}?limit=${size}`)
-            : Result.fail("the page without limit does not show the default page size")
-        })),
+    read(`${id}.size`, operation, `${path}?limit={items on the page without limit}`, from(`${id}.default`, (response) => {
+      const size = itemsOf(response).length
+      return size >= Limits.minPageSize && size <= Limits.maxPageSize && nextCursor(response) !== undefined
+        ? Result.succeed(`${path}?limit=${size}`)
+        : Result.fail("the page without limit does not show the default page size")
+    })),
     // Before the walk, so that an item that is added meanwhile is not missing there.
-    read(`${id}.max`, operation, `${path}?limit=100`),
-    ...Array.from({ length: list.pages }, (_, index) => page(list, index + 1)),
-    read(`${id}.again`, operation, `${path}?limit=100`,
-      (observations) =>
-        Result.flatMap(successOf(observations, `${id}.max`), ({ response }) => {
-          const walk = walkOf(observations, list)
-          return walk.isComplete && missingEnd(idsOf(response), walk.ids) !== undefined
-            ? Result.succeed(`${path}?limit=100`)
-            : Result.fail("no items are missing at the end of the list")
-        })),
+    read(`${id}.max`, operation, largest),
+    ...pageSteps(list).map((step, index) => page(list, step, index)),
+    read(`${id}.again`, operation, largest, from(`${id}.max`, (response, observations) => {
+      const walk = walkOf(observations, list)
+      return walk.isComplete && missingEnd(idsOf(response), walk.ids) !== undefined
+        ? Result.succeed(largest)
+        : Result.fail("no items are missing at the end of the list")
+    })),
     ...invalidLimits.map((limit) => read(`${id}.limit.${limit}`, operation, `${path}?limit=${limit}`))
   ]
 }
@@ -139,12 +163,14 @@ const reads: ReadonlyArray<Step> = [
 ]
 
 interface Write {
+  readonly object: ObjectName
   readonly id: string
   readonly operation: OperationName
   readonly body?: string
   /** A valid JSON body with a field of the wrong type. A write without a body has none. */
   readonly wrongType?: string
-  readonly effect: (id: string) => string
+  /** What it changes, with `ID` for the id of the object. */
+  readonly effect: string
   /** Why the write is not sent after what was observed; undefined if it is. */
   readonly unless?: (observations: Observations) => string | undefined
 }
@@ -153,97 +179,90 @@ interface Write {
 const notShipped = (observations: Observations): string | undefined =>
   Result.match(responseOf(observations, "ship"), {
     onFailure: (why) => `the outcome of the first shipment is unknown: ${why}`,
-    onSuccess: ({ request, response }) =>
-      isSuccess(response.status) || response.status === 409 ? undefined : `${request} got ${describe(response)}`
+    onSuccess: (received) => isSuccess(received) || received.response.status === 409 ? undefined : summarize(received)
   })
 
-const ship = { operation: "shipOrder", body: JSON.stringify(shipment), wrongType: `{"carrier":5,"trackingNumber":5}` } as const
+const ship = {
+  object: "order",
+  operation: "shipOrder",
+  body: JSON.stringify(shipment),
+  wrongType: `{"carrier":5,"trackingNumber":5}`
+} as const
 
 const text = { body: JSON.stringify({ text: probeText }), wrongType: `{"text":5}` }
 
-const writesTo = ({ stock }: Pick<Objects, "stock">): { readonly [Name in ObjectName]: ReadonlyArray<Write> } => ({
-  product: [{
+const writesWith = (stock: number): ReadonlyArray<Write> => [
+  {
+    object: "product",
     id: "stock",
     operation: "setStock",
     body: JSON.stringify({ stock }),
     wrongType: `{"stock":"many"}`,
-    effect: (id) =>
-      `Sets the stock of product ${id} to ${stock}. The document shows no request that reads the stock before: ` +
+    effect: `Sets the stock of product ID to ${stock}. The document shows no request that reads the stock before: ` +
       "use --stock with its current stock to leave it unchanged."
-  }],
-  user: [{
-    id: "follow",
-    operation: "followUser",
-    effect: (id) => `Follows user ${id}. The document shows no request that ends it.`
-  }],
-  post: [
-    { id: "like", operation: "likePost", effect: (id) => `Likes post ${id}. The document shows no request that removes a like.` },
-    {
-      id: "comment",
-      operation: "createComment",
-      ...text,
-      effect: (id) => `Adds a comment to post ${id}, which others can read. The document shows no request that deletes it.`
-    }
-  ],
-  conversation: [{
+  },
+  { object: "post", id: "like", operation: "likePost", effect: "Likes post ID. The document shows no request that removes a like." },
+  {
+    object: "post",
+    id: "comment",
+    operation: "createComment",
+    ...text,
+    effect: "Adds a comment to post ID, which others can read. The document shows no request that deletes it."
+  },
+  {
+    object: "conversation",
     id: "message",
     operation: "sendMessage",
     ...text,
-    effect: (id) => `Sends a message in conversation ${id}. It can't be undone.`
-  }],
-  order: [
-    {
-      id: "ship",
-      ...ship,
-      effect: (id) =>
-        `Ships order ${id} with carrier ${shipment.carrier} and tracking number ${shipment.trackingNumber}. It can't be undone.`
-    },
-    {
-      id: "shipAgain",
-      ...ship,
-      effect: (id) => `Ships order ${id} a second time. The document says that this changes nothing.`,
-      unless: notShipped
-    }
-  ]
-})
-
-const toStep = ({ effect, unless, wrongType: _, ...write }: Write, objectId: string): Step => {
-  const path = Result.map(segment(objectId, "the id"), (id) => pathOf(write.operation, id))
-  return {
-    ...write,
-    path: Result.getOrElse(path, () => pathOf(write.operation, objectId)),
-    effect: effect(objectId),
-    resolve: (observations) => {
-      const reason = unless?.(observations)
-      return reason === undefined ? path : Result.fail(reason)
-    }
+    effect: "Sends a message in conversation ID. It can't be undone."
+  },
+  { object: "user", id: "follow", operation: "followUser", effect: "Follows user ID. The document shows no request that ends it." },
+  {
+    ...ship,
+    id: "ship",
+    effect: `Ships order ID with carrier ${shipment.carrier} and tracking number ${shipment.trackingNumber}. It can't be undone.`
+  },
+  {
+    ...ship,
+    id: "shipAgain",
+    effect: "Ships order ID a second time. The document says that this changes nothing.",
+    unless: notShipped
   }
-}
+]
 
-const invalidWrites = (write: Write, wrongType: string, objectId: string): ReadonlyArray<Step> =>
-  [
+/** The two invalid requests of a write with a body. */
+const invalidWrites = (write: Write): ReadonlyArray<Write> =>
+  write.wrongType === undefined ? [] : [
     {
       ...write,
       id: "invalidJson",
       body: "{",
-      effect: () => "Sends a body that is not valid JSON, which the service must refuse. Nothing changes then."
+      effect: "Sends a body that is not valid JSON, which the service must refuse. Nothing changes then."
     },
     {
       ...write,
       id: "wrongType",
-      body: wrongType,
-      effect: () => "Sends a field of the wrong type, which the service must refuse. Nothing changes then."
+      body: write.wrongType,
+      effect: "Sends a field of the wrong type, which the service must refuse. Nothing changes then."
     }
-  ].map((invalid) => toStep(invalid, objectId))
+  ]
 
 const writes = (objects: Objects): ReadonlyArray<Step> => {
-  const all = writesTo(objects)
-  const named = objectNames.flatMap((name) => {
-    const id = objects[name]
-    return id === undefined ? [] : all[name].map((write) => ({ write, id }))
+  const named = writesWith(objects.stock).filter(({ object }) => objects[object] !== undefined)
+  const invalid = named.map(invalidWrites).find(({ length }) => length > 0) ?? []
+  return [...invalid, ...named].map(({ effect, object, unless, wrongType: _, ...write }) => {
+    const objectId = objects[object] ?? ""
+    const path = Result.map(segment(objectId, "the id"), (id) => pathOf(write.operation, id))
+    return {
+      ...write,
+      path: Result.getOrElse(path, () => pathOf(write.operation, objectId)),
+      effect: effect.replace("ID", () => objectId),
+      resolve: (observations) => {
+        const reason = unless?.(observations)
+        return reason === undefined ? path : Result.fail(reason)
+      }
+    }
   })
-  const invalid = named.flatMap(({ id, write }) => write.wrongType === undefined ? [] : [invalidWrites(write, write.wrongType, id)])[0]
-  return [...invalid ?? [], ...named.map(({ id, write }) => toStep(write, id))]
 }
 
 /** The steps in their order. Without objects there are only reads. */
@@ -251,24 +270,35 @@ export const make = (objects: Objects | undefined): ReadonlyArray<Step> => [...r
 
 /** Why a write is not in a plan, by its step. */
 export const absentWrites: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    Object.entries(writesTo({ stock: 0 })).flatMap(([name, writes]) =>
-      writes.map(({ id }) => [id, `it requires --write and --${name}`] as const)
-    )
-  ),
+  ...Object.fromEntries(writesWith(0).map(({ id, object }) => [id, `it requires --write and --${object}`])),
   invalidJson: "it requires --write and a test object",
   wrongType: "it requires --write and --product, --post, --conversation or --order"
 }
 
-/** The ids of the items of all observed pages of a walk, and whether the walk reached the end of the list. */
-export const walkOf = (
-  observations: Observations,
-  { id, pages }: List
-): { readonly ids: ReadonlyArray<string>; readonly pages: number; readonly isComplete: boolean } => {
-  const found = Array.from({ length: pages }, (_, index) => successOf(observations, `${id}.page${index + 1}`))
-    .flatMap((one) => Result.isSuccess(one) ? [one.success.response] : [])
-  const last = found.at(-1)
-  return { ids: found.flatMap(idsOf), pages: found.length, isComplete: last !== undefined && nextCursor(last) === undefined }
+/** The code that the document requires, by the step that must fail. */
+export const refusals: Readonly<Record<string, ErrorCode>> = {
+  ...Object.fromEntries(invalidLimitSteps.map((step) => [step, "VALIDATION_ERROR" as const])),
+  wrongType: "VALIDATION_ERROR",
+  invalidJson: "INVALID_JSON",
+  withoutKey: "INVALID_API_KEY",
+  unknownUser: "NOT_FOUND",
+  unknownUsername: "NOT_FOUND",
+  shipAgain: "CONFLICT"
+}
+
+/** The items of all observed pages of a walk, and whether the walk reached the end of the list. */
+export const walkOf = (observations: Observations, list: List) => {
+  const pages = pageSteps(list).flatMap((step) => {
+    const page = successOf(observations, step)
+    return Result.isSuccess(page) ? [page.success.response] : []
+  })
+  const last = pages.at(-1)
+  return {
+    items: pages.flatMap(itemsOf),
+    ids: pages.flatMap(idsOf),
+    pages: count(pages.length, "page"),
+    isComplete: last !== undefined && nextCursor(last) === undefined
+  }
 }
 
 /** The first of these ids from which on a walk has none of them. Undefined if it has the last one. */

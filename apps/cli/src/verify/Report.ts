@@ -1,27 +1,17 @@
 /** The report of a run, as one JSON value. */
 import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
-import { learn, type Learnt } from "./Learnt.ts"
+import type { VerifyReport } from "../schema/Outputs.ts"
+import * as Findings from "./Findings.ts"
 import { rules } from "./Rules.ts"
 import type { Outcome } from "./Run.ts"
-import type { Status } from "./Verdict.ts"
 
-export interface CheckedRule {
-  readonly id: string
-  readonly section: string
-  readonly rule: string
-  readonly status: Status
-  readonly detail: string
-}
+export type CheckedRule = VerifyReport["rules"][number]
 
-export interface Report {
-  readonly baseUrl: string
-  /** ISO 8601 in UTC. */
-  readonly startedAt: string
-  /** The number of requests that were sent. */
-  readonly requests: number
-  readonly rules: ReadonlyArray<CheckedRule>
-  readonly learnt: Learnt
+type Status = CheckedRule["status"]
+
+export interface Report extends Omit<VerifyReport, "learnt"> {
+  readonly learnt: Findings.Findings
 }
 
 /** Judges every rule by what was observed. */
@@ -30,7 +20,7 @@ export const make = ({ observations, startedAt }: Outcome): Report => ({
   startedAt: DateTime.formatIso(DateTime.makeUnsafe(startedAt)),
   requests: observations.sent.length,
   rules: rules.map(({ id, judge, rule, section }) => ({ id, section, rule, ...judge(observations) })),
-  learnt: learn(observations)
+  learnt: Findings.make(observations)
 })
 
 export const contradictions = ({ rules }: Report): ReadonlyArray<CheckedRule> => rules.filter(({ status }) => status === "contradicted")

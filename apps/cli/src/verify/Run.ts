@@ -20,7 +20,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { errorOf, isTransient, type Observation, type Observations, parse, type Response } from "./Observation.ts"
+import { errorOf, isTransient, type Observation, type Observations, type Response } from "./Observation.ts"
 import { absentWrites, type Step } from "./Plan.ts"
 
 /** The part of the key's allowance that a run uses. */
@@ -50,7 +50,7 @@ export interface Options<R> {
 }
 
 /** Why a run stopped before its end. */
-export type Stopped = Errors.ServiceError | ClientError.ConnectionFailed
+type Stopped = Errors.ServiceError | ClientError.ConnectionFailed
 
 export interface Outcome {
   /** Milliseconds since 1970. */
@@ -71,63 +71,53 @@ const readBody = (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientErro
     Effect.catchIf((error) => typeof error !== "string" && error.reason._tag === "EmptyBodyError", () => Effect.succeed(""))
   )
 
+// Rules report a body that is not JSON.
+const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
 /** Sends the request of a step, and observes its response or why there is none. */
 const sender = ({ apiKey, baseUrl, maxResponseBytes, timeout, userAgent }: Settings.Settings["Service"]) =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const redaction = Redaction.make(Redacted.value(apiKey))
-    const receive = ({ body, hasKey = true, operation }: Step, path: string): Effect.Effect<Response, string> => {
-      const request = HttpClientRequest.make(operations[operation].method)(`${baseUrl}${path}`, {
+    return Effect.fnUntraced(function*({ body, hasKey = true, id, operation }: Step, path: string) {
+      const { method } = operations[operation]
+      const request = HttpClientRequest.make(method)(`${baseUrl}${path}`, {
         acceptJson: true,
         headers: { "user-agent": userAgent },
         ...(body === undefined ? {} : { body: HttpBody.text(body, "application/json") })
       })
-      return client.execute(hasKey ? HttpClientRequest.bearerToken(request, apiKey) : request).pipe(
+      const sentAt = yield* Clock.currentTimeMillis
+      const result = yield* client.execute(hasKey ? HttpClientRequest.bearerToken(request, apiKey) : request).pipe(
         Effect.flatMap(({ headers, status, stream }) =>
           Effect.map(readBody(stream, maxResponseBytes), (text): Response => {
             const body = redaction.text(text)
-            return { status, headers: redaction.headers(headers), body, json: parse(body) }
+            return { status, headers: redaction.headers(headers), body, json: Option.getOrUndefined(parseJson(body)) }
           })
         ),
         Effect.mapError((error) => redaction.text(reasonOf(error))),
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail("ETIMEDOUT") }),
-        Effect.provideService(HttpClient.TracerPropagationEnabled, false)
+        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+        Effect.result
       )
-    }
-    return Effect.fnUntraced(function*(step: Step, path: string) {
-      const sentAt = yield* Clock.currentTimeMillis
-      const result = yield* Effect.result(receive(step, path))
-      const observation: Observation = {
-        step: step.id,
-        operation: step.operation,
-        request: redaction.text(`${operations[step.operation].method} ${path}`),
-        body: step.body,
-        sentAt,
-        receivedAt: yield* Clock.currentTimeMillis,
-        result
-      }
-      return observation
+      const receivedAt = yield* Clock.currentTimeMillis
+      return { step: id, operation, request: redaction.text(`${method} ${path}`), body, sentAt, receivedAt, result } satisfies Observation
     })
   })
 
-const isInconclusive = ({ result }: Observation): boolean => Result.isFailure(result) || isTransient(result.success.status)
+const isInconclusive = ({ result }: Observation): boolean => Result.isFailure(result) || isTransient(result.success)
 
-const isLimited = ({ result }: Observation): boolean => Result.isSuccess(result) && result.success.status === 429
-
-const errorFor = ({ receivedAt, result }: Observation): Stopped =>
-  Result.match(result, {
-    onFailure: (reason) =>
-      new ClientError.ConnectionFailed({ attempts: maxAttempts, reason, message: `the service did not respond (${reason})` }),
-    onSuccess: (response) => toError({ ...response, receivedAt })
-  })
+const statusOf = ({ result }: Observation): number | undefined => Result.isSuccess(result) ? result.success.status : undefined
 
 /** The failure that ends the run, if this is one. A request without the key must be refused with 401. */
 const stopOf = (step: Step, isFirst: boolean, observation: Observation): Option.Option<Stopped> => {
-  const response = Result.getOrUndefined(observation.result)
-  const isRejected = step.hasKey !== false && response !== undefined &&
-    (response.status === 401 || errorOf(response)?.code === "DEVELOPER_ACCESS_REVOKED")
-  return isLimited(observation) || isRejected || isFirst && isInconclusive(observation)
-    ? Option.some(errorFor(observation))
-    : Option.none()
+  const { receivedAt, result } = observation
+  const isRejected = step.hasKey !== false && (statusOf(observation) === 401 ||
+    Result.isSuccess(result) && errorOf(result.success)?.code === "DEVELOPER_ACCESS_REVOKED")
+  if (statusOf(observation) !== 429 && !isRejected && !(isFirst && isInconclusive(observation))) return Option.none()
+  return Option.some(Result.match(result, {
+    onFailure: (reason) =>
+      new ClientError.ConnectionFailed({ attempts: maxAttempts, reason, message: `the service did not respond (${reason})` }),
+    onSuccess: (response) => toError({ ...response, receivedAt })
+  }))
 }
 
 /** The wait that a response asks for. */
@@ -138,7 +128,7 @@ const requestedWait = ({ receivedAt, result }: Observation): Duration.Duration =
 
 /** Whether to send a read again. */
 const isRepeatable = (observation: Observation): boolean =>
-  isInconclusive(observation) && !isLimited(observation) && Duration.isLessThanOrEqualTo(requestedWait(observation), maxWait)
+  isInconclusive(observation) && statusOf(observation) !== 429 && Duration.isLessThanOrEqualTo(requestedWait(observation), maxWait)
 
 /** Sends the requests of a plan. Never fails: what was observed until a failure is part of the result. */
 export const run = <R>({ onInterrupt, onProgress, plan, settings }: Options<R>): Effect.Effect<Outcome, never, HttpClient.HttpClient | R> =>

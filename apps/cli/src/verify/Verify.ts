@@ -4,6 +4,7 @@ import { Output } from "@plaza/cli-kit/Output"
 import * as Failures from "@plaza/cli-kit/Report"
 import { Streams } from "@plaza/cli-kit/Streams"
 import * as Table from "@plaza/cli-kit/Table"
+import { count } from "@plaza/cli-kit/Text"
 import { Settings } from "@plaza/client"
 import { operations } from "@plaza/domain/Operations"
 import * as Duration from "effect/Duration"
@@ -12,8 +13,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as OutputFile from "../OutputFile.ts"
-import { assumptionsFile } from "./Learnt.ts"
-import { describe, type Observation } from "./Observation.ts"
+import { assumptionsFile } from "./Findings.ts"
+import { cut, describe, type Observation } from "./Observation.ts"
 import * as Page from "./Page.ts"
 import * as Plan from "./Plan.ts"
 import * as Report from "./Report.ts"
@@ -37,8 +38,6 @@ export interface Options {
   /** The path of the assumptions file. */
   readonly assumptions: string | undefined
 }
-
-const count = (number: number, noun: string): string => number === 1 ? `1 ${noun}` : `${number} ${noun}s`
 
 /** `--plan`: prints the requests without sending any. */
 export const showPlan = (objects: Plan.Objects | undefined) =>
@@ -93,7 +92,7 @@ const files = ({ assumptions, html, report }: Options): ReadonlyArray<{
 
 /** Writes the files. One that can't be written is reported after the others are. */
 const writeFiles = Effect.fnUntraced(function*(report: Report.Report, options: Options) {
-  const [, failures] = yield* Effect.partition(files(options), ({ content, path }) => OutputFile.write(path, content(report)))
+  const [, failures] = yield* Effect.partition(files(options), ({ content, path }) => OutputFile.replace(path, content(report)))
   if (failures[0] !== undefined) return yield* failures[0]
 })
 
@@ -122,10 +121,10 @@ export const print = (report: Report.Report, { all }: Pick<Options, "all">) =>
     if (!all) yield* output.note("--all prints every rule.")
   })
 
-const progressLine = (step: number, steps: number, { request, result }: Observation): string => {
-  const short = request.length > 80 ? `${request.slice(0, 80)}...` : request
-  return `${step} of ${steps}: ${short}: ${Result.match(result, { onFailure: (reason) => `no response (${reason})`, onSuccess: describe })}`
-}
+const progressLine = (step: number, steps: number, { request, result }: Observation): string =>
+  `${step} of ${steps}: ${cut(request, 80)}: ${
+    Result.match(result, { onFailure: (reason) => `no response (${reason})`, onSuccess: describe })
+  }`
 
 /** Verifies the service, and prints and writes the report. Fails if a rule is contradicted, or if the run stopped before its end. */
 export const run = Effect.fnUntraced(function*(objects: Plan.Objects | undefined, options: Options) {

@@ -329,7 +329,7 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       const unusable = {
         code: 2,
         stdout: "",
-        stderr: expect.stringMatching(/rate-limit\.sqlite can't be opened: allow this user to read and write it, or delete it/) as unknown
+        stderr: expect.stringMatching(/rate-limit\.sqlite can't be used as a file: check the path/) as unknown
       }
       expect(yield* run(["me"], { env })).toMatchObject(unusable)
       expect(yield* run(["mcp"], { env })).toMatchObject(unusable)

@@ -1,4 +1,4 @@
-/** `plaza mcp` with the official clients of both eras of the protocol: tools, failures, and the questions of `--confirm-writes`. */
+/** `plaza mcp` with the official clients of both versions of the protocol: tools, failures, and the questions of `--confirm-writes`. */
 import { NodeServices } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { names } from "@plaza/domain/Operations"
@@ -24,8 +24,8 @@ layer(services, { excludeTestServices: true })("plaza mcp", (it) => {
       expect((yield* listTools).map(({ name }) => name).toSorted()).toEqual(names.toSorted())
       expect(yield* call("getMe")).toMatchObject({ structuredContent: { id: "1001", username: "corner-shop" } })
       expect(yield* call("listPosts", { limit: 1, cursor: null })).toMatchObject({ structuredContent: { data: [{}] } })
-      expect(yield* call("createPost", { text: "Of both eras", mediaIds: null })).toMatchObject({
-        structuredContent: { text: "Of both eras" }
+      expect(yield* call("createPost", { text: "Of both versions", mediaIds: null })).toMatchObject({
+        structuredContent: { text: "Of both versions" }
       })
       expect(yield* call("setStock", { id: "0042", stock: "3" })).toMatchObject(error("InvalidInput"))
       expect(yield* call("setStock", { id: "0042", stock: null })).toMatchObject({

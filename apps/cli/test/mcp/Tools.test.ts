@@ -1,38 +1,52 @@
 /** The tools of the operation catalogue: what each calls, and what it takes. */
 import { expect, it } from "@effect/vitest"
 import * as Client from "@plaza/client"
-import { names, operations } from "@plaza/domain/Operations"
-import { texts } from "@plaza/domain/OperationTexts"
+import { names, type OperationName } from "@plaza/domain/Operations"
 import { Sandbox } from "@plaza/sandbox"
-import { Context, Effect, Layer, Option, Predicate } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
 import { listed } from "../../src/mcp/McpServer.ts"
 import * as Tools from "../../src/mcp/Tools.ts"
+import type { UploadFolder } from "../../src/mcp/UploadFolder.ts"
 
-const tools = Tools.offered(Tools.writes, Option.some({ open: () => Effect.never }))
+/** A folder in which every path is a small photo. */
+const folder: UploadFolder = {
+  open: (path) => Effect.succeed({ fileName: path, size: 4, content: Stream.make(new Uint8Array([0xff, 0xd8, 0xff, 0xe0])) })
+}
+
+const tools = Tools.offered(Tools.writes, Option.some(folder))
 
 const client = Layer.provideMerge(
   Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Client.Plaza.layer({ apiKey, baseUrl }))),
   Sandbox.layerHttpClient()
 )
 
-const services = {
-  profiles: Client.Profiles,
-  media: Client.Media,
-  posts: Client.Posts,
-  stories: Client.Stories,
-  store: Client.Store,
-  chat: Client.Chat
+const [user, order, product] = [{ id: "1005" }, { id: "500001" }, { id: "0042" }]
+
+/** Arguments for the seeded shop, and a part of the result of each tool. */
+const calls: Readonly<Record<OperationName, (post: string) => readonly [args: object, result: object]>> = {
+  getMe: () => [{}, { id: "1001" }],
+  getUser: () => [user, user],
+  getUserByUsername: () => [{ username: "corner-shop" }, { id: "1001", username: "corner-shop" }],
+  followUser: () => [user, { ...user, done: true }],
+  uploadMedia: () => [{ path: "photo.jpg" }, { mediaId: expect.stringMatching(/./) as unknown }],
+  createPost: () => [{ text: "Open until six" }, { text: "Open until six", mediaIds: [] }],
+  listPosts: () => [{ limit: 1 }, { data: [{ id: expect.stringMatching(/./) as unknown }] }],
+  createComment: (id) => [{ id, text: "Thank you" }, { text: "Thank you" }],
+  likePost: (id) => [{ id }, { id, done: true }],
+  createStory: () => [{ story: { text: "New today" } }, { response: expect.anything() as unknown }],
+  setStock: () => [{ ...product, stock: 7 }, { ...product, stock: 7 }],
+  shipOrder: () => [{ ...order, carrier: "DHL", trackingNumber: "T1" }, { ...order, carrier: "DHL", trackingNumber: "T1" }],
+  listConversations: () => [{ limit: 1 }, { data: [{ id: "conv_308" }], nextCursor: expect.stringMatching(/./) as unknown }],
+  sendMessage: () => [{ id: "conv_301", text: "It is here" }, { text: "It is here" }]
 }
 
-it.effect.each(names)("%s has a tool, which calls a method of the client", (name) =>
+it.effect.each(names)("%s has a tool, which makes the call with its arguments and returns its result", (name) =>
   Effect.gen(function*() {
-    expect(tools.map((tool) => tool.name)).toContain(name)
-    const context = yield* Effect.context<Client.Plaza.Services>()
-    const key: Context.Key<Client.Plaza.Services, object> = services[operations[name].area]
-    const service = Context.get(context, key)
-    const method: unknown = Reflect.get(service, texts[name].clientMethod)
-    expect(Predicate.isFunction(method) || Effect.isEffect(method)).toBe(true)
-    if (texts[name].clientMethod === "list") expect(service).toHaveProperty("pages")
+    const { state } = yield* Sandbox.Sandbox
+    const [args, result] = calls[name]((yield* state).posts[0]?.id ?? "")
+    const tool = tools.find((tool) => tool.name === name)
+    if (tool === undefined) return yield* Effect.die(new Error(`no tool ${name}`))
+    expect(yield* Effect.flatten(tool.prepare({ ...args }))).toMatchObject(result)
   }).pipe(Effect.provide(client)))
 
 it("has descriptions for what a path identifies, and hints of the delivery class and the action", () => {

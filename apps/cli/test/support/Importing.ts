@@ -10,7 +10,9 @@ import { HttpClient } from "effect/http"
 import * as Import from "../../src/import/Import.ts"
 import { kinds } from "../../src/import/ImportRow.ts"
 
-type ImportOptions = Partial<Omit<Import.Options, "file" | "kind">>
+interface ImportOptions extends Partial<Pick<Import.Options, "dryRun" | "again" | "concurrency">> {
+  readonly report?: string | undefined
+}
 
 /** The result and the output of an import. */
 export interface Ended {
@@ -26,14 +28,7 @@ export interface As extends Partial<Pick<Plaza.Options, "rateLimit" | "rateWindo
   readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
 }
 
-const defaults: Omit<Import.Options, "file" | "kind"> = {
-  format: undefined,
-  delimiter: undefined,
-  dryRun: false,
-  again: false,
-  report: undefined,
-  concurrency: 16
-}
+const defaults = { format: Option.none(), delimiter: Option.none(), dryRun: false, again: false, concurrency: 16 }
 
 /** The services of a new client for the sandbox. */
 const client = ({ apiKey, through, ...more }: As) =>
@@ -64,9 +59,9 @@ export const run = (
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const { env = { XDG_STATE_HOME: state }, json = true, ...options } = importOptions
+    const { env = { XDG_STATE_HOME: state }, json = true, report, ...options } = importOptions
     const work = Effect.provide(
-      Import.run({ ...defaults, ...options, file, kind: kinds[kind] }),
+      Import.run(kinds[kind], { ...defaults, ...options, file, report: Option.fromUndefinedOr(report) }),
       client(Struct.pick(importOptions, ["apiKey", "rateLimit", "rateWindow", "through"]))
     )
     const output = Layer.provideMerge(

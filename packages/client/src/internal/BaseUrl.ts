@@ -25,6 +25,8 @@ const parts = /^https?:\/\/([^/\\]*)(.*)$/i
 interface BaseUrlOptions {
   /** Whether to accept plain `http` to another machine (default: false). */
   readonly allowInsecureHttp?: boolean | undefined
+  /** How the caller can accept it, for the violated requirement (default: the variable). */
+  readonly allowedBy?: string | undefined
 }
 
 /**
@@ -61,7 +63,7 @@ export const checkBaseUrl = (text: string, options: BaseUrlOptions = {}): Result
   if (url.protocol === "http:" && options.allowInsecureHttp !== true && !isLoopback(url.hostname)) {
     return Result.fail(
       "must begin with https://, because plain http shows the key to the network; " +
-        "use https, or set allowInsecureHttp: true (PLAZA_ALLOW_INSECURE_HTTP=true)"
+        `use https, or set ${options.allowedBy ?? "PLAZA_ALLOW_INSECURE_HTTP=true"}`
     )
   }
   return Result.succeed(text.replace(/\/+$/, ""))

@@ -168,7 +168,7 @@ const presence = (path: string, lockPath: string) =>
     const before = yield* identities
     let nextCheck = 0n
     return Effect.gen(function*() {
-      const now = yield* Clock.currentTimeNanos
+      const now = yield* Clock.monotonicTimeNanos
       if (now < nextCheck) return
       if ((yield* identities) !== before) {
         return yield* fault(path,

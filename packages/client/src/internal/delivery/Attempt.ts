@@ -255,12 +255,21 @@ export const make: Effect.Effect<
     request: ApiRequest,
     { number: attempts }: Progress,
     { headers, status }: Head,
-    body: string,
+    /** Undefined if the response ended before it was complete. */
+    body: string | undefined,
     receivedAt: number
   ): AttemptFailure => {
-    const error = toError({ status, headers: redaction.headers(headers), body, receivedAt, attempts, listed: request.listed })
+    const error = toError({
+      status,
+      headers: redaction.headers(headers),
+      body: body ?? "",
+      isIncomplete: body === undefined,
+      receivedAt,
+      attempts,
+      listed: request.listed
+    })
     // A proxy may have sent the response after the service carried out the request.
-    return isEnvelope(body) ? error : MayHaveHappened.record(error, true)
+    return body !== undefined && isEnvelope(body) ? error : MayHaveHappened.record(error, true)
   }
 
   const timedOut = (request: ApiRequest, progress: Progress, timeout: Duration.Duration, now: number): AttemptFailure => {
@@ -269,7 +278,7 @@ export const make: Effect.Effect<
       return broken(request, progress, { connected: false, reason: "CONNECT_TIMEOUT", hint: undefined }, undefined)
     }
     if (head !== undefined && !isSuccess(head)) {
-      return refused(request, progress, head, "", now)
+      return refused(request, progress, head, undefined, now)
     }
     return head !== undefined && request.delivery !== "Read"
       ? unreadable(request, attempts, head.status, "its response was not complete before the timeout", "")
@@ -282,7 +291,7 @@ export const make: Effect.Effect<
     if (head !== undefined) {
       return isSuccess(head)
         ? broken(request, progress, { connected: true, reason: "CLOSED", hint: undefined }, undefined)
-        : refused(request, progress, head, "", now)
+        : refused(request, progress, head, undefined, now)
     }
     return new ConnectionLost({
       attempts,
@@ -356,7 +365,7 @@ export const make: Effect.Effect<
         onFailure: (error): Effect.Effect<ApiResponse, AttemptFailure> => {
           const { head, isConnected } = progress
           if (head !== undefined && !isSuccess(head)) {
-            return conclude(request, progress, head, ResponseBody.empty, clock)
+            return Effect.fail(refused(request, progress, head, undefined, clock.currentTimeMillisUnsafe()))
           }
           const transport = reasonOf(error)
           // The HTTP client knows better than the code of the error whether the request had a connection.

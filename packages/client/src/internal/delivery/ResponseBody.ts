@@ -19,9 +19,6 @@ export interface Body {
   readonly problem: string | undefined
 }
 
-/** @since 0.1.0 @category constants */
-export const empty: Body = { text: "", isCut: false, problem: undefined }
-
 // Skips a byte order mark, which is not part of JSON.
 const decoder = new TextDecoder()
 
