@@ -25,8 +25,9 @@ if (major === undefined) throw new Error(`engines.node in the package.json of ${
 
 /**
  * The executable file. A Node that is too old must be able to read it, so it is in the JavaScript of 2009 and loads nothing before the
- * check. The compile cache saves a tenth of a command's time; without a folder for it the program starts without it. Node itself creates the
- * folder too, but tries forever below /proc, and creates a missing home folder.
+ * check. A signal that arrives while modules load waits for the listeners of the program: without a listener it would end the process at
+ * once, and the first process of a container would never receive it. The compile cache saves a tenth of a command's time; without a folder
+ * for it the program starts without it. Node itself creates the folder too, but tries forever below /proc, and creates a missing home folder.
  */
 const launcher = `#!/usr/bin/env node
 "use strict"
@@ -35,6 +36,9 @@ if (version[0] < ${major} || (version[0] == ${major} && version[1] < ${minor})) 
   console.error("${name} needs Node ${major}.${minor} or later, and this is Node " + process.versions.node + ": install a later one from https://nodejs.org")
   process.exitCode = 2
 } else {
+  var signals = ["SIGHUP", "SIGINT", "SIGTERM"]
+  var wait = function () {}
+  signals.forEach(function (signal) { process.on(signal, wait) })
   var user = process.env.HOME || process.env.USERPROFILE
   var home = process.env.XDG_CACHE_HOME || (user ? user + "/.cache" : "")
   var fs = require("node:fs")
@@ -46,6 +50,7 @@ if (version[0] < ${major} || (version[0] == ${major} && version[1] < ${minor})) 
     if (fs.existsSync(folder)) require("node:module").enableCompileCache(folder)
   }
   require("./program.cjs")
+  signals.forEach(function (signal) { process.removeListener(signal, wait) })
 }
 `
 

@@ -61,18 +61,17 @@ export interface Send {
 
 /** Which product `take` returns. */
 export type Selection =
+  /** The most urgent product that is due; of one priority, the one that waits longest. */
   | {
     readonly _tag: "Due"
-    /** If nothing is due, or in its turn by `lowerAfter`, a product that was confirmed before this time. */
+    /** Also a product that was confirmed before this time. */
     readonly confirmedBefore: Option.Option<DateTime.Utc>
-    /**
-     * If the most urgent product has this priority or a lower one, a product of a still lower priority comes before it: the one that waits
-     * longest. Undefined: the most urgent product comes first.
-     */
-    readonly lowerAfter?: Priority | undefined
+    /** A product of a lower priority comes before those of these priorities, if one waits. */
+    readonly yielding?: ReadonlyArray<Priority>
+    readonly except?: Iterable<ProductId>
   }
   /** A sold-out product that is due. `known`: only one of which no request has an unknown outcome, because the next one may get no response either. */
-  | { readonly _tag: "SoldOut"; readonly outcomes: "known" | "any" }
+  | { readonly _tag: "SoldOut"; readonly outcomes: "known" | "any"; readonly except?: Iterable<ProductId> }
   /**
    * For a half-open circuit breaker: any unsettled product that is not quarantined, due or not, except these. A product whose
    * wanted stock has not failed comes before one whose has. The first in the order of sending (default), or the last.

@@ -4,10 +4,8 @@ import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { Adjustments } from "../rules/ProductRules.ts"
+import type { Unit } from "../source/Source.ts"
 import type * as DropGuard from "./snapshot/DropGuard.ts"
-
-/** The unit of row numbers: lines of CSV and NDJSON (from 1, with the header), items of a JSON array, rows of a query. */
-export type Unit = "line" | "item" | "row"
 
 /** The rows of a source, and what messages about them name. */
 export interface SnapshotInput<E, R> {

@@ -29,45 +29,50 @@ const assertion = String(StockPriority.indexOf("assertion"))
 /** Makes delayed products due whose time has come. */
 const endDelays = (target: Target, now: number) => Outcome.endDelays(target, target.sql`due_at <= ${now}`)
 
-/** The first product of those that are due and meet a condition, with its turn among other such products. */
-const dueWhere = (target: Target, condition: Fragment, turn = "0") =>
+/** The first product of those that are due and meet a condition. Those with a lower turn come first. */
+const dueWhere = (target: Target, condition: Fragment, turn: number) =>
   target.sql`SELECT ${target.sql.literal(`${columns}, ${turn} AS turn`)} FROM product
     WHERE ${mine(target)} AND ${target.sql.literal(Tables.due)} AND ${condition} ORDER BY priority, queued_at, id LIMIT 1`
 
 type Due = Extract<Selection, { readonly _tag: "Due" }>
+type SoldOut = Extract<Selection, { readonly _tag: "SoldOut" }>
 
-/** A sold-out product: one of which no request has an unknown outcome, or any. */
-const soldOutProduct = (target: Target, outcomes: "known" | "any", turn?: string) =>
-  dueWhere(
-    target,
-    target.sql.literal(`priority = ${StockPriority.indexOf("soldOut")}${outcomes === "known" ? " AND doubt_until IS NULL" : ""}`),
-    turn
-  )
+/** Products other than these, as a condition. */
+const isNone = (target: Target, ids: Iterable<string> = []) => {
+  const excluded = [...ids]
+  return excluded.length === 0 ? target.sql`1 = 1` : target.sql`id NOT IN (${idRows(target, excluded)})`
+}
+
+const soldOutProduct = (target: Target, { except, outcomes }: Omit<SoldOut, "_tag">, turn: number) => {
+  const { sql } = target
+  const known = sql.literal(outcomes === "known" ? "doubt_until IS NULL" : "1 = 1")
+  return dueWhere(target,
+    sql`priority = ${sql.literal(String(StockPriority.indexOf("soldOut")))} AND ${known} AND ${isNone(target, except)}`, turn)
+}
 
 /** Reads the first row of an index, or of several, whatever the size of the backlog. */
-const nextDueProduct = (target: Target, { confirmedBefore, lowerAfter }: Due) => {
+const nextDueProduct = (target: Target, { confirmedBefore, except, yielding = [] }: Due) => {
   const { sql } = target
-  const isLowersTurn = lowerAfter === undefined ? "false" : `priority_of_first >= ${StockPriority.indexOf(lowerAfter)}`
-  const lower = lowerAfter === undefined ?
-    [] :
-    StockPriority.priorities.flatMap((priority, index) =>
-      priority === "soldOut" || priority === "assertion" ? [] : [
-        // A constant, so that the index ends the search at once if it is not their turn.
-        dueWhere(target,
-          sql.literal(`priority = (SELECT CASE WHEN ${index} > priority_of_first AND ${isLowersTurn} THEN ${index} END FROM first)`))
-      ]
-    )
-  const asserted = Option.toArray(confirmedBefore).map(({ epochMilliseconds }) =>
-    dueWhere(target, sql`priority = ${sql.literal(assertion)} AND queued_at < ${epochMilliseconds}`,
-      `CASE WHEN (SELECT ${isLowersTurn} FROM first) THEN 1 ELSE 4 END`)
-  )
-  // One whose last request has an unknown outcome may get no response again, so the others that are sold out come before it.
-  const others = [soldOutProduct(target, "known", "2"), ...lower, ...asserted].map((query, index) =>
-    sql`UNION ALL SELECT * FROM (${query}) AS ${sql.literal(`other_${index}`)}`
-  )
-  return sql`WITH waiting AS (${dueWhere(target, sql`priority < ${sql.literal(assertion)}`, "3")}),
-    first AS (SELECT (SELECT priority FROM waiting) AS priority_of_first)
-    SELECT * FROM waiting ${sql.join(" ", false)(others)} ORDER BY turn, queued_at, id LIMIT 1`
+  const others = isNone(target, except)
+  const count = StockPriority.priorities.length
+  // Of those that yield, the lowest one that waits comes first: nothing waits that it could yield to.
+  const turnOf = (priority: StockPriority.Priority) => {
+    const index = StockPriority.indexOf(priority)
+    return 2 * (yielding.includes(priority) ? 2 * count - index : index)
+  }
+  const ofPriority = (priority: StockPriority.Priority, condition = sql`1 = 1`) =>
+    dueWhere(target, sql`priority = ${sql.literal(String(StockPriority.indexOf(priority)))} AND ${condition} AND ${others}`,
+      turnOf(priority))
+  const queries = [
+    // One whose last request has an unknown outcome may get no response again, so the others that are sold out come before it.
+    soldOutProduct(target, { outcomes: "known", ...(except === undefined ? {} : { except }) }, turnOf("soldOut") - 1),
+    ...(yielding.length === 0
+      ? [dueWhere(target, sql`priority < ${sql.literal(assertion)} AND ${others}`, 0)]
+      : StockPriority.priorities.flatMap((priority) => priority === "assertion" ? [] : [ofPriority(priority)])),
+    ...Option.toArray(confirmedBefore).map(({ epochMilliseconds }) => ofPriority("assertion", sql`queued_at < ${epochMilliseconds}`))
+  ]
+  const all = queries.map((query, index) => sql`SELECT * FROM (${query}) AS ${sql.literal(`part_${index}`)}`)
+  return sql`${sql.join(" UNION ALL ", false)(all)} ORDER BY turn LIMIT 1`
 }
 
 /** A product that may close the half-open circuit breaker: due and not refused yet, due, or delayed. */
@@ -114,7 +119,7 @@ const marked = Rows.only(Schema.Struct({ attempts: Schema.Int }))
 const select = (target: Target, selection: Selection): Effect.Effect<Option.Option<typeof Candidate.Type>, SqlError | Schema.SchemaError> =>
   selection._tag === "HalfOpen"
     ? halfOpenProduct(target, selection)
-    : candidate(selection._tag === "Due" ? nextDueProduct(target, selection) : soldOutProduct(target, selection.outcomes))
+    : candidate(selection._tag === "Due" ? nextDueProduct(target, selection) : soldOutProduct(target, selection, 0))
 
 const takeInSteps = (target: Target, selection: Selection, now: number): Effect.Effect<Option.Option<Send>, Failure> =>
   Operation.transaction(target, Effect.gen(function*() {

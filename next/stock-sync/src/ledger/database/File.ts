@@ -63,7 +63,14 @@ const open = (path: string, filename: string, busyTimeout: Duration.Duration = D
         : Effect.fail(Faults.ofFile(path)(error))
     ),
     Effect.tap((sql) =>
-      Effect.mapError(sql`PRAGMA busy_timeout = ${sql.literal(String(Duration.toMillis(busyTimeout)))}`, Faults.ofFile(path))
+      Effect.mapError(
+        Migrations.inOrder(sql, [
+          `PRAGMA busy_timeout = ${Duration.toMillis(busyTimeout)}`,
+          // A million rows do not belong in memory. Not later: a change of it drops the temporary tables, those of a copy as well.
+          "PRAGMA temp_store = FILE"
+        ]),
+        Faults.ofFile(path)
+      )
     )
   )
 

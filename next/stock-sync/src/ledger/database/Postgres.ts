@@ -149,10 +149,11 @@ const lockRow = Rows.only(Schema.Struct({ acquired: Schema.Boolean }))
 /** Acquires the lock of a session, which the server releases when the session ends, for whatever reason. */
 const acquireLock = (session: SqlClient.SqlClient, { path, schema, sql }: Server) =>
   Effect.gen(function*() {
-    const { acquired } = yield* lockRow(
-      session`SELECT pg_try_advisory_lock(hashtextextended(${`plaza-stock-sync ${schema}`}, 0)) AS acquired`
-    )
+    const key = session`hashtextextended(${`plaza-stock-sync ${schema}`}, 0)`
+    const { acquired } = yield* lockRow(session`SELECT pg_try_advisory_lock(${key}) AS acquired`)
     if (!acquired) return yield* Effect.flatMap(inUse(path, Effect.succeed(sql)), Effect.fail)
+    // The server notices the end of the session a moment later than a program that starts at once.
+    yield* Effect.addFinalizer(() => Effect.ignore(within(session`SELECT pg_advisory_unlock(${key})`, closeTimeout)))
   })
 
 /** Fails when the session is lost, or the server is silent: then all connections are cut, so that nothing waits for it. */

@@ -1,5 +1,5 @@
 /** How many rejected rows a snapshot may have. A few are mistakes; many are a broken export, which is not applied. */
-import type { Unit } from "../Snapshot.ts"
+import type { Unit } from "../../source/Source.ts"
 
 export interface Rows {
   readonly all: number

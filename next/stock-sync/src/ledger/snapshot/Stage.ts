@@ -33,8 +33,6 @@ export const prepare = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
       ),
     orElse: () =>
       Effect.forEach([
-        // A million rows do not belong in memory.
-        "PRAGMA temp_store = FILE",
         // In KiB if negative. Comparing a snapshot of a million products reads pages over and over with the 2 MiB of SQLite.
         "PRAGMA main.cache_size = -65536",
         "PRAGMA temp.cache_size = -65536",

@@ -2,10 +2,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Unit } from "../../source/Source.ts"
 import { mine, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import { beforeEveryWindow } from "../Schema.ts"
-import type { SnapshotResult, Unit } from "../Snapshot.ts"
+import type { SnapshotResult } from "../Snapshot.ts"
 import type { Difference } from "./Compare.ts"
 
 /** The window of the drop guard, in milliseconds since the epoch as the ledger stores times. */

@@ -1,0 +1,193 @@
+/** The commands of a fleet: their options and their help. Its own program runs them. */
+import * as Flags from "@plaza/cli-kit/Flags"
+import type { Description } from "@plaza/cli-kit/Manual"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FleetSettings from "../../config/FleetSettings.ts"
+import * as LedgerSettings from "../../config/LedgerSettings.ts"
+import * as Setting from "../../config/Setting.ts"
+import * as SnapshotSettings from "../../config/SnapshotSettings.ts"
+import * as SourceSettings from "../../config/SourceSettings.ts"
+import * as SyncSettings from "../../config/SyncSettings.ts"
+import { variableOf } from "../../config/Wording.ts"
+import { described, load } from "../Definition.ts"
+
+const command = <const Name extends string, const Config extends Command.Command.Config>(
+  name: Name,
+  description: Description,
+  config: Config
+) => Command.make(name, config, () => Effect.flatMap(load(() => import("./Program.ts")), ({ start }) => start)).pipe(described(description))
+
+const migrate = command("migrate", {
+  summary: "Prepares the database of the fleet, or brings it up to date.",
+  details: [
+    "Run it before the first runner, after each update of plaza-stock-sync, and after a change of STOCK_SYNC_FLEET_SECRET: it seals " +
+    "anew what an earlier secret sealed. Works beside runners, and does nothing the second time."
+  ],
+  examples: ["fleet migrate", "fleet migrate --json"]
+}, {})
+
+const run = command("run", {
+  summary: "Runs a share of the accounts until it is stopped.",
+  details: [
+    "Start as many runners as you like, on any machines. They share the accounts, and take over those of a runner that stops. " +
+    "PLAZA_RATE_LIMIT, PLAZA_RATE_WINDOW and PLAZA_TIMEOUT hold for every account. SIGTERM and SIGINT stop the runner with exit code 0."
+  ],
+  examples: ["fleet run", "fleet run --port 9464 --log-format json"]
+}, FleetSettings.options)
+
+const status = command("status", {
+  summary: "Shows the state of the fleet, or of one account.",
+  details: ["Reads the database, so it works on any machine and beside runners."],
+  examples: ["fleet status", "fleet status shop-1 --json"]
+}, { account: Argument.optional(Flags.argument("ACCOUNT", "One account (default: the fleet).")) })
+
+const listAccounts = command("list", {
+  summary: "Lists the accounts, without their keys.",
+  details: ["A failing account has a problem, which its runner has recorded."],
+  examples: ["fleet accounts list", "fleet accounts list --prefix shop-1 --json"]
+}, {
+  prefix: Flag.withDefault(
+    Flags.text("prefix", "TEXT", "Show only accounts whose id begins with this text (default: all accounts)."),
+    ""
+  )
+})
+
+const accountId = Flags.argument("ID", "The id of the account, 1 to 200 characters.")
+const accountIds = Argument.atLeast(Flags.argument("ID", "The ids of the accounts."), 1)
+
+const { stopWithin: _, ...send } = SyncSettings.sendOptions
+
+/** The options of the single-store worker that an account has. */
+const settings = [SourceSettings.options, SnapshotSettings.options, LedgerSettings.options, send, SyncSettings.options]
+  .flatMap((group) => Object.values<Setting.Documented>(group))
+  .filter(({ flag }) => flag !== SourceSettings.options.source.flag)
+
+const optionalText = (name: string, placeholder: string, about: string) => Flag.optional(Flags.text(name, placeholder, about))
+
+/** An option of the single-store worker, for an account. No variable replaces it. */
+const accountOption = ({ about, flag, isList, placeholder }: Setting.Documented): Flag.Flag<unknown> =>
+  placeholder === undefined
+    ? Flags.boolean(flag, about)
+    : isList === true
+    ? Setting.repeated(flag, placeholder, about)
+    : optionalText(flag, placeholder, about)
+
+const accountSettings = {
+  baseUrl: optionalText("base-url", "URL", "The base URL of the service, which ends with /open/v1 (required for a new account)."),
+  key: optionalText("key", "REFERENCE",
+    "The key: env:NAME or file:PATH, which each runner reads, or - to read the key from standard input or " +
+      "a prompt and to seal it, which requires STOCK_SYNC_FLEET_SECRET (default for a new account: -)."),
+  source: optionalText(SourceSettings.options.source.flag, "FILE|URL",
+    "The source of stock values (required for a new account): a file, an " +
+      "address that begins with http:, https:, postgres:, mysql: or sqlite:, or env:NAME for an address in a variable of the runner."),
+  options: {
+    ...Object.fromEntries(settings.map((setting) => [setting.flag, accountOption(setting)])),
+    ...Object.fromEntries(
+      ["source-authorization", "source-headers"].map((name) => [
+        name,
+        optionalText(name, "REFERENCE", `Secret request headers for the source, as in ${variableOf(name)}: env:NAME or file:PATH.`)
+      ])
+    )
+  }
+}
+
+const addAccount = command("add", {
+  summary: "Adds an account.",
+  details: ["Prompts for the key without showing it, or reads it from a pipe, unless --key refers to one. It is never an argument."],
+  examples: [
+    "fleet accounts add shop-1 --base-url https://api.example.com/open/v1 --key env:SHOP_1_KEY --source https://shop.example/stock.csv",
+    "fleet accounts add shop-2 --base-url https://api.example.com/open/v1 --source /data/shop-2.csv --stock-column qty < key.txt"
+  ]
+}, { id: accountId, ...accountSettings })
+
+const updateAccount = command("update", {
+  summary: "Changes settings of an account, and leaves the others as they are.",
+  details: ["Its runner uses the new settings within seconds."],
+  examples: ["fleet accounts update shop-1 --poll 5m --unset delimiter", "fleet accounts update shop-1 --key - < key.txt"]
+}, {
+  id: accountId,
+  ...accountSettings,
+  unset: Setting.repeated("unset", "NAME", "An option to set back to its default, by its name without dashes. May be repeated.")
+})
+
+const importAccounts = command("import", {
+  summary: "Adds and updates the accounts of a CSV file, all of them or none.",
+  details: [
+    "The columns are id, baseUrl, key and source. Further columns are options of the single-store worker by their names, such as " +
+    "stock-column; an empty cell is an option that is not set. The key is env:NAME, file:PATH, or the key itself, which is sealed and " +
+    "requires STOCK_SYNC_FLEET_SECRET. Accounts that the file does not name stay as they are."
+  ],
+  examples: ["fleet accounts import accounts.csv", "fleet accounts import - --json < accounts.csv"]
+}, { file: Flags.argument("FILE", "A CSV file, or - for standard input.") })
+
+const pauseAccounts = command("pause", {
+  summary: "Pauses accounts: nothing is read and nothing is sent for them.",
+  details: ["Requests in flight end first. The record of confirmed stock stays."],
+  examples: ["fleet accounts pause shop-1 shop-2"]
+}, { ids: accountIds })
+
+const resumeAccounts = command("resume", {
+  summary: "Resumes paused accounts.",
+  examples: ["fleet accounts resume shop-1 shop-2"]
+}, { ids: accountIds })
+
+const confirmSnapshot = command("confirm", {
+  summary: "Confirms a held snapshot of an account, so that the next read accepts it.",
+  details: ["Look at its changes with `fleet status ID` first."],
+  examples: ["fleet accounts confirm shop-1 3"]
+}, {
+  id: accountId,
+  snapshot: Flags.parsedArgument("SNAPSHOT", "The number of the held snapshot, as `status` shows it.",
+    Flags.parseWholeNumber("SNAPSHOT", { min: 1 }))
+})
+
+const retryProducts = command("retry", {
+  summary: "Sends quarantined products of an account again, and uncertain ones that are named.",
+  details: ["Its runner sends them within seconds."],
+  examples: ["fleet accounts retry shop-1", "fleet accounts retry shop-1 MUG-BLUE-350"]
+}, {
+  id: accountId,
+  products: Argument.variadic(
+    Flags.argument("PRODUCT", "Quarantined or uncertain products (default: all quarantined products).")
+  )
+})
+
+const removeAccount = command("remove", {
+  summary: "Removes an account and the record of its confirmed stock.",
+  details: ["Asks first. The products keep the stock that the service has now."],
+  examples: ["fleet accounts remove shop-1", "fleet accounts remove shop-1 --yes"]
+}, { id: accountId, yes: Flags.boolean("yes", "Do not ask. Required without a terminal.") })
+
+const accounts = Command.make("accounts").pipe(
+  described({
+    summary: "Manages the accounts of the fleet.",
+    details: ["Runners notice each change within seconds."],
+    examples: ["fleet accounts import accounts.csv", "fleet accounts list"]
+  }),
+  Command.withSubcommands([
+    listAccounts,
+    addAccount,
+    importAccounts,
+    updateAccount,
+    pauseAccounts,
+    resumeAccounts,
+    confirmSnapshot,
+    retryProducts,
+    removeAccount
+  ])
+)
+
+export const fleet = Command.make("fleet").pipe(
+  described({
+    summary: "Runs the sync of many accounts on several machines.",
+    details: [
+      "Set STOCK_SYNC_FLEET_DATABASE to the Postgres that all runners share, and STOCK_SYNC_FLEET_SECRET (or STOCK_SYNC_FLEET_SECRET_FILE) " +
+      "to the secret that seals keys in it."
+    ],
+    examples: ["fleet migrate", "fleet accounts import accounts.csv", "fleet run --port 9464"]
+  }),
+  Command.withSubcommands([migrate, run, accounts, status])
+)

@@ -1,0 +1,47 @@
+/** Times, failures and changes as text, for the log, readiness, the status page and the commands. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import type { Refusal } from "../ledger/Entry.ts"
+import type { HeldChange, HeldSnapshot } from "../ledger/Snapshot.ts"
+import { describe } from "../ledger/snapshot/Judge.ts"
+import type { Failure } from "../sync/SyncStatus.ts"
+
+/** A time as text, such as `2026-03-01 12:00:00 UTC`. */
+export const moment = (at: DateTime.Utc): string => `${DateTime.formatIso(at).slice(0, 19).replace("T", " ")} UTC`
+
+const units = [[86_400, Infinity, "d"], [3_600, 24, "h"], [60, 60, "min"], [1, 60, "s"]] as const
+
+/** A duration in its two largest units, such as `2 h 5 min`. */
+export const duration = (length: Duration.Duration): string => {
+  const seconds = Math.max(0, Math.floor(Duration.toSeconds(length)))
+  const parts = units.map(([unit, limit, name]) => ({ count: Math.floor(seconds / unit) % limit, name }))
+  const first = parts.findIndex(({ count }) => count > 0)
+  return first === -1
+    ? "0 s"
+    : parts.slice(first, first + 2).flatMap(({ count, name }) => count > 0 ? [`${count} ${name}`] : []).join(" ")
+}
+
+/** Code and message of a failure, without a full stop: messages of the service may have one or not. */
+export const failure = ({ code, message, tag }: Pick<Failure, "code" | "message" | "tag">): string =>
+  `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
+
+/** The last response as one line. */
+export const refusal = (refusal: Refusal | undefined): string =>
+  refusal === undefined ? "" : `${refusal.code ?? refusal.tag}: ${refusal.message}`
+
+export const held = ({ figures, number, since }: HeldSnapshot): string =>
+  `snapshot ${number} of the source is held since ${moment(since)}: ${describe(figures)}`
+
+/** Why a change of a held snapshot is implausible. */
+export const changes: Readonly<Record<HeldChange["kind"], string>> = {
+  soldOut: "sells out",
+  fell: "falls to a third or less",
+  rose: "rises more than tenfold",
+  missing: "missing in the source"
+}
+
+/** Why `--gone zero` did nothing for a snapshot. */
+export const missingKept =
+  "missing products keep their stock this time: a rejected row names no known product and may be one of them, or it is the last row and others may be missing behind it"
+
+export const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

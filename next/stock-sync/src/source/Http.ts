@@ -1,0 +1,143 @@
+/** An `http` or `https` address as a source: one document, or pages that are read as one snapshot. */
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as NodeClient from "@plaza/client/node"
+import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
+import * as Format from "@plaza/tabular/Format"
+import * as SourceError from "@plaza/tabular/SourceError"
+import type { ConfigError } from "effect/Config"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { createGunzip } from "node:zlib"
+import { Wording } from "../config/Wording.ts"
+import * as Pages from "./http/Pages.ts"
+import * as Requests from "./http/Requests.ts"
+import * as Rows from "./Rows.ts"
+import { failIfSilent, polled, type Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
+import * as SourceUri from "./SourceUri.ts"
+
+export interface HttpOptions extends Rows.RowOptions {
+  readonly source: string
+  readonly authorization?: Redacted.Redacted | undefined
+  readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  readonly poll: Duration.Duration
+  /** How long the server may be silent, before its response and within it. */
+  readonly timeout: Duration.Duration
+}
+
+export const make = Effect.fnUntraced(function*(options: HttpOptions) {
+  const name = SourceUri.shown(options.source)
+  const { place } = yield* Wording
+  const accepted = yield* Rows.accepting(options)
+  const accepts = (field: string) => AcceptPartial.accepts(accepted, field)
+  const refused = (reason: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${reason}` })
+  if (!URL.canParse(options.source)) return yield* refused(`this is not a valid address: correct ${place("source")}`)
+  const address = new URL(options.source)
+  if (address.username !== "" || address.password !== "") {
+    return yield* refused(`put the user and the password into ${place("source-authorization")}, not into the address`)
+  }
+  const get = yield* Requests.make({
+    address,
+    authorization: options.authorization,
+    headers: options.headers,
+    timeout: options.timeout,
+    name,
+    refused
+  })
+
+  const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, SourceError.SourceError> => {
+    const { headers, status } = fetched.response
+    const encoding = encodingOf(headers)
+    const refusal = status === 401 || status === 403
+      ? `it responded ${status}: check ${place("source-authorization")} and ${place("source-headers")}`
+      // 206 and 204 are successes, but not whole snapshots.
+      : status === 206 && !accepts("content-range")
+      ? AcceptPartial.pageRefusal(accepted, ["content-range"], "it responded 206, which is a part")
+      : status !== 200 && status !== 206
+      ? `it responded ${status}`
+      : encoding !== "identity" && encoding !== "gzip"
+      ? `its content encoding ${encoding} is not supported: send plain bytes or gzip`
+      : undefined
+    return refusal === undefined ? Effect.succeed(fetched) : Effect.fail(refused(refusal))
+  }
+
+  const uncompressed = ({ headers, stream }: HttpClientResponse): Stream.Stream<Uint8Array, SourceUnreachable> => {
+    const cut = () => unreachable(name, "the response was cut short")
+    const bytes = stream.pipe(Stream.mapError(cut), failIfSilent(name, options.timeout))
+    return encodingOf(headers) === "gzip" ? NodeStream.pipeThroughDuplex(bytes, { evaluate: () => createGunzip(), onError: cut }) : bytes
+  }
+
+  /** The body, unless it can end anywhere: without a length, the end of the connection is that of the response. */
+  const bytesOf = (format: Format.Format) => ({ response }: Requests.Fetched): Stream.Stream<Uint8Array, SourceFailure> => {
+    const { headers } = response
+    const bytes = uncompressed(response)
+    return hasLength(headers) || format === "json" || encodingOf(headers) === "gzip" || accepts("length")
+      ? bytes
+      : Stream.suspend(() => {
+        let head: Uint8Array | undefined = new Uint8Array()
+        return Stream.mapEffect(bytes, (chunk) => {
+          if (head === undefined) return Effect.succeed(chunk)
+          head = Buffer.concat([head, chunk])
+          const [first, second] = head
+          if (first === undefined || (first === 0x1f && second === undefined)) return Effect.succeed(chunk)
+          head = undefined
+          // The trailer of gzip shows that a file is complete.
+          if (first === 0x1f && second === 0x8b) return Effect.succeed(chunk)
+          const reason = "its response has neither a Content-Length nor chunks, so nothing shows that it is complete"
+          return Effect.fail(SourceError.content(name, AcceptPartial.cutRefusal(accepted, "length", reason)))
+        })
+      })
+  }
+
+  // The version of the last document that was read to its end and had no next page. Validators of a first page do not cover the other
+  // pages, so only this version is sent as a condition.
+  let unpaged = Option.none<string>()
+
+  const source: Source["Service"] = {
+    name,
+    changes: polled(options.poll),
+    open: (before) =>
+      Effect.gen(function*() {
+        const scope = yield* Effect.scope
+        const isConditional = Option.isSome(before) && Option.contains(unpaged, before.value)
+        const first = yield* get(address, isConditional ? Requests.newerThan(before.value) : {})
+        if (isConditional && first.response.status === 304) return Option.none()
+        const { response, url } = yield* checked(first)
+        const format = options.format ?? Format.ofContentType(response.headers["content-type"] ?? "") ?? Format.ofName(url.pathname)
+        const version = Requests.versionOf(response.headers)
+        const rows = Pages.rows(first, {
+          ...options,
+          source: name,
+          format,
+          address,
+          accepted,
+          refused,
+          fetch: (next) => Effect.flatMap(get(next), checked).pipe(Scope.provide(scope)),
+          bytesOf: bytesOf(format),
+          onUnpaged: () => (unpaged = version)
+        })
+        return Option.some({ version, unit: Rows.unitOf(format), excluded: new Set<string>(), rows })
+      })
+  }
+  return source
+})
+
+/** Whether the end of a response is known from its headers. The encoding that comes last delimits it. */
+const hasLength = (headers: HttpClientResponse["headers"]): boolean =>
+  headers["content-length"] !== undefined || /(?:^|,)\s*chunked\s*$/i.test(headers["transfer-encoding"] ?? "")
+
+const encodingOf = (headers: HttpClientResponse["headers"]): string => {
+  const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase()
+  return encoding === "" ? "identity" : encoding === "x-gzip" ? "gzip" : encoding
+}
+
+/** The source on Node's HTTP client, until the scope closes. Fails for an invalid proxy variable. */
+export const makeOnNode = (
+  options: HttpOptions
+): Effect.Effect<Source["Service"], ConfigError | SourceError.SourceError, Scope.Scope> =>
+  Effect.flatMap(Layer.build(NodeClient.layerConfig), (context) => Effect.provide(make(options), context))

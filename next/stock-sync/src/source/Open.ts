@@ -1,0 +1,173 @@
+/**
+ * Opens the source that `--source` names: a file, standard input, an address or a database. Loads the modules of each kind on demand.
+ */
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as Clock from "effect/Clock"
+import type { ConfigError } from "effect/Config"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as ApplyRules from "../rules/ApplyRules.ts"
+import * as File from "./File.ts"
+import type { HttpOptions } from "./Http.ts"
+import * as LimitedSource from "./LimitedSource.ts"
+import * as Rows from "./Rows.ts"
+import { mapRows, Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
+import * as SourceUri from "./SourceUri.ts"
+
+export interface SourceOptions extends Rows.RowOptions {
+  /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
+  readonly source: string
+  /** The query of a database: one SELECT. */
+  readonly query?: string | undefined
+  /** The `Authorization` header for an `http` address. */
+  readonly authorization?: Redacted.Redacted | undefined
+  /** More headers for an `http` address. */
+  readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  /** How often the source is read (default: 1 minute). */
+  readonly poll?: Duration.Duration | undefined
+  /** How long an address or a database may be silent. */
+  readonly timeout: Duration.Duration
+  /** How long a file must stay unchanged before it is read (default: 5 seconds). */
+  readonly settle?: Duration.Duration | undefined
+  /** Max wait for an unfinished file (default: 1 minute). */
+  readonly unfinishedWait?: Duration.Duration | undefined
+  /** A file that the writer creates or touches after the source file. */
+  readonly doneMarker?: string | undefined
+  readonly rules?: ApplyRules.RuleOptions | undefined
+}
+
+type Files = FileSystem.FileSystem | Path.Path
+
+const withDefaults = (options: SourceOptions) => ({
+  ...options,
+  poll: options.poll ?? Duration.minutes(1),
+  settle: options.settle ?? Duration.seconds(5),
+  unfinishedWait: options.unfinishedWait ?? Duration.minutes(1)
+})
+
+// Names of the OpenTelemetry semantic conventions.
+const attributesOf = (source: string): Readonly<Record<string, string>> => {
+  const kind = SourceUri.kindOf(source)
+  switch (kind) {
+    case "stdin":
+      return {}
+    case "file":
+      return { "file.path": source }
+    case "http":
+      return { "url.full": SourceUri.shown(source) }
+    case "postgres":
+      return { "db.system.name": "postgresql" }
+    case "mysql":
+    case "sqlite":
+      return { "db.system.name": kind }
+  }
+}
+
+/** Opening a source and reading its rows are spans of their own: the consumer of the rows decides how long they are read. */
+const traced = (source: Source["Service"], address: string): Source["Service"] => {
+  const attributes = attributesOf(address)
+  const withSpans = mapRows(source, Stream.withSpan("Source.rows", { attributes }))
+  return { ...withSpans, open: (accepted) => Effect.withSpan(withSpans.open(accepted), "Source.open", { attributes }) }
+}
+
+const load = <M, A, E, R>(module: () => Promise<M>, make: (module: M) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.promise(module), make)
+
+const loadHttp = () => import("./Http.ts")
+
+/** The source of the options, until the scope closes. An address is read by a client of its own, for which a proxy variable may be invalid. */
+export const make = (options: SourceOptions): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
+  makeWith(options, (http) => load(loadHttp, ({ makeOnNode }) => makeOnNode(http)))
+
+/** The source of the options. It holds no connection between two reads. An address is read by the client in the context. */
+export const makeShared = (options: SourceOptions): Effect.Effect<Source["Service"], SourceFailure, Files | HttpClient.HttpClient> =>
+  makeWith(options, (http) => load(loadHttp, (module) => module.make(http)))
+
+const makeWith = Effect.fnUntraced(function*<E, R>(
+  given: SourceOptions,
+  makeHttp: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
+) {
+  const options = withDefaults(given)
+  const origin = yield* makeOrigin(options, makeHttp)
+  const source = options.rules === undefined ? origin : yield* ApplyRules.make(origin, { ...options, ...options.rules })
+  return traced(LimitedSource.withRows(source), options.source)
+})
+
+const makeOrigin = <E, R>(
+  options: ReturnType<typeof withDefaults>,
+  makeHttp: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
+): Effect.Effect<Source["Service"], E | SourceFailure, Files | R> => {
+  const { source } = options
+  switch (SourceUri.kindOf(source)) {
+    case "stdin":
+      return Effect.succeed(stdin(options))
+    case "file":
+      return File.make({ ...options, path: source })
+    case "http":
+      return makeHttp(options)
+    case "postgres":
+      return load(() => import("./sql/Postgres.ts"), (module) => module.make(options))
+    case "mysql":
+      return load(() => import("./sql/Mysql.ts"), (module) => module.make(options))
+    case "sqlite":
+      return load(() => import("./sql/Sqlite.ts"), (module) => module.make(options))
+  }
+}
+
+export const layer = (options: SourceOptions): Layer.Layer<Source, ConfigError | SourceFailure, Files> =>
+  Layer.effect(Source, make(options))
+
+/**
+ * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
+ * file, and passes the reason of each wait to `onWait`.
+ */
+export const makeWaiting = (
+  options: SourceOptions,
+  onWait: (reason: SourceUnreachable) => Effect.Effect<void> = () => Effect.void
+): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
+  Effect.map(make(options), (source) => {
+    const longest = Duration.toMillis(withDefaults(options).unfinishedWait)
+    // A change of the file ends the wait. A server has named the time.
+    const changed = SourceUri.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
+    const open: Source["Service"]["open"] = (accepted) =>
+      Effect.catchTag(source.open(accepted), "SourceUnreachable", (failure) =>
+        Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
+          if (wait > longest) return yield* failure
+          yield* onWait(failure)
+          yield* Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed)
+          return yield* open(accepted)
+        }))
+    return { ...source, open }
+  })
+
+const cannotRead = (error: unknown) => unreachable("stdin", `it can't be read (${error instanceof Error ? error.message : String(error)})`)
+
+/** Standard input can be read once and never changes. */
+const stdin = (options: SourceOptions): Source["Service"] => {
+  const format = options.format ?? "csv"
+  return {
+    name: "stdin",
+    open: () =>
+      Effect.succeedSome({
+        version: Option.none(),
+        unit: Rows.unitOf(format),
+        excluded: new Set<string>(),
+        // A pipe ends in the same way if its writer fails.
+        rows: Rows.rows(format, { ...options, source: "stdin", needsLineEnd: true })(
+          NodeStream.fromReadable({ evaluate: () => process.stdin, onError: cannotRead, closeOnDone: false })
+        )
+      }),
+    changes: Stream.empty
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * Files that their writers have not finished, in virtual time.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { gzipSync } from "node:zlib"
+import * as File from "../src/source/File.ts"
+import * as Open from "../src/source/Open.ts"
+import { advance } from "./support/advance.ts"
+import * as OneFolder from "./support/oneFolder.ts"
+import { all, containing, good, poll } from "./support/reading.ts"
+
+const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10) }
+const whole = "productId,stock\nSKU-1,150\nSKU-12,7\n"
+const half = "productId,stock\nSKU-1,1"
+const noon = Date.UTC(2026, 10, 22, 12)
+
+/** A folder with a source over one of its files, at noon. */
+const world = (options: Partial<File.FileOptions> = {}) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(noon)
+    const folder = OneFolder.make()
+    const path = options.path ?? "/in/stock.csv"
+    const source = yield* Effect.provide(
+      File.make({ ...columns, settle: Duration.seconds(5), unfinishedWait: Duration.minutes(1), path, ...options }),
+      folder.layer
+    )
+    const read = Effect.scoped(Effect.flatMap(source.open(Option.none()), (snapshot) => all(Option.getOrThrow(snapshot).rows)))
+    return {
+      ...folder,
+      path,
+      source,
+      /** Reads it beside the test. */
+      reading: Effect.forkChild(Effect.result(read))
+    }
+  })
+
+const unread = { _tag: "None" }
+const result = (rows: ReadonlyArray<unknown>) => ({ value: { value: { _tag: "Success", success: rows } } })
+const failure = (text: string) => ({
+  value: { value: { _tag: "Failure", failure: { _tag: "SourceUnreachable", message: containing(text) } } }
+})
+const rows = [good(2, "SKU-1", 150), good(3, "SKU-12", 7)]
+
+describe("a file that is being written", () => {
+  it.effect("is read once it has stayed unchanged for the settle time", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world()
+      yield* write(path, half)
+      const fiber = yield* reading
+      yield* advance("3 seconds")
+      // The writer paused for longer than a second.
+      yield* write(path, whole)
+      yield* advance("4 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("2 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("is read at once if it is older than the settle time", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world()
+      yield* write(path, whole, noon - 6_000)
+      const fiber = yield* reading
+      yield* advance(0)
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("is read at once without a settle time", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world({ settle: Duration.zero })
+      yield* write(path, whole)
+      const fiber = yield* reading
+      yield* advance(0)
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("has to settle in sight of this process if its time is old but it has come just now", () =>
+    Effect.gen(function*() {
+      const { path, reading, replace, source, write } = yield* world()
+      yield* write(path, whole, noon - 60_000)
+      expect(yield* Effect.scoped(source.open(Option.none()))).toMatchObject({ _tag: "Some" })
+      yield* replace(path, whole, noon - 50_000)
+      const fiber = yield* reading
+      yield* advance("4 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("1 second")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("settles by this machine's clock if its time lies in the future", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world()
+      yield* write(path, whole, noon + 3_600_000)
+      const fiber = yield* reading
+      yield* advance("5 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("without end is reported, and not read", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world()
+      yield* write(path, half)
+      const fiber = yield* reading
+      for (let seconds = 0; seconds < 70; seconds++) {
+        yield* write(path, `${half}${"0".repeat(seconds)}`)
+        yield* advance("1 second")
+      }
+      expect(yield* poll(fiber)).toMatchObject(failure("it is still being written: it has not stayed unchanged for 5s"))
+    }))
+
+  it.effect("is read every ten seconds if it is only ever replaced by another one", () =>
+    Effect.gen(function*() {
+      const { path, reading, replace } = yield* world()
+      yield* replace(path, whole)
+      const fiber = yield* reading
+      for (let seconds = 0; seconds < 12; seconds++) {
+        yield* replace(path, whole)
+        yield* advance("1 second")
+      }
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("is not read if it is replaced all the time and lacks a line end", () =>
+    Effect.gen(function*() {
+      const { path, reading, replace } = yield* world()
+      yield* replace(path, half)
+      const fiber = yield* reading
+      for (let seconds = 0; seconds < 12; seconds++) {
+        yield* replace(path, half)
+        yield* advance("1 second")
+      }
+      expect(yield* poll(fiber)).toMatchObject(failure("its last line has no line end"))
+    }))
+
+  it.effect("may be missing for a moment while another takes its place", () =>
+    Effect.gen(function*() {
+      const { path, reading, remove, replace, source, write } = yield* world()
+      yield* write(path, half, noon - 60_000)
+      yield* Effect.result(Effect.scoped(source.open(Option.none())))
+      yield* remove(path)
+      const fiber = yield* reading
+      yield* advance("2 seconds")
+      yield* replace(path, whole)
+      yield* advance("7 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+})
+
+describe("a last line without its line end", () => {
+  it.effect("is waited for, with a sentence that says for how long", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world()
+      yield* write(path, half, noon - 10_000)
+      const first = yield* reading
+      yield* advance(0)
+      expect(yield* poll(first)).toMatchObject(failure("It is read as it is after 2026-11-22T12:00:50.000Z"))
+      yield* advance("50 seconds")
+      const second = yield* reading
+      yield* advance(0)
+      expect(yield* poll(second)).toMatchObject(result([good(2, "SKU-1", 1)]))
+    }))
+
+  for (
+    const [name, path, content] of [
+      ["of NDJSON", "/in/stock.ndjson", `{"productId":"A","stock":1}`],
+      ["of CSV in UTF-16 without end", "/in/stock.csv", Buffer.from("\uFEFFproductId,stock\nA,1", "utf16le")]
+    ] as const
+  ) {
+    it.effect(`is waited for in ${name}`, () =>
+      Effect.gen(function*() {
+        const { reading, write } = yield* world({ path })
+        yield* write(path, content, noon - 10_000)
+        const fiber = yield* reading
+        yield* advance(0)
+        expect(yield* poll(fiber)).toMatchObject(failure("its last line has no line end"))
+      }))
+  }
+
+  for (
+    const [name, path, content] of [
+      ["a JSON document", "/in/stock.json", `[{"productId":"A","stock":1}]`],
+      ["a compressed file", "/in/stock.csv", gzipSync(whole)],
+      ["a file that ends in CRLF", "/in/stock.csv", whole.replaceAll("\n", "\r\n")],
+      ["a file in UTF-16", "/in/stock.csv", Buffer.from(`\uFEFF${whole}`, "utf16le")],
+      ["a file of many lines", "/in/stock.csv", whole]
+    ] as const
+  ) {
+    it.effect(`is not missing in ${name}`, () =>
+      Effect.gen(function*() {
+        const { path: _, source, write } = yield* world({ path })
+        yield* write(path, content, noon - 10_000)
+        expect(yield* Effect.scoped(source.open(Option.none()))).toMatchObject({ _tag: "Some" })
+      }))
+  }
+})
+
+describe("a done marker", () => {
+  const doneMarker = "/in/done"
+
+  it.effect("has to be there, and not older than the source", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world({ doneMarker })
+      yield* write(path, whole, noon - 60_000)
+      const none = yield* reading
+      yield* advance(0)
+      expect(yield* poll(none)).toMatchObject(failure("its done marker /in/done does not exist"))
+      yield* write(doneMarker, "", noon - 61_000)
+      const old = yield* reading
+      yield* advance(0)
+      expect(yield* poll(old)).toMatchObject(failure("its done marker /in/done is older"))
+      yield* write(doneMarker, "", noon - 60_000)
+      const done = yield* reading
+      yield* advance(0)
+      expect(yield* poll(done)).toMatchObject(result(rows))
+    }))
+
+  it.effect("says that the last line is finished", () =>
+    Effect.gen(function*() {
+      const { path, reading, write } = yield* world({ doneMarker })
+      yield* write(path, half, noon - 10_000)
+      yield* write(doneMarker, "")
+      const fiber = yield* reading
+      yield* advance(0)
+      expect(yield* poll(fiber)).toMatchObject(result([good(2, "SKU-1", 1)]))
+    }))
+})
+
+describe("a single reading", () => {
+  const options = { ...columns, source: "/in/stock.csv", timeout: Duration.seconds(30) }
+  const reading = (folder: ReturnType<typeof OneFolder.make>, more: Partial<Open.SourceOptions> = {}) =>
+    Open.makeWaiting({ ...options, ...more }).pipe(
+      Effect.flatMap(({ open }) => open(Option.none())),
+      Effect.flatMap((snapshot) => all(Option.getOrThrow(snapshot).rows)),
+      Effect.scoped,
+      Effect.result,
+      Effect.provide(folder.layer),
+      Effect.forkChild
+    )
+
+  it.effect("waits for the rest of a last line, and accepts the line after the wait", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const folder = OneFolder.make()
+      yield* folder.write("/in/stock.csv", half)
+      const fiber = yield* reading(folder)
+      yield* advance("59 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("1 second")
+      expect(yield* poll(fiber)).toMatchObject(result([good(2, "SKU-1", 1)]))
+    }))
+
+  it.effect("goes on when the rest of a last line has come", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const folder = OneFolder.make()
+      yield* folder.write("/in/stock.csv", half)
+      const fiber = yield* reading(folder)
+      yield* advance("30 seconds")
+      yield* folder.write("/in/stock.csv", whole)
+      yield* advance("4 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("2 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  it.effect("waits for a done marker, and fails without one", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const folder = OneFolder.make()
+      yield* folder.write("/in/stock.csv", whole, noon - 60_000)
+      const lucky = yield* reading(folder, { doneMarker: "/in/done" })
+      yield* advance("30 seconds")
+      yield* folder.write("/in/done", "")
+      yield* advance("1 second")
+      expect(yield* poll(lucky)).toMatchObject(result(rows))
+      yield* folder.remove("/in/done")
+      const unlucky = yield* reading(folder, { doneMarker: "/in/done" })
+      yield* advance("62 seconds")
+      expect(yield* poll(unlucky)).toMatchObject(failure("does not exist"))
+    }))
+})

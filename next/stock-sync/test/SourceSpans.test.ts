@@ -1,0 +1,26 @@
+import { NodeServices } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, FileSystem, Option, Stream } from "effect"
+import * as Open from "../src/source/Open.ts"
+import { recordSpans } from "./support/spans.ts"
+
+const options = { idColumn: "productId", stockColumn: "stock", settle: Duration.zero, timeout: Duration.seconds(1) }
+
+describe("a source", () => {
+  it.effect("has a span for opening it and one for reading its rows, which name the file", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* files.makeTempFileScoped({ suffix: ".csv" })
+      yield* files.writeFileString(path, "productId,stock\nA,1\n")
+      const { spans, tracer } = yield* recordSpans
+      const read = Effect.flatMap(Open.make({ ...options, source: path }), (source) => source.open(Option.none())).pipe(
+        Effect.map(Option.getOrThrow),
+        Effect.flatMap(({ rows }) => Stream.runDrain(rows))
+      )
+      yield* Effect.withTracer(read, tracer)
+      expect(spans.map(({ attributes, name }) => [name, attributes.get("file.path")])).toEqual([
+        ["Source.open", path],
+        ["Source.rows", path]
+      ])
+    }).pipe(Effect.provide(NodeServices.layer)))
+})
