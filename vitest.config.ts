@@ -31,8 +31,7 @@ export const effect4: Tests = {
   setupFiles: setup("packages/domain/test/TestSetup.ts"),
   include: [
     "packages/*/test/**/*.test.ts",
-    "apps/cli/test/**/*.test.ts",
-    "next/stock-sync/test/**/*.test.ts",
+    "apps/*/test/**/*.test.ts",
     "examples/{src,test}/**/*.test.ts",
     // On Effect 3, without what the setup does.
     "examples/effect-3/test/**/*.test.ts",
@@ -46,6 +45,16 @@ export const effect4: Tests = {
     "apps/cli/test/ImportKilled.test.ts",
     "apps/cli/test/Verify.test.ts",
     "apps/cli/test/VerifyContradictions.test.ts",
+    "apps/stock-sync/test/Crash.test.ts",
+    "apps/stock-sync/test/EarlySignals.test.ts",
+    "apps/stock-sync/test/File.test.ts",
+    "apps/stock-sync/test/FleetProgram.test.ts",
+    "apps/stock-sync/test/ObservedProgram.test.ts",
+    "apps/stock-sync/test/ProgramFailures.test.ts",
+    "apps/stock-sync/test/Run.test.ts",
+    "apps/stock-sync/test/SilentLedger.test.ts",
+    "apps/stock-sync/test/SourceQueries.test.ts",
+    "apps/stock-sync/test/Trouble.test.ts",
     "packages/client/test/ConnectionRelease.test.ts",
     "packages/client/test/ResponseSize.test.ts"
   ]
@@ -56,29 +65,20 @@ export const effect3: Tests = {
   name: "effect 3",
   setupFiles: setup("scripts/TestSetup.ts"),
   include: [
-    "{legacy/*,apps/stock-sync}/test/**/*.test.ts",
+    "legacy/*/test/**/*.test.ts",
     "deploy/test/**/*.test.ts"
   ],
   alone: [
-    "apps/stock-sync/test/Documentation.test.ts",
-    "apps/stock-sync/test/Prometheus.test.ts",
-    "apps/stock-sync/test/fleet/Metrics.test.ts",
+    "legacy/stock-sync/test/fleet/Metrics.test.ts",
     "legacy/client/test/Telemetry.test.ts",
     "legacy/client/test/TransportParity.test.ts"
   ],
   waiting: [
-    "apps/stock-sync/test/Crash.test.ts",
-    "apps/stock-sync/test/File.test.ts",
-    "apps/stock-sync/test/ObservedProgram.test.ts",
-    "apps/stock-sync/test/ProgramFailures.test.ts",
-    "apps/stock-sync/test/Run.test.ts",
-    "apps/stock-sync/test/SilentLedger.test.ts",
-    "apps/stock-sync/test/SourceQueries.test.ts",
-    "apps/stock-sync/test/fleet/Failover.test.ts",
-    "apps/stock-sync/test/fleet/FirstStart.test.ts",
-    "apps/stock-sync/test/fleet/Ownership.test.ts",
-    "apps/stock-sync/test/fleet/Rights.test.ts",
-    "apps/stock-sync/test/fleet/RunnerPostgres.test.ts",
+    "legacy/stock-sync/test/fleet/Failover.test.ts",
+    "legacy/stock-sync/test/fleet/FirstStart.test.ts",
+    "legacy/stock-sync/test/fleet/Ownership.test.ts",
+    "legacy/stock-sync/test/fleet/Rights.test.ts",
+    "legacy/stock-sync/test/fleet/RunnerPostgres.test.ts",
     "legacy/client/test/ConnectionRelease.test.ts",
     "legacy/client/test/ResponseSize.test.ts"
   ]

@@ -99,12 +99,12 @@ const rules: ReadonlyArray<Rule> = [
     rule: "only PlazaApi and the index of domain load HttpApi"
   },
   {
-    files: /^(?:packages|apps\/cli|examples|benchmarks|site)\//,
+    files: /^(?:packages|apps|examples|benchmarks|site)\//,
     forbids: (specifier) => specifier.startsWith("@plaza-legacy/"),
     rule: "what runs on Effect 4 does not import legacy"
   },
   {
-    files: /^(?:legacy|apps\/stock-sync|deploy)\//,
+    files: /^(?:legacy|deploy)\//,
     forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/sdk", "@plaza/testing", "@plaza/cli-kit", "@plaza/tabular"),
     rule: "what runs on Effect 3 imports the libraries in legacy"
   },
@@ -139,7 +139,7 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     files: /^apps\/stock-sync\/src\//,
-    forbids: within("@plaza-legacy/sandbox"),
+    forbids: within("@plaza/sandbox"),
     rule: "stock-sync does not import sandbox"
   }
 ]
@@ -200,6 +200,9 @@ const dependenciesOf = (root: string, home: string): ReadonlySet<string> | undef
 
 const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")
 
+/** Lets the tests of the ledger on Effect 4 use the one on Effect 3: by values, whose types are theirs. */
+const bridge = "legacy/stock-sync/test/support/plainLedger.ts"
+
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
   const home = /^(?:(?:packages|legacy|apps)\/[^/]+|examples(?:\/effect-3)?|benchmarks|deploy)/.exec(file)?.[0]
@@ -210,7 +213,7 @@ export const violationsOf = (root: string, file: string, text: string): Readonly
       .map((rule) => rule.rule)
     if (isRelative(specifier)) {
       const target = Path.posix.join(Path.posix.dirname(file), specifier)
-      if (home !== undefined && !target.startsWith(`${home}/`)) broken.push("a relative import stays inside its package")
+      if (home !== undefined && !target.startsWith(`${home}/`) && file !== bridge) broken.push("a relative import stays inside its package")
       if (file.includes("/src/") && home !== undefined && target.startsWith(`${home}/test/`)) broken.push("sources do not import tests")
     } else if (allowed !== undefined && !isBuiltin(specifier) && !allowed.has(packageOf(specifier))) {
       broken.push("sources import only packages that their package.json lists: see CONTRIBUTING.md")

@@ -107,9 +107,10 @@ const output = await write(
   }
 )
 writeFileSync(Path.join(dist, `${name}.cjs`), launcher, { mode: 0o755 })
+const outputs = [output]
 for (const [file, entry] of Object.entries(manifest.config?.programs ?? {}))
-  await write({ input: entry }, { file: Path.join(dist, file), codeSplitting: false })
-const packages = packagesOf(output.flatMap((file) => file.type === "chunk" ? file.moduleIds : []))
+  outputs.push(await write({ input: entry }, { file: Path.join(dist, file), codeSplitting: false }))
+const packages = packagesOf(outputs.flat().flatMap((file) => file.type === "chunk" ? file.moduleIds : []))
 writeFileSync(Path.join(dist, "THIRD-PARTY-LICENSES"), licenses(packages))
 writeFileSync(Path.join(dist, "sbom.cdx.json"), sbom(app, packages))
 

@@ -1,6 +1,6 @@
 /** The compose files, checked by dclint (the schema of the compose specification and its rules) and against the program. */
-import * as FleetDatabase from "@plaza/stock-sync/fleet/FleetDatabase"
-import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
+import * as FleetDatabase from "@plaza-legacy/stock-sync/fleet/FleetDatabase"
+import * as FleetSecret from "@plaza-legacy/stock-sync/fleet/FleetSecret"
 import * as dclint from "dclint"
 import { Duration, Schema } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"

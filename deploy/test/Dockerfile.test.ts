@@ -80,6 +80,8 @@ describe("the build context", () => {
       ".pnpmfile.mjs",
       "scripts/bundle.mjs",
       "apps/stock-sync/src/bin.ts",
+      "packages/client/src/index.ts",
+      "legacy/stock-sync/src/bin.ts",
       "legacy/client/src/index.ts",
       "legacy/cli-kit/src/errors/Report.ts"
     ]

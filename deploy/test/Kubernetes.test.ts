@@ -2,9 +2,9 @@
  * The Kubernetes manifests: the compiler checks them as literals of the types of `kubernetes-models`, which rejects unknown keys, its
  * validators check required fields, and the rest is compared with the program.
  */
-import * as FleetDatabase from "@plaza/stock-sync/fleet/FleetDatabase"
-import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
-import { lockExpiration } from "@plaza/stock-sync/fleet/OwnershipCluster"
+import * as FleetDatabase from "@plaza-legacy/stock-sync/fleet/FleetDatabase"
+import * as FleetSecret from "@plaza-legacy/stock-sync/fleet/FleetSecret"
+import { lockExpiration } from "@plaza-legacy/stock-sync/fleet/OwnershipCluster"
 import { Duration, Either, Schema } from "effect"
 import { Deployment } from "kubernetes-models/apps/v1/Deployment"
 import { StatefulSet } from "kubernetes-models/apps/v1/StatefulSet"

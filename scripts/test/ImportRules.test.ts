@@ -85,7 +85,8 @@ describe("the import rules", () => {
     ["legacy/client/src/A.ts", `import "@plaza/domain/Ids"`, "what runs on Effect 3 imports the libraries in legacy"],
     ["legacy/sandbox/test/A.test.ts", `import "@plaza/testing/Nodes"`, "what runs on Effect 3 imports the libraries in legacy"],
     ["legacy/cli-kit/src/A.ts", `import "@plaza/client"`, "what runs on Effect 3 imports the libraries in legacy"],
-    ["apps/stock-sync/src/A.ts", `import "@plaza/cli-kit/Text"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["legacy/stock-sync/src/A.ts", `import "@plaza/cli-kit/Text"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["apps/stock-sync/src/A.ts", `import "@plaza-legacy/cli-kit/Text"`, "what runs on Effect 4 does not import legacy"],
     ["packages/tabular/src/A.ts", `import "@plaza-legacy/domain"`, "what runs on Effect 4 does not import legacy"],
     ["apps/cli/src/A.ts", `import "@plaza-legacy/sandbox"`, "what runs on Effect 4 does not import legacy"],
     ["deploy/test/A.test.ts", `import "@plaza/sandbox"`, "what runs on Effect 3 imports the libraries in legacy"],
@@ -144,15 +145,15 @@ describe("the import rules", () => {
   it("allow sources of an app, which is a bundle, to import a development dependency that is not for tests", () => {
     const files = {
       "apps/stock-sync/package.json": manifest({
-        devDependencies: { effect: "1", vitest: "1", "@plaza-legacy/sandbox": "1" },
+        devDependencies: { effect: "1", vitest: "1", "@plaza/sandbox": "1" },
         optionalDependencies: { native: "1" }
       }),
-      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza-legacy/sandbox"; import "native"`,
+      "apps/stock-sync/src/A.ts": `import "effect/Effect"; import "vitest"; import "@plaza/sandbox"; import "native"`,
       "apps/stock-sync/test/A.test.ts": `import "vitest"`
     }
     expect(withFiles(files, (folder) => check(folder).violations)).toEqual([
       { file: "apps/stock-sync/src/A.ts", specifier: "vitest", rule: "sources of apps do not import what only tests use" },
-      { file: "apps/stock-sync/src/A.ts", specifier: "@plaza-legacy/sandbox", rule: "stock-sync does not import sandbox" },
+      { file: "apps/stock-sync/src/A.ts", specifier: "@plaza/sandbox", rule: "stock-sync does not import sandbox" },
       {
         file: "apps/stock-sync/src/A.ts",
         specifier: "native",

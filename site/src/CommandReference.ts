@@ -6,8 +6,7 @@ import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
 // Programs export nothing. `scripts/bundle.mjs` makes their help of these modules too.
 import { pages as plaza } from "../../apps/cli/src/manual.ts"
-import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
-import { legacyPages } from "../../scripts/surface/LegacyPages.ts"
+import { pages as stockSync } from "../../apps/stock-sync/src/manual.ts"
 import { root } from "./Paths.ts"
 
 interface Row {
@@ -68,7 +67,7 @@ export const make = (): ReadonlyMap<string, string> =>
     ["docs/reference/plaza.md", render(plaza, "[plaza](../cli.md) explains its use.")],
     [
       "docs/reference/plaza-stock-sync.md",
-      render(legacyPages(stockSync), "[plaza-stock-sync](../stock-sync.md) and [A fleet](../fleet.md) explain its use.")
+      render(stockSync, "[plaza-stock-sync](../stock-sync.md) and [A fleet](../fleet.md) explain its use.")
     ]
   ])
 

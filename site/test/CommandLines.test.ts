@@ -4,12 +4,11 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { pages as plaza } from "../../apps/cli/src/manual.ts"
-import { manual as stockSync } from "../../apps/stock-sync/src/manual.ts"
-import { legacyPages } from "../../scripts/surface/LegacyPages.ts"
+import { pages as stockSync } from "../../apps/stock-sync/src/manual.ts"
 import { root } from "../src/Paths.ts"
 import { blocks, pages } from "./support/Blocks.ts"
 
-const programs: ReadonlyArray<Pages> = [plaza, legacyPages(stockSync)]
+const programs: ReadonlyArray<Pages> = [plaza, stockSync]
 
 /** A name of a command. Other words are arguments, such as `FILE`, `...` or `1001`. */
 const isName = (word: string) => /^[a-z][a-z-]*$/.test(word)

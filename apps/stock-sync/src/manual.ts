@@ -1,10 +1,18 @@
-/**
- * The text of the help and of the man page, made when the program is bundled. The running program does not load this module.
- */
-import * as Help from "@plaza-legacy/cli-kit/Help"
-import * as ManPage from "@plaza-legacy/cli-kit/ManPage"
-import { options, root } from "./Cli.ts"
+/** The help of every command, for the man page and the reference. The running program does not load this module. */
+import * as ManPage from "@plaza/cli-kit/ManPage"
+import * as Manual from "@plaza/cli-kit/Manual"
+import * as Effect from "effect/Effect"
+import { program } from "./Cli.ts"
+import { version } from "./version.ts"
 
-export const manual = Help.manual(root, options)
+const [root, ...others] = await Effect.runPromise(Manual.pages(program))
 
-export const manPage = ManPage.render(manual)
+/** The options of the ledger may stand anywhere on the command line, but not every command has them. */
+const withOwnFlags = (page: Manual.Page): Manual.Page => {
+  const own = page.globals.filter(({ name }) => !root.globals.some((flag) => flag.name === name))
+  return { ...page, flags: [...page.flags, ...own], globals: root.globals }
+}
+
+export const pages: Manual.Pages = [root, ...others.map(withOwnFlags)]
+
+export const manPage = ManPage.render(pages, version)

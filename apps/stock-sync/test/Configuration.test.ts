@@ -1,18 +1,16 @@
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Help } from "@plaza-legacy/cli-kit"
-import { Config, ConfigProvider, Duration, Effect, Either } from "effect"
-import * as Cli from "../src/Cli.ts"
+import { Config, ConfigProvider, Duration, Effect, FileSystem, Result } from "effect"
 import { config, configured, variables } from "../src/config/Configuration.ts"
 import { ledger, resolveLedger } from "../src/config/LedgerSettings.ts"
 import * as SyncSettings from "../src/config/SyncSettings.ts"
+import { pages } from "../src/manual.ts"
 import { parse } from "./support/settings.ts"
 
 const inFolder = <A, E>(test: (folder: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.provide(
     Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
-    NodeContext.layer
+    NodeServices.layer
   )
 
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
@@ -23,18 +21,19 @@ interface Given {
 }
 
 const underConfig = <A, E, R>({ env = {}, file }: Given, read: Effect.Effect<A, E, R>) =>
-  Effect.withConfigProvider(
+  Effect.provideService(
     parse({ config }, file === undefined ? [] : ["--config", file], ({ config }) => configured(config)(read)),
-    ConfigProvider.fromMap(new Map(Object.entries(env)), { pathDelim: "_" })
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromEnv({ env })
   )
 
 const poll = (given: Given, ...argv: ReadonlyArray<string>) =>
   underConfig(given, parse({ poll: SyncSettings.options.poll }, argv, ({ poll }) => Effect.map(poll, Duration.format)))
 
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.either(effect), Either.match({ onLeft: ({ message }) => message, onRight: () => "accepted" }))
+  Effect.map(Effect.result(effect), Result.match({ onFailure: ({ message }) => message, onSuccess: () => "accepted" }))
 
-const string = (name: string) => Config.withDefault(Config.string(name), "none")
+const string = (name: string) => Config.withDefault(Config.String(name), "none")
 
 describe("the config file", () => {
   it.effect("is weaker than an option and a variable, and stronger than a default", () =>
@@ -63,9 +62,9 @@ describe("the config file", () => {
           const read = Effect.all([
             parse(SyncSettings.sendOptions, [], ({ concurrency }) => concurrency),
             parse(SyncSettings.options, [], ({ reassertShare, sourceIncludesSales }) => Effect.all([reassertShare, sourceIncludesSales])),
-            Config.number("PLAZA_RATE_LIMIT"),
-            Config.boolean("PLAZA_ALLOW_INSECURE_HTTP"),
-            Config.string("PLAZA_BASE_URL")
+            Config.Number("PLAZA_RATE_LIMIT"),
+            Config.Boolean("PLAZA_ALLOW_INSECURE_HTTP"),
+            Config.String("PLAZA_BASE_URL")
           ])
           expect(yield* underConfig({ file }, read)).toEqual([3, [0.05, true], 60, true, "https://shop.example/open/v1"])
         }
@@ -152,7 +151,7 @@ describe("the config file", () => {
       Effect.gen(function*() {
         const file = `${folder}/sync.toml`
         yield* write(file, "rate-limit = \"many\"\npoll = \"soon\"\n")
-        const limit = Config.withDefault(Config.number("PLAZA_RATE_LIMIT"), 120)
+        const limit = Config.withDefault(Config.Number("PLAZA_RATE_LIMIT"), 120)
         expect(yield* messageOf(underConfig({ file }, limit))).toMatch(/^rate-limit in the config file .*\/sync\.toml can't be used: /)
         const env = { PLAZA_RATE_LIMIT: "more" }
         expect(yield* messageOf(underConfig({ file, env }, limit))).not.toContain("sync.toml")
@@ -175,7 +174,7 @@ describe("a misspelt variable", () => {
       expect(yield* run({ STOCK_SYNC_COLOUR: "red" })).toBe(
         "STOCK_SYNC_COLOUR is not a setting: unset it, or see plaza-stock-sync run --help for the names"
       )
-    }), NodeContext.layer))
+    }), NodeServices.layer))
 
   it.effect("is none of those that some command knows, that are reserved, or that Kubernetes sets for a service", () =>
     Effect.provide(Effect.gen(function*() {
@@ -198,12 +197,13 @@ describe("a misspelt variable", () => {
           PATH: "/bin"
         })
       ).toBe("accepted")
-    }), NodeContext.layer))
+    }), NodeServices.layer))
 })
 
 describe("an option of the help", () => {
-  const options = Help.manual(Cli.root, Cli.options).page.commands.flatMap((command) =>
-    command.options.map(({ description, name }) => ({ command: command.name, flag: name, description }))
+  const commands = pages.filter(({ commands, path }) => commands.length === 0 && path[1] !== "fleet")
+  const options = commands.flatMap(({ flags, path }) =>
+    flags.map(({ description, name }) => ({ command: path.join(" "), flag: `--${name}`, description }))
   )
   const commandLineOnly = ["--json", "--quiet", "--limit", "--config"]
 
@@ -235,7 +235,9 @@ describe("an option of the help", () => {
     ))
 
   it("names the config file in every command", () => {
-    for (const { name } of Help.manual(Cli.root, Cli.options).page.commands.filter(({ commands }) => commands.length === 0))
-      expect(options.some(({ command, description }) => command === name && description.includes("[STOCK_SYNC_CONFIG]"))).toBe(true)
+    for (const { path } of commands)
+      expect(options.some(({ command, description }) => command === path.join(" ") && description.includes("[STOCK_SYNC_CONFIG]"))).toBe(
+        true
+      )
   })
 })

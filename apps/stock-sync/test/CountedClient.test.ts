@@ -1,7 +1,7 @@
 /** The requests that are counted in the ledger as they are sent. */
-import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { LedgerFault } from "../src/ledger/LedgerError.ts"
 import * as CountedClient from "../src/sync/CountedClient.ts"
 
@@ -19,11 +19,11 @@ const sent = (method: keyof typeof requests, ledger: "open" | "failing" | "none"
     const counting: CountedClient.Counting = {
       countRequest: (request) =>
         ledger === "failing"
-          ? new LedgerFault({ path: "a.db", message: "the ledger a.db is locked" })
+          ? Effect.fail(new LedgerFault({ path: "a.db", message: "the ledger a.db is locked" }))
           : Effect.acquireUseRelease(note("counted"), () => request, () => note("ended"))
     }
     const client = CountedClient.make(http, Effect.succeed(ledger === "none" ? Option.none() : Option.some(counting)))
-    yield* Effect.catchTag(client.execute(requests[method]), "RequestError", ({ message }) => note(message))
+    yield* Effect.catchTag(client.execute(requests[method]), "HttpClientError", ({ message }) => note(message))
     return events
   })
 

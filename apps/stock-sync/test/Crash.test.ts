@@ -2,11 +2,10 @@
  * The built program, killed at random moments while its source changes, the service fails and writes land late, on every kind
  * of ledger. `PLAZA_KILLS` is the number of kills (default: 10), `PLAZA_CRASH_SEED` the seed (default: 1).
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import * as Postgres from "@plaza-legacy/testing/Postgres"
-import { Effect, Random } from "effect"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Effect, FileSystem, Random } from "effect"
 import { env, stdout } from "node:process"
 import * as Feed from "./support/crash/Feed.ts"
 import * as Kills from "./support/crash/Kills.ts"
@@ -17,7 +16,7 @@ const fewer = Math.max(3, Math.ceil(kills / 5))
 
 const crash = (kills: number, ledger: string) =>
   Effect.gen(function*() {
-    const { figures, ...found } = yield* Effect.withRandom(Kills.run({ kills, products: 150, ledger }), Random.make(seed))
+    const { figures, ...found } = yield* Random.withSeed(Kills.run({ kills, products: 150, ledger }), seed)
     stdout.write(`killed with seed ${seed}: ${JSON.stringify(figures)}\n`)
     expect(found).toEqual({
       ends: [],
@@ -31,12 +30,12 @@ const crash = (kills: number, ledger: string) =>
     // Otherwise nothing of the above means anything.
     expect(figures.writes).toBeGreaterThan(kills)
     if (kills >= 10) expect(figures.late).toBeGreaterThan(0)
-  }).pipe(Effect.provide(NodeContext.layer))
+  }).pipe(Effect.provide(NodeServices.layer))
 
 const atMost = (kills: number) => 180_000 + kills * 10_000
 
 describe("the changing source", () => {
-  it.scoped("recognises a value that is older than one before it, and one that it never had", () =>
+  it.effect("recognises a value that is older than one before it, and one that it never had", () =>
     Effect.gen(function*() {
       const path = `${yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()}/stock.csv`
       const feed = yield* Feed.make(path, ["A"])
@@ -52,7 +51,7 @@ describe("the changing source", () => {
       expect(outOfOrder(first, first, third, third)).toEqual([])
       expect(outOfOrder(first, second, first, third)).toEqual([2])
       expect(outOfOrder(third, second, 1_000_000)).toEqual([1, 2])
-    }).pipe(Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.provide(NodeServices.layer)))
 })
 
 describe("a worker that is killed repeatedly while the source changes, the service fails and writes are late", () => {

@@ -1,40 +1,40 @@
 /**
  * Databases as a source, each with the same expectations.
  */
-import { Reactivity } from "@effect/experimental"
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import type { SqlClient, SqlError } from "@effect/sql"
+import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
-import * as SqliteClient from "@plaza-legacy/client/sqlite"
-import * as Postgres from "@plaza-legacy/testing/Postgres"
-import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock, TestServices } from "effect"
+import * as SqliteClient from "@plaza/client/sqlite"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Context, Deferred, Duration, Effect, Fiber, FileSystem, Layer, Option, Redacted, type Scope, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import type { SqlClient, SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { createConnection } from "mysql2"
 import { DatabaseSync } from "node:sqlite"
 import * as Open from "../src/source/Open.ts"
 import { eventually } from "./support/eventually.ts"
 import * as Mariadb from "./support/mariadb.ts"
 import * as NamedPipe from "./support/namedPipe.ts"
-import { all, bad, containing, good } from "./support/reading.ts"
+import { all, bad, containing, good, poll } from "./support/reading.ts"
 
 /** A database, and a way to change what is in it. */
-class Database extends Context.Tag("Database")<Database, {
+class Database extends Context.Service<Database, {
   readonly address: string
   readonly run: (...statements: ReadonlyArray<string>) => Effect.Effect<void>
-}>() {}
+}>()("Database") {}
 
 type Run = (address: string, statement: string) => Effect.Effect<unknown, unknown>
 
 const database = <E>(address: Effect.Effect<string, E, Scope.Scope | FileSystem.FileSystem>, run: Run) =>
-  Layer.scoped(
+  Layer.effect(
     Database,
     Effect.map(address, (at) => ({
       address: at,
       run: (...statements: ReadonlyArray<string>) =>
         Effect.orDie(Effect.forEach(statements, (statement) => run(at, statement), { discard: true }))
     }))
-  ).pipe(Layer.provideMerge(NodeContext.layer), Layer.orDie)
+  ).pipe(Layer.provideMerge(NodeServices.layer), Layer.orDie)
 
 /** By one of Effect's clients, opened for a statement. */
 const byClient =
@@ -43,7 +43,7 @@ const byClient =
     Effect.scoped(Effect.flatMap(connect(address), (sql) => sql.unsafe(statement))).pipe(Effect.provide(Reactivity.layer))
 
 const byMysql: Run = (address, statement) =>
-  Effect.async<void, unknown>((resume) => {
+  Effect.callback<void, unknown>((resume) => {
     const connection = createConnection({ uri: address, multipleStatements: true })
     connection.query(statement, (error) => {
       connection.destroy()
@@ -103,8 +103,8 @@ const many =
   `WITH d AS (${digits}) SELECT 1 + a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i AS product_id, 7 AS stock FROM d a, d b, d c, d e, d f`
 
 const expectations =
-  ({ cut, decimal, dialectTricks, nowhere, setup }: Dialect) => (it: Vitest.MethodsNonLive<Database | NodeContext.NodeContext>) => {
-    it.scoped("gives a row for each of its own, whatever type its columns have", () =>
+  ({ cut, decimal, dialectTricks, nowhere, setup }: Dialect) => (it: Vitest.MethodsNonLive<Database | NodeServices.NodeServices>) => {
+    it.effect("gives a row for each of its own, whatever type its columns have", () =>
       Effect.gen(function*() {
         const { run } = yield* Database
         yield* run(
@@ -125,7 +125,7 @@ const expectations =
         ])
       }))
 
-    it.scoped("has bad rows whose stock is nothing, no number, or none that can be sent", () =>
+    it.effect("has bad rows whose stock is nothing, no number, or none that can be sent", () =>
       Effect.gen(function*() {
         const { run } = yield* Database
         yield* run(
@@ -156,18 +156,18 @@ const expectations =
         )
       }))
 
-    it.scoped("is read to its end however many rows it gives, and from its beginning each time", () =>
+    it.effect("is read to its end however many rows it gives, and from its beginning each time", () =>
       Effect.gen(function*() {
         const { open } = yield* source(many)
         for (let times = 0; times < 2; times++) {
           const { rows, version } = Option.getOrThrow(yield* open(Option.none()))
           expect(version).toEqual(Option.none())
-          const sum = yield* Stream.runFold(rows, 0, (sum, row) => sum + (row._tag === "Valid" ? Number(row.productId) : 0))
+          const sum = yield* Stream.runFold(rows, () => 0, (sum, row) => sum + (row._tag === "Valid" ? Number(row.productId) : 0))
           expect(sum).toBe(5_000_050_000)
         }
       }))
 
-    it.scoped("is let go in the middle of its rows", () =>
+    it.effect("is let go in the middle of its rows", () =>
       Effect.gen(function*() {
         const { open } = yield* source(many)
         for (let times = 0; times < 5; times++) {
@@ -177,7 +177,7 @@ const expectations =
       }))
 
     if (cut !== undefined) {
-      it.scoped("is refused whole when the connection is lost between two rows", () =>
+      it.effect("is refused whole when the connection is lost between two rows", () =>
         Effect.gen(function*() {
           const { run } = yield* Database
           // Far more than fits between the two ends of a connection.
@@ -185,13 +185,15 @@ const expectations =
           const { rows } = Option.getOrThrow(yield* open(Option.none()))
           let read = 0
           const lost = yield* Deferred.make<void>()
-          const reading = yield* Effect.fork(Effect.flip(Stream.runForEach(rows, () =>
-            read++ === 0 ? Effect.zipRight(run(cut), Deferred.succeed(lost, undefined)) : Effect.void)))
+          const reading = yield* Effect.forkChild(Effect.flip(Stream.runForEach(rows, () =>
+            read++ === 0 ? Effect.andThen(run(cut), Deferred.succeed(lost, undefined)) : Effect.void)))
           yield* Deferred.await(lost)
           // Some drivers say nothing of it, so that the time for silence has to pass.
-          while (Option.isNone(yield* Fiber.poll(reading))) {
+          while (Option.isNone(yield* poll(reading))) {
             yield* Effect.promise(() =>
-              new Promise((resolve) => setImmediate(resolve))
+              new Promise((resolve) =>
+                setImmediate(resolve)
+              )
             )
             yield* TestClock.adjust("1 second")
           }
@@ -201,20 +203,20 @@ const expectations =
         }))
     }
 
-    it.scoped("is never changed, whatever the query says", () =>
+    it.effect("is never changed, whatever the query says", () =>
       Effect.gen(function*() {
         const { run } = yield* Database
         yield* run("CREATE TABLE kept (product_id VARCHAR(40), stock INTEGER)", "INSERT INTO kept VALUES ('A', 1)", ...setup)
         for (const query of [...tricks, ...dialectTricks]) {
-          const outcome = yield* Effect.either(read(query))
+          const outcome = yield* Effect.result(read(query))
           expect({ query, outcome }).toMatchObject({
-            outcome: { _tag: "Left", left: { _tag: "SourceError", message: containing("no row of it was used") } }
+            outcome: { _tag: "Failure", failure: { _tag: "SourceError", message: containing("no row of it was used") } }
           })
           expect({ query, kept: yield* read("SELECT product_id, stock FROM kept") }).toEqual({ query, kept: [good(1, "A", 1)] })
         }
       }), 60_000)
 
-    it.scoped("reports a second statement in one sentence", () =>
+    it.effect("reports a second statement in one sentence", () =>
       Effect.gen(function*() {
         for (
           const query of [
@@ -229,7 +231,7 @@ const expectations =
         }
       }))
 
-    it.scoped("accepts what reads rows: comments, a semicolon at the end, WITH, semicolons in texts", () =>
+    it.effect("accepts what reads rows: comments, a semicolon at the end, WITH, semicolons in texts", () =>
       Effect.gen(function*() {
         for (
           const query of [
@@ -250,7 +252,7 @@ const expectations =
         ["product_id", "SELECT * FROM (SELECT 'A' AS product_id, 1 AS stock) AS a, (SELECT 'B' AS product_id) AS b"]
       ] as const
     ) {
-      it.scoped(`is refused if it has the column ${column} twice, in ${query}`, () =>
+      it.effect(`is refused if it has the column ${column} twice, in ${query}`, () =>
         Effect.gen(function*() {
           expect(yield* Effect.flip(read(query))).toMatchObject({
             _tag: "SourceError",
@@ -259,7 +261,7 @@ const expectations =
         }))
     }
 
-    it.scoped("may have another column twice", () =>
+    it.effect("may have another column twice", () =>
       Effect.gen(function*() {
         expect(yield* read("SELECT 'A' AS product_id, 1 AS name, 7 AS stock, 2 AS name")).toEqual([good(1, "A", 7)])
       }))
@@ -276,7 +278,7 @@ const expectations =
         ]
       ] as const
     ) {
-      it.scoped(`is refused with ${name}, in a sentence without its password`, () =>
+      it.effect(`is refused with ${name}, in a sentence without its password`, () =>
         Effect.gen(function*() {
           const error = yield* Effect.flip(Effect.flatMap(source(query), ({ open }) =>
             Effect.flatMap(open(Option.none()), (snapshot) => all(Option.getOrThrow(snapshot).rows))))
@@ -285,7 +287,7 @@ const expectations =
         }))
     }
 
-    it.scoped("that doesn't respond is reported without its password", () =>
+    it.effect("that doesn't respond is reported without its password", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(read("SELECT 'A' AS product_id, 1 AS stock", { source: nowhere[0] }))
         expect(error).toMatchObject({ _tag: nowhere[1], message: containing("no row of it was used") })
@@ -321,7 +323,7 @@ layer(sqlite)("an SQLite file", (it) => {
     ]
   })(it)
 
-  it.scoped("gets no other database beside it", () =>
+  it.effect("gets no other database beside it", () =>
     Effect.gen(function*() {
       const { address } = yield* Database
       const files = yield* FileSystem.FileSystem
@@ -340,7 +342,7 @@ layer(sqlite)("an SQLite file", (it) => {
       expect(yield* others).toEqual(["stock of #1.db"])
     }))
 
-  it.scoped("is read after another process has written it", () =>
+  it.effect("is read after another process has written it", () =>
     Effect.gen(function*() {
       const { address, run } = yield* Database
       yield* run("CREATE TABLE waiting (product_id TEXT, stock INTEGER)", "INSERT INTO waiting VALUES ('A', 5)")
@@ -349,7 +351,7 @@ layer(sqlite)("an SQLite file", (it) => {
         (open) => Effect.sync(() => open.close())
       )
       writer.exec("BEGIN EXCLUSIVE; UPDATE waiting SET stock = 6")
-      const reading = yield* Effect.fork(read("SELECT product_id, stock FROM waiting"))
+      const reading = yield* Effect.forkChild(read("SELECT product_id, stock FROM waiting"))
       // The reader has begun to wait, or will.
       for (let turn = 0; turn < 100; turn++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       writer.exec("COMMIT")
@@ -363,14 +365,14 @@ layer(sqlite)("an SQLite file", (it) => {
       (pid) =>
         Effect.map(Effect.orElseSucceed(files.readFileString(`/proc/${pid}/cmdline`), () => ""),
           (command) => ({ pid: Number(pid), command })))
-    return commands.filter(({ command }) => command.includes("sqlite-reader")).map(({ pid }) => pid)
+    return commands.filter(({ command }) => command.includes("SqliteReader")).map(({ pid }) => pid)
   })
   const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'A' AS product_id, max(i) AS stock FROM n"
 
-  it.scoped("is given up if it computes for longer than the timeout, and other work goes on meanwhile", () =>
+  it.effect("is given up if it computes for longer than the timeout, and other work goes on meanwhile", () =>
     Effect.gen(function*() {
-      const reading = yield* Effect.fork(Effect.flip(read(endless)))
-      const [pid] = yield* TestServices.provideLive(eventually(readers, (pids) => pids.length === 1))
+      const reading = yield* Effect.forkChild(Effect.flip(read(endless)))
+      const [pid] = yield* TestClock.withLive(eventually(readers, (pids) => pids.length === 1))
       yield* TestClock.adjust("30 seconds")
       expect(yield* Fiber.join(reading)).toMatchObject({
         _tag: "SourceUnreachable",
@@ -379,32 +381,32 @@ layer(sqlite)("an SQLite file", (it) => {
       expect(yield* readers).not.toContain(pid)
     }))
 
-  it.scoped("leaves no process that waits, also if a signal can't be delivered to it", () =>
+  it.effect("leaves no process that waits, also if a signal can't be delivered to it", () =>
     Effect.gen(function*() {
       const { open } = yield* source(endless)
       for (let times = 0; times < 2; times++) {
         const { rows } = Option.getOrThrow(yield* open(Option.none()))
-        const reading = yield* Effect.fork(Effect.flip(all(rows)))
-        const [pid] = yield* TestServices.provideLive(eventually(readers, (pids) => pids.length === 1))
-        process.kill(Option.getOrThrow(Option.fromNullable(pid)), "SIGSTOP")
+        const reading = yield* Effect.forkChild(Effect.flip(all(rows)))
+        const [pid] = yield* TestClock.withLive(eventually(readers, (pids) => pids.length === 1))
+        process.kill(Option.getOrThrow(Option.fromNullishOr(pid)), "SIGSTOP")
         yield* TestClock.adjust("30 seconds")
         expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "SourceUnreachable" })
         expect(yield* readers).toEqual([])
       }
     }))
 
-  it.scoped("is refused whole when the process that reads it ends", () =>
+  it.effect("is refused whole when the process that reads it ends", () =>
     Effect.gen(function*() {
-      const reading = yield* Effect.fork(Effect.flip(read(endless)))
-      const [pid] = yield* TestServices.provideLive(eventually(readers, (pids) => pids.length === 1))
-      process.kill(Option.getOrThrow(Option.fromNullable(pid)), "SIGKILL")
+      const reading = yield* Effect.forkChild(Effect.flip(read(endless)))
+      const [pid] = yield* TestClock.withLive(eventually(readers, (pids) => pids.length === 1))
+      process.kill(Option.getOrThrow(Option.fromNullishOr(pid)), "SIGKILL")
       expect(yield* Fiber.join(reading)).toMatchObject({
         _tag: "SourceUnreachable",
         message: containing("the process that reads it ended before its last row; no row of it was used")
       })
     }))
 
-  it.scoped("is refused if it is a named pipe, which nobody may ever write", () =>
+  it.effect("is refused if it is a named pipe, which nobody may ever write", () =>
     Effect.gen(function*() {
       const { address } = yield* Database
       const pipe = address.replace("stock of", "pipe of")
@@ -412,7 +414,7 @@ layer(sqlite)("an SQLite file", (it) => {
       expect(yield* Effect.flip(read("SELECT 1", { source: pipe }))).toMatchObject({ _tag: "SourceError" })
     }))
 
-  it.scoped("is not made by asking it", () =>
+  it.effect("is not made by asking it", () =>
     Effect.gen(function*() {
       const { address } = yield* Database
       const files = yield* FileSystem.FileSystem

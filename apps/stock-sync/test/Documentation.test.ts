@@ -1,20 +1,21 @@
 /** The tables of the operator's documentation, the dashboard and the alerts name what the program has: options, variables, defaults, metrics, events. */
 import { describe, expect, it } from "@effect/vitest"
-import { Help } from "@plaza-legacy/cli-kit"
-import { Metrics as ClientMetrics } from "@plaza-legacy/client"
+import type * as Manual from "@plaza/cli-kit/Manual"
+import { Metrics as ClientMetrics } from "@plaza/client"
 import { Duration, Effect, Metric, Option, Predicate } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { parse } from "yaml"
-import * as Cli from "../src/Cli.ts"
 import { variables } from "../src/config/Configuration.ts"
-import * as Gauges from "../src/observability/Gauges.ts"
+import { pages } from "../src/manual.ts"
+import * as Responses from "../src/observability/HttpResponses.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
-import * as Prometheus from "../src/observability/Prometheus.ts"
-import type { LedgerSample } from "../src/observability/StatusSampler.ts"
+import * as Status from "../src/observability/Status.ts"
 import { layer as layerState, outcomes, SyncStatus } from "../src/sync/SyncStatus.ts"
 import { utc } from "./support/utc.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
+const own = (path: string) => readFileSync(new URL(`../src/${path}`, import.meta.url), "utf8")
 const guide = read("docs/stock-sync.md")
 const watching = read("docs/stock-sync-watching.md")
 
@@ -33,9 +34,14 @@ const codes = (text: string): ReadonlyArray<string> => Array.from(text.matchAll(
 
 const plain = (text: string) => text.replaceAll("`", "")
 
-const everything = Help.manual(Cli.root, Cli.options).page.commands
-const groups = everything.filter(({ commands }) => commands.length > 0)
-const commands = everything.filter(({ commands }) => commands.length === 0)
+const [program, ...others] = pages
+const nameOf = ({ path }: Manual.Page) => path.at(-1) ?? ""
+const flagOf = ({ name }: { readonly name: string }) => `--${name}`
+/** The commands below a page, in the order of the help. */
+const below = (...path: ReadonlyArray<string>) =>
+  others.filter((page) => page.path.length === path.length + 2 && path.every((word, index) => page.path[index + 1] === word))
+const groups = below().filter(({ commands }) => commands.length > 0)
+const commands = below().filter(({ commands }) => commands.length === 0)
 
 const helpOf = (said: string) => ({
   variable: /\[(STOCK_SYNC_[A-Z_]+)\]/.exec(said)?.[1],
@@ -50,16 +56,18 @@ const groupOf = (title: string) =>
     name.startsWith("`--") ? [plain(name)] : []
   )
 
-const optionsOf = (command: string) => (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name)
+const optionsOf = (command: string) => (commands.find((page) => nameOf(page) === command)?.flags ?? []).map(flagOf)
 
 describe("the options of docs/stock-sync.md", () => {
   const known = new Map(
-    commands.flatMap(({ options }) => options.map(({ description, name }) => [name, helpOf(description)] as const))
+    [...commands.flatMap(({ flags }) => flags), ...program.globals].map((flag) => [flagOf(flag), helpOf(flag.description)] as const)
   )
 
   it("are those of the help, each once, with its variable and its default", () => {
     const documented = optionRows.map(([name = ""]) => plain(name))
-    expect(documented.toSorted()).toEqual(Array.from(known.keys()).filter((name) => name !== "--help" && name !== "--limit").toSorted())
+    expect(documented.toSorted()).toEqual(
+      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit"].includes(name)).toSorted()
+    )
     for (const [name = "", variable = "", standard = ""] of optionRows) {
       const help = known.get(plain(name))
       // Without a default the option is required; --json and --quiet have neither.
@@ -85,7 +93,6 @@ describe("the options of docs/stock-sync.md", () => {
     expect(without("run")).toEqual([...intake, ...sending, ...groupOf("The worker")].toSorted())
     for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
     expect(without("history")).toEqual(["--limit"])
-    expect(commands.filter(({ name }) => !optionsOf(name).includes("--quiet")).map(({ name }) => name)).toEqual(["run"])
   })
 
   it("are beside every variable that a command reads", () => {
@@ -106,57 +113,37 @@ describe("the options of docs/stock-sync.md", () => {
 
   it("belong to the commands of the guide, each with an example", () => {
     const names = rowsOf(section(guide, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
-    expect(names).toEqual([...commands, ...groups].map(({ name }) => name))
-    for (const { name } of commands) expect(guide).toContain(`### ${name}\n\n\`\`\`\n$ plaza-stock-sync ${name}`)
+    expect(names).toEqual([...commands, ...groups].map(nameOf))
+    for (const name of commands.map(nameOf)) expect(guide).toContain(`### ${name}\n\n\`\`\`\n$ plaza-stock-sync ${name}`)
   })
 })
 
 describe("the tables of docs/fleet.md", () => {
   const page = read("docs/fleet.md")
-  const ofFleet = groups.flatMap(({ commands }) => commands)
-
   it("name every command", () => {
     const named = rowsOf(section(page, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
-    expect(named).toEqual(ofFleet.map(({ name }) => name))
+    expect(named).toEqual(below("fleet").map(nameOf))
     const accounts = rowsOf(section(page, "Accounts")).flatMap(([name = ""]) =>
       name.startsWith("`accounts ") ? [plain(name).split(" ")[1]] : []
     )
-    expect(accounts).toEqual(ofFleet.find(({ name }) => name === "accounts")?.commands.map(({ name }) => name))
+    expect(accounts).toEqual(below("fleet", "accounts").map(nameOf))
   })
 
   it("name every option of a runner, with its variable and its default", () => {
     const rows = rowsOf(section(page, "Runners")).flatMap(([name = "", variable = "", standard = ""]) =>
       name.startsWith("`--") ? [[plain(name), plain(variable), plain(standard)]] : []
     )
-    const options = ofFleet.find(({ name }) => name === "run")?.options.filter(({ name }) => name !== "--json") ?? []
-    expect(rows).toEqual(options.map(({ description, name }) => {
-      const { standard, variable } = helpOf(description)
-      return [name, variable, standard]
+    const options = below("fleet").find((page) => nameOf(page) === "run")?.flags ?? []
+    expect(rows).toEqual(options.map((flag) => {
+      const { standard, variable } = helpOf(flag.description)
+      return [flagOf(flag), variable, standard]
     }))
-  })
-})
-
-describe("decision 008", () => {
-  it("names tests that exist", () => {
-    const defects = section(read("docs/decisions/008-cluster-for-ownership-only.md"), "Known defects of the library")
-    const named = defects.split("*Test").slice(1).flatMap((tests) =>
-      tests.split(";").flatMap((part) => {
-        const [, file = ""] = /`(\w+\.test\.ts)`/.exec(part) ?? []
-        return Array.from(part.matchAll(/"([^"]+)"/g), ([, title = ""]) => [file, title] as const)
-      })
-    )
-    expect(named.length).toBeGreaterThan(8)
-    const missing = named.filter(([file, title]) =>
-      !read(`apps/stock-sync/test/fleet/${file}`).includes(`it.live("${title}"`) &&
-      !read(`apps/stock-sync/test/fleet/${file}`).includes(`it.effect("${title}"`)
-    )
-    expect(missing).toEqual([])
   })
 })
 
 /** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
 const exported = Effect.gen(function*() {
-  const ledger: LedgerSample = {
+  const ledger: Status.LedgerSample = {
     at: utc(0),
     backlog: {
       waiting: { soldOut: 0, falling: 0, backInStock: 0, rest: 0, doubtful: 0 },
@@ -175,20 +162,20 @@ const exported = Effect.gen(function*() {
   const state = yield* Effect.flatMap(SyncStatus, ({ state }) => state)
   const failure = { at: utc(0), about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
   const source = { ...state.source, readAt: utc(0), rows: 0, failing: { since: utc(0), failure } }
-  const snapshot = { now: utc(0), state: { ...state, source }, reasons: [], ledger, rateInUse: 0, history: [] }
-  yield* Gauges.initializeCounters
-  yield* Gauges.update(snapshot, { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) })
+  const options = { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) }
+  yield* Metrics.initializeCounters
+  yield* Metrics.update(Status.derive({ ...state, source }, { ledger, history: [] }, utc(0), options))
   // Set by events alone.
-  yield* Metric.set(Metrics.drift, 0)
-  yield* Metric.increment(Metric.tagged(ClientMetrics.pauses, "scope", "key"))
-  const text = Prometheus.text(yield* Metric.snapshot)
+  yield* Metric.update(Metrics.drift, 0)
+  yield* Metric.update(Metric.withAttributes(ClientMetrics.pauses, { scope: "key" }), 1)
+  const text = yield* Effect.flatMap(Responses.metrics, (response) => Effect.promise(() => HttpServerResponse.toWeb(response).text()))
   const names = Array.from(text.matchAll(/^# TYPE (plaza_\w+) /gm), ([, name = ""]) => name)
   return new Map(names.map((name) => {
     // A counter stands there without its label until it has counted; the labels are those of all its samples.
     const samples = Array.from(text.matchAll(new RegExp(`^${name}(?:_sum)?\\{([^}]*)\\}`, "gm")), ([, labels = ""]) => labels)
     return [name, new Set(samples.flatMap((labels) => Array.from(labels.matchAll(/(\w+)="/g), ([, label = ""]) => label)))] as const
   }))
-}).pipe(Effect.provide(layerState))
+}).pipe(Effect.provide(layerState), Effect.provideService(Metric.MetricRegistry, new Map()))
 
 const documentedMetrics = () =>
   new Map(
@@ -204,7 +191,7 @@ describe("the metrics of docs/stock-sync-watching.md", () => {
   it.effect("are those of the program, with their labels", () =>
     Effect.gen(function*() {
       const metrics = yield* exported
-      const declared = Array.from(read("apps/stock-sync/src/observability/Metrics.ts").matchAll(/(?:gauge|counter|named)\("(\w+)"/g),
+      const declared = Array.from(own("observability/Metrics.ts").matchAll(/(?:gauge|counter|named)\("(\w+)"/g),
         ([, name = ""]) => `plaza_stock_sync_${name}`)
       expect(declared.length).toBeGreaterThan(20)
       expect(declared.filter((name) => !metrics.has(name) && !metrics.has(`${name}_total`))).toEqual([])
@@ -237,7 +224,7 @@ describe("the metrics of docs/stock-sync-watching.md", () => {
 
 /** Each `expr`, with the labels of its legend as if it grouped by them. */
 const expressions = (value: unknown): ReadonlyArray<string> =>
-  Array.isArray(value) ? value.flatMap(expressions) : !Predicate.isRecord(value) ? [] : [
+  Array.isArray(value) ? value.flatMap(expressions) : !Predicate.isReadonlyObject(value) ? [] : [
     ...(Predicate.isString(value["expr"]) ? [[value["expr"], ...legend(value["legendFormat"])].join(" ")] : []),
     ...Object.values(value).flatMap(expressions)
   ]
@@ -248,47 +235,20 @@ const legend = (text: unknown): ReadonlyArray<string> =>
 describe("the log events of docs/stock-sync-watching.md", () => {
   it("are those of the program", () => {
     const folder = new URL("../src/observability/", import.meta.url)
-    const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n").replaceAll(
-      /Notification\.\w+/g,
-      ""
-    )
-    const written =
-      sources.match(/(?:line\(.*|log\(.*|logInfo\(|logError\()"[a-z]+\.[a-z]+"/g)?.flatMap((call) =>
-        call.match(/"[a-z]+\.[a-z]+"/g) ?? []
-      ) ?? []
-    const events = new Set([...written.map((text) => text.slice(1, -1)), ...outcomes.map((outcome) => `product.${outcome}`)])
+    // The events of the webhook, and the attributes of OTLP, have names of the same form.
+    const files = readdirSync(folder).filter((name) => !["Notification.ts", "OtlpSettings.ts"].includes(name))
+    const sources = files.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n")
+    const written = Array.from(sources.matchAll(/"([a-z]+\.[a-z]+)"/g), ([, event = ""]) => event)
+    const events = new Set([...written, ...outcomes.map((outcome) => `product.${outcome}`)])
     const names = rowsOf(section(watching, "Log")).filter(([name = ""]) => name.startsWith("`")).flatMap(([names = ""]) => codes(names))
     expect(names.toSorted()).toEqual(Array.from(events).toSorted())
-  })
-})
-
-describe("the reasons of docs/fleet.md", () => {
-  it("are those of the program", () => {
-    const [, reasons = ""] = read("docs/fleet.md").split("\nThe reasons in `/readyz`:\n")
-    const source = read("apps/stock-sync/src/fleet/operations/FleetReadiness.ts")
-    const written = Array.from(source.matchAll(/reason: "(\w+)"/g), ([, reason = ""]) => reason)
-    expect(written.length).toBeGreaterThan(3)
-    expect(rowsOf(reasons.split("\n#")[0] ?? "").slice(1).map(([name = ""]) => plain(name)).toSorted()).toEqual(written.toSorted())
-  })
-})
-
-describe("the log events of docs/fleet.md", () => {
-  it("are those that a runner adds", () => {
-    const folder = new URL("../src/", import.meta.url)
-    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /^(commands\/)?fleet\/.*\.ts$/.test(name))
-    const sources = files.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n")
-    const written = Array.from(sources.matchAll(/"((?:account|fleet|metrics|runner)\.[a-zA-Z]+)"/g), ([, event = ""]) => event)
-    const [, log = ""] = read("docs/fleet.md").split("\n### Log\n")
-    const documented = rowsOf(log.split("\n### ")[0] ?? "").flatMap(([names = ""]) => codes(names))
-    expect(documented.length).toBeGreaterThan(10)
-    expect(documented.toSorted()).toEqual(Array.from(new Set(written)).toSorted())
   })
 })
 
 describe("the events of the webhook in docs/stock-sync-watching.md", () => {
   it("are those of the program", () => {
     const types = new Set(
-      Array.from(read("apps/stock-sync/src/observability/Notification.ts").matchAll(/"([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type)
+      Array.from(own("observability/Notification.ts").matchAll(/"([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type)
     )
     const names = rowsOf(section(watching, "Webhook")).filter(([name = ""]) => name.startsWith("`")).map(([name = ""]) => plain(name))
     expect(names.toSorted()).toEqual(Array.from(types).toSorted())

@@ -1,10 +1,11 @@
-import { CliError, ExitCode } from "@plaza-legacy/cli-kit"
-import { SourceError } from "@plaza-legacy/tabular/SourceError"
+import * as CliError from "@plaza/cli-kit/CliError"
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import { SourceError } from "@plaza/tabular/SourceError"
 import { describe, expect, it } from "vitest"
 import { Incomplete, ServiceUnavailable } from "../src/commands/OnceReport.ts"
 import { NotQuarantined } from "../src/commands/Retry.ts"
+import { UnknownProduct } from "../src/commands/UnknownProduct.ts"
 import { exitCodes } from "../src/ExitCodes.ts"
-import { accountExists, accountNotFound, FleetDatabaseError, InvalidAccount } from "../src/fleet/FleetError.ts"
 import { LedgerFault, LedgerInUse, NotHeld, OtherAccount } from "../src/ledger/LedgerError.ts"
 import { SourceUnreachable } from "../src/source/Source.ts"
 import { WrongAddress } from "../src/sync/AccountBinding.ts"
@@ -20,10 +21,7 @@ describe("the exit code", () => {
     [new LedgerInUse({ path: "a.sqlite", message }), 2],
     [new OtherAccount({ path: "a.sqlite", message }), 2],
     [new WrongAddress({ message }), 2],
-    [new FleetDatabaseError({ database: "postgres://db/fleet", message }), 2],
-    [new InvalidAccount({ id: "a", message }), 2],
-    [accountNotFound("a"), 3],
-    [accountExists("a"), 5],
+    [new UnknownProduct({ products: ["A"], message }), 3],
     [new NotHeld({ message }), 1],
     [new NotQuarantined({ products: ["A"], message }), 1],
     [new ServiceUnavailable({ message }), 7],

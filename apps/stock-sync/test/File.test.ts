@@ -1,11 +1,11 @@
 /**
  * Real files as a source: their versions, what is found wrong with them, and word of their changes from the system.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, FileSystem, Option, Stream } from "effect"
 import * as File from "../src/source/File.ts"
+import * as NamedPipe from "./support/namedPipe.ts"
 import { all, containing, good } from "./support/reading.ts"
 
 const columns = {
@@ -22,7 +22,7 @@ const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), (folder) => test(`${folder}/stock.csv`))
     .pipe(
       Effect.scoped,
-      Effect.provide(NodeContext.layer)
+      Effect.provide(NodeServices.layer)
     )
 const opened = (path: string, taken: Option.Option<string> = Option.none()) =>
   Effect.flatMap(File.make({ ...columns, path }), (source) => source.open(taken))
@@ -78,8 +78,8 @@ describe("a file", () => {
         const { rows } = yield* snapshotOf(path)
         const begun = yield* Deferred.make<void>()
         const goOn = yield* Deferred.make<void>()
-        const reading = yield* Effect.fork(
-          Effect.flip(Stream.runForEachChunk(rows, () => Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(goOn))))
+        const reading = yield* Effect.forkChild(
+          Effect.flip(Stream.runForEachArray(rows, () => Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(goOn))))
         )
         yield* Deferred.await(begun)
         yield* write(path, text(1))
@@ -88,12 +88,20 @@ describe("a file", () => {
       })
     ))
 
-  it.live("that isn't there, or is a folder, is refused with what to do", () =>
+  it.live("that isn't there, or is a folder or a named pipe, is refused with what to do", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         expect(yield* Effect.flip(opened(path))).toMatchObject({ _tag: "SourceError", message: containing("there is no such file") })
-        const { rows } = yield* snapshotOf(path.replace("/stock.csv", ""))
-        expect(yield* Effect.flip(all(rows))).toMatchObject({ message: containing("it is a folder") })
+        const folder = path.replace("/stock.csv", "")
+        expect(yield* Effect.flip(opened(folder))).toMatchObject({ _tag: "SourceError", message: containing("it is a folder, not a file") })
+        expect(yield* Effect.flip(opened(`${folder}/${"long".repeat(100)}`))).toMatchObject({
+          message: containing("it can't be read (ENAMETOOLONG: ")
+        })
+        const pipe = yield* NamedPipe.make(`${folder}/pipe`)
+        expect(yield* Effect.flip(opened(pipe))).toMatchObject({
+          _tag: "SourceError",
+          message: containing("it is a named pipe or a device")
+        })
       })
     ))
 })
@@ -103,22 +111,22 @@ describe("word of a change", () => {
   const comesAfter = (path: string, change: Effect.Effect<unknown, unknown, FileSystem.FileSystem>) =>
     Effect.gen(function*() {
       const source = yield* File.make({ ...columns, path })
-      const word = yield* Effect.fork(Stream.runHead(source.changes))
+      const word = yield* Effect.forkChild(Stream.runHead(source.changes))
       // The watcher starts asynchronously, so the change is repeated until it is reported.
-      yield* Effect.raceFirst(Fiber.join(word), Effect.forever(Effect.zipRight(change, Effect.sleep("3 seconds"))))
+      yield* Effect.raceFirst(Fiber.join(word), Effect.forever(Effect.andThen(change, Effect.sleep("3 seconds"))))
     })
   let stock = 0
 
   it.live("comes when it is written in place", () =>
-    inFolder((path) => Effect.zipRight(write(path, text(1)), comesAfter(path, Effect.suspend(() => write(path, text(10 ** ++stock)))))))
+    inFolder((path) => Effect.andThen(write(path, text(1)), comesAfter(path, Effect.suspend(() => write(path, text(10 ** ++stock)))))))
 
   it.live("comes when another is put in its place, as editors do", () =>
     inFolder((path) =>
-      Effect.zipRight(
+      Effect.andThen(
         write(path, text(1)),
         comesAfter(path,
           Effect.flatMap(FileSystem.FileSystem,
-            (files) => Effect.zipRight(write(`${path}~`, text(10 ** ++stock)), files.rename(`${path}~`, path))))
+            (files) => Effect.andThen(write(`${path}~`, text(10 ** ++stock)), files.rename(`${path}~`, path))))
       )
     ))
 

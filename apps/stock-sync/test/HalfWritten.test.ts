@@ -2,12 +2,14 @@
  * Files that their writers have not finished, in virtual time.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { Duration, Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { gzipSync } from "node:zlib"
 import * as File from "../src/source/File.ts"
 import * as Open from "../src/source/Open.ts"
+import { advance } from "./support/advance.ts"
 import * as OneFolder from "./support/oneFolder.ts"
-import { all, containing, good } from "./support/reading.ts"
+import { all, containing, good, poll } from "./support/reading.ts"
 
 const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10) }
 const whole = "productId,stock\nSKU-1,150\nSKU-12,7\n"
@@ -30,132 +32,134 @@ const world = (options: Partial<File.FileOptions> = {}) =>
       path,
       source,
       /** Reads it beside the test. */
-      reading: Effect.fork(Effect.either(read))
+      reading: Effect.forkChild(Effect.result(read))
     }
   })
 
 const unread = { _tag: "None" }
-const result = (rows: ReadonlyArray<unknown>) => ({ value: { value: { _tag: "Right", right: rows } } })
-const failure = (text: string) => ({ value: { value: { _tag: "Left", left: { _tag: "SourceUnreachable", message: containing(text) } } } })
+const result = (rows: ReadonlyArray<unknown>) => ({ value: { value: { _tag: "Success", success: rows } } })
+const failure = (text: string) => ({
+  value: { value: { _tag: "Failure", failure: { _tag: "SourceUnreachable", message: containing(text) } } }
+})
 const rows = [good(2, "SKU-1", 150), good(3, "SKU-12", 7)]
 
 describe("a file that is being written", () => {
-  it.scoped("is read once it has stayed unchanged for the settle time", () =>
+  it.effect("is read once it has stayed unchanged for the settle time", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world()
       yield* write(path, half)
       const fiber = yield* reading
-      yield* TestClock.adjust("3 seconds")
+      yield* advance("3 seconds")
       // The writer paused for longer than a second.
       yield* write(path, whole)
-      yield* TestClock.adjust("4 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(unread)
-      yield* TestClock.adjust("2 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance("4 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("2 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("is read at once if it is older than the settle time", () =>
+  it.effect("is read at once if it is older than the settle time", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world()
       yield* write(path, whole, noon - 6_000)
       const fiber = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance(0)
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("is read at once without a settle time", () =>
+  it.effect("is read at once without a settle time", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world({ settle: Duration.zero })
       yield* write(path, whole)
       const fiber = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance(0)
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("has to settle in sight of this process if its time is old but it has come just now", () =>
+  it.effect("has to settle in sight of this process if its time is old but it has come just now", () =>
     Effect.gen(function*() {
       const { path, reading, replace, source, write } = yield* world()
       yield* write(path, whole, noon - 60_000)
       expect(yield* Effect.scoped(source.open(Option.none()))).toMatchObject({ _tag: "Some" })
       yield* replace(path, whole, noon - 50_000)
       const fiber = yield* reading
-      yield* TestClock.adjust("4 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(unread)
-      yield* TestClock.adjust("1 second")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance("4 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("1 second")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("settles by this machine's clock if its time lies in the future", () =>
+  it.effect("settles by this machine's clock if its time lies in the future", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world()
       yield* write(path, whole, noon + 3_600_000)
       const fiber = yield* reading
-      yield* TestClock.adjust("5 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance("5 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("without end is reported, and not read", () =>
+  it.effect("without end is reported, and not read", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world()
       yield* write(path, half)
       const fiber = yield* reading
       for (let seconds = 0; seconds < 70; seconds++) {
         yield* write(path, `${half}${"0".repeat(seconds)}`)
-        yield* TestClock.adjust("1 second")
+        yield* advance("1 second")
       }
-      expect(yield* Fiber.poll(fiber)).toMatchObject(failure("it is still being written: it has not stayed unchanged for 5s"))
+      expect(yield* poll(fiber)).toMatchObject(failure("it is still being written: it has not stayed unchanged for 5s"))
     }))
 
-  it.scoped("is read every ten seconds if it is only ever replaced by another one", () =>
+  it.effect("is read every ten seconds if it is only ever replaced by another one", () =>
     Effect.gen(function*() {
       const { path, reading, replace } = yield* world()
       yield* replace(path, whole)
       const fiber = yield* reading
       for (let seconds = 0; seconds < 12; seconds++) {
         yield* replace(path, whole)
-        yield* TestClock.adjust("1 second")
+        yield* advance("1 second")
       }
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("is not read if it is replaced all the time and lacks a line end", () =>
+  it.effect("is not read if it is replaced all the time and lacks a line end", () =>
     Effect.gen(function*() {
       const { path, reading, replace } = yield* world()
       yield* replace(path, half)
       const fiber = yield* reading
       for (let seconds = 0; seconds < 12; seconds++) {
         yield* replace(path, half)
-        yield* TestClock.adjust("1 second")
+        yield* advance("1 second")
       }
-      expect(yield* Fiber.poll(fiber)).toMatchObject(failure("its last line has no line end"))
+      expect(yield* poll(fiber)).toMatchObject(failure("its last line has no line end"))
     }))
 
-  it.scoped("may be missing for a moment while another takes its place", () =>
+  it.effect("may be missing for a moment while another takes its place", () =>
     Effect.gen(function*() {
       const { path, reading, remove, replace, source, write } = yield* world()
       yield* write(path, half, noon - 60_000)
-      yield* Effect.either(Effect.scoped(source.open(Option.none())))
+      yield* Effect.result(Effect.scoped(source.open(Option.none())))
       yield* remove(path)
       const fiber = yield* reading
-      yield* TestClock.adjust("2 seconds")
+      yield* advance("2 seconds")
       yield* replace(path, whole)
-      yield* TestClock.adjust("7 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance("7 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 })
 
 describe("a last line without its line end", () => {
-  it.scoped("is waited for, with a sentence that says for how long", () =>
+  it.effect("is waited for, with a sentence that says for how long", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world()
       yield* write(path, half, noon - 10_000)
       const first = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(first)).toMatchObject(failure("It is read as it is after 2026-11-22T12:00:50.000Z"))
-      yield* TestClock.adjust("50 seconds")
+      yield* advance(0)
+      expect(yield* poll(first)).toMatchObject(failure("It is read as it is after 2026-11-22T12:00:50.000Z"))
+      yield* advance("50 seconds")
       const second = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(second)).toMatchObject(result([good(2, "SKU-1", 1)]))
+      yield* advance(0)
+      expect(yield* poll(second)).toMatchObject(result([good(2, "SKU-1", 1)]))
     }))
 
   for (
@@ -164,13 +168,13 @@ describe("a last line without its line end", () => {
       ["of CSV in UTF-16 without end", "/in/stock.csv", Buffer.from("\uFEFFproductId,stock\nA,1", "utf16le")]
     ] as const
   ) {
-    it.scoped(`is waited for in ${name}`, () =>
+    it.effect(`is waited for in ${name}`, () =>
       Effect.gen(function*() {
         const { reading, write } = yield* world({ path })
         yield* write(path, content, noon - 10_000)
         const fiber = yield* reading
-        yield* TestClock.adjust(0)
-        expect(yield* Fiber.poll(fiber)).toMatchObject(failure("its last line has no line end"))
+        yield* advance(0)
+        expect(yield* poll(fiber)).toMatchObject(failure("its last line has no line end"))
       }))
   }
 
@@ -183,7 +187,7 @@ describe("a last line without its line end", () => {
       ["a file of many lines", "/in/stock.csv", whole]
     ] as const
   ) {
-    it.scoped(`is not missing in ${name}`, () =>
+    it.effect(`is not missing in ${name}`, () =>
       Effect.gen(function*() {
         const { path: _, source, write } = yield* world({ path })
         yield* write(path, content, noon - 10_000)
@@ -195,78 +199,85 @@ describe("a last line without its line end", () => {
 describe("a done marker", () => {
   const doneMarker = "/in/done"
 
-  it.scoped("has to be there, and not older than the source", () =>
+  it.effect("has to be there, and not older than the source", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world({ doneMarker })
       yield* write(path, whole, noon - 60_000)
       const none = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(none)).toMatchObject(failure("its done marker /in/done does not exist"))
+      yield* advance(0)
+      expect(yield* poll(none)).toMatchObject(failure("its done marker /in/done does not exist"))
       yield* write(doneMarker, "", noon - 61_000)
       const old = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(old)).toMatchObject(failure("its done marker /in/done is older"))
+      yield* advance(0)
+      expect(yield* poll(old)).toMatchObject(failure("its done marker /in/done is older"))
       yield* write(doneMarker, "", noon - 60_000)
       const done = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(done)).toMatchObject(result(rows))
+      yield* advance(0)
+      expect(yield* poll(done)).toMatchObject(result(rows))
     }))
 
-  it.scoped("says that the last line is finished", () =>
+  it.effect("says that the last line is finished", () =>
     Effect.gen(function*() {
       const { path, reading, write } = yield* world({ doneMarker })
       yield* write(path, half, noon - 10_000)
       yield* write(doneMarker, "")
       const fiber = yield* reading
-      yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result([good(2, "SKU-1", 1)]))
+      yield* advance(0)
+      expect(yield* poll(fiber)).toMatchObject(result([good(2, "SKU-1", 1)]))
     }))
 })
 
 describe("a single reading", () => {
   const options = { ...columns, source: "/in/stock.csv", timeout: Duration.seconds(30) }
   const reading = (folder: ReturnType<typeof OneFolder.make>, more: Partial<Open.SourceOptions> = {}) =>
-    Effect.fork(Effect.either(all(Open.open({ ...options, ...more }))).pipe(Effect.provide(folder.layer)))
+    Open.makeWaiting({ ...options, ...more }).pipe(
+      Effect.flatMap(({ open }) => open(Option.none())),
+      Effect.flatMap((snapshot) => all(Option.getOrThrow(snapshot).rows)),
+      Effect.scoped,
+      Effect.result,
+      Effect.provide(folder.layer),
+      Effect.forkChild
+    )
 
-  it.scoped("waits for the rest of a last line, and accepts the line after the wait", () =>
+  it.effect("waits for the rest of a last line, and accepts the line after the wait", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       const folder = OneFolder.make()
       yield* folder.write("/in/stock.csv", half)
       const fiber = yield* reading(folder)
-      yield* TestClock.adjust("59 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(unread)
-      yield* TestClock.adjust("1 second")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result([good(2, "SKU-1", 1)]))
+      yield* advance("59 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("1 second")
+      expect(yield* poll(fiber)).toMatchObject(result([good(2, "SKU-1", 1)]))
     }))
 
-  it.scoped("goes on when the rest of a last line has come", () =>
+  it.effect("goes on when the rest of a last line has come", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       const folder = OneFolder.make()
       yield* folder.write("/in/stock.csv", half)
       const fiber = yield* reading(folder)
-      yield* TestClock.adjust("30 seconds")
+      yield* advance("30 seconds")
       yield* folder.write("/in/stock.csv", whole)
-      yield* TestClock.adjust("4 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(unread)
-      yield* TestClock.adjust("2 seconds")
-      expect(yield* Fiber.poll(fiber)).toMatchObject(result(rows))
+      yield* advance("4 seconds")
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("2 seconds")
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
 
-  it.scoped("waits for a done marker, and fails without one", () =>
+  it.effect("waits for a done marker, and fails without one", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       const folder = OneFolder.make()
       yield* folder.write("/in/stock.csv", whole, noon - 60_000)
       const lucky = yield* reading(folder, { doneMarker: "/in/done" })
-      yield* TestClock.adjust("30 seconds")
+      yield* advance("30 seconds")
       yield* folder.write("/in/done", "")
-      yield* TestClock.adjust("1 second")
-      expect(yield* Fiber.poll(lucky)).toMatchObject(result(rows))
+      yield* advance("1 second")
+      expect(yield* poll(lucky)).toMatchObject(result(rows))
       yield* folder.remove("/in/done")
       const unlucky = yield* reading(folder, { doneMarker: "/in/done" })
-      yield* TestClock.adjust("62 seconds")
-      expect(yield* Fiber.poll(unlucky)).toMatchObject(failure("does not exist"))
+      yield* advance("62 seconds")
+      expect(yield* poll(unlucky)).toMatchObject(failure("does not exist"))
     }))
 })

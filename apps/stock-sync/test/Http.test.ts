@@ -1,14 +1,15 @@
 /**
  * An address as a source, answered by a server that a test writes byte by byte.
  */
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Fiber, Option, Redacted, Stream, TestClock } from "effect"
+import { Clock, DateTime, Duration, Effect, Fiber, Option, Redacted, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
 import * as Http from "../src/source/Http.ts"
 import * as Open from "../src/source/Open.ts"
-import { all, containing, good } from "./support/reading.ts"
+import { all, containing, good, poll } from "./support/reading.ts"
 
 const csv = "productId,stock\nA,1\n"
 type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, path: string) => void
@@ -18,7 +19,7 @@ const serving = (answer: Answer) =>
   Effect.gen(function*() {
     const asked: Array<IncomingHttpHeaders> = []
     const server = yield* Effect.acquireRelease(
-      Effect.async<Server>((resume) => {
+      Effect.callback<Server>((resume) => {
         const made = createServer((request, response) => {
           asked.push(request.headers)
           answer(response, request.headers, request.url ?? "")
@@ -26,7 +27,7 @@ const serving = (answer: Answer) =>
         made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
       }),
       (made) =>
-        Effect.async<void>((resume) => {
+        Effect.callback<void>((resume) => {
           made.close(() => resume(Effect.void))
           made.closeAllConnections()
         })
@@ -47,8 +48,8 @@ const taken = (source: string, told: Partial<Http.HttpOptions> = {}) =>
 /** Lets the waiting between attempts pass. */
 const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const fiber = yield* Effect.fork(effect)
-    while (Option.isNone(yield* Fiber.poll(fiber))) {
+    const fiber = yield* Effect.forkChild(effect)
+    while (Option.isNone(yield* poll(fiber))) {
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("1 second")
     }
@@ -56,7 +57,7 @@ const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("an address", () => {
-  it.scoped("is read with what it is allowed to be read by, and told of nothing else", () =>
+  it.effect("is read with what it is allowed to be read by, and told of nothing else", () =>
     Effect.gen(function*() {
       const { address, asked } = yield* serving((response) => response.setHeader("content-type", "text/csv; charset=utf-8").end(csv))
       expect(yield* taken(address, { authorization: Redacted.make("Bearer secret") })).toEqual([good(2, "A", 1)])
@@ -71,7 +72,7 @@ describe("an address", () => {
       ["last-modified", "Wed, 21 Oct 2026 07:28:00 GMT", "if-modified-since"]
     ] as const
   ) {
-    it.scoped(`is asked only for what is newer than ${header} ${value}`, () =>
+    it.effect(`is asked only for what is newer than ${header} ${value}`, () =>
       Effect.gen(function*() {
         let now: string = value
         const { address, asked } = yield* serving((response, headers) => {
@@ -89,7 +90,7 @@ describe("an address", () => {
       }))
   }
 
-  it.scoped("without a mark is read again each time", () =>
+  it.effect("without a mark is read again each time", () =>
     Effect.gen(function*() {
       const { address } = yield* serving((response) => response.end(csv))
       const { open } = yield* Http.makeOnNode({ ...options, source: address })
@@ -104,14 +105,14 @@ describe("an address", () => {
       ["application/jsonl", `{"productId":"A","stock":1}`]
     ] as const
   ) {
-    it.scoped(`is read as its content type says, ${type}`, () =>
+    it.effect(`is read as its content type says, ${type}`, () =>
       Effect.gen(function*() {
         const { address } = yield* serving((response) => response.setHeader("content-type", type).end(body))
         expect(yield* taken(address)).toEqual([good(1, "A", 1)])
       }))
   }
 
-  it.scoped("is read as its ending says where its content type says nothing, and as it was told in any case", () =>
+  it.effect("is read as its ending says where its content type says nothing, and as it was told in any case", () =>
     Effect.gen(function*() {
       const { address } = yield* serving((response, _, path) =>
         response.setHeader("content-type", path.startsWith("/stock.json") ? "application/octet-stream" : "text/csv").end(
@@ -122,7 +123,7 @@ describe("an address", () => {
       expect(yield* taken(address, { format: "json" })).toEqual([good(1, "A", 1)])
     }))
 
-  it.scoped("that points elsewhere is followed, without what is meant for the first place alone", () =>
+  it.effect("that points elsewhere is followed, without what is meant for the first place alone", () =>
     Effect.gen(function*() {
       const other = yield* serving((response) => response.end(csv))
       const { address, asked } = yield* serving((response, _, path) =>
@@ -135,7 +136,7 @@ describe("an address", () => {
       expect(other.asked[0]).not.toHaveProperty("authorization")
     }))
 
-  it.scoped("is asked again when it stumbles", () =>
+  it.effect("is asked again when it stumbles", () =>
     Effect.gen(function*() {
       let times = 0
       const { address, asked } = yield* serving((response) => {
@@ -226,7 +227,7 @@ describe("an address", () => {
       ["that falls silent on its way", (response) => void response.write(`${csv}B,2\n`), "SourceUnreachable", "no response for 30s", 1]
     ] satisfies ReadonlyArray<readonly [string, Answer, string, string, number]>
   ) {
-    it.scoped(`refuses the whole of an address ${name}`, () =>
+    it.effect(`refuses the whole of an address ${name}`, () =>
       Effect.gen(function*() {
         const { address, asked } = yield* serving(answer)
         // Long enough for a busy machine, unless it is what the test waits for.
@@ -263,7 +264,7 @@ describe("an address", () => {
       ["NDJSON", delimited("application/x-ndjson", line)]
     ] satisfies ReadonlyArray<readonly [string, Answer]>
   ) {
-    it.scoped(`is refused if nothing shows that its response is complete, as in ${name}`, () =>
+    it.effect(`is refused if nothing shows that its response is complete, as in ${name}`, () =>
       Effect.gen(function*() {
         const { address } = yield* serving(answer)
         const error = yield* Effect.flip(taken(address))
@@ -280,7 +281,7 @@ describe("an address", () => {
       ["gzip of the file", delimited("text/csv", gzipSync(csv), "1.0")]
     ] satisfies ReadonlyArray<readonly [string, Answer]>
   ) {
-    it.scoped(`without a length is read if its content shows that it is complete: ${name}`, () =>
+    it.effect(`without a length is read if its content shows that it is complete: ${name}`, () =>
       Effect.gen(function*() {
         const { address } = yield* serving(answer)
         expect(yield* taken(address)).toMatchObject([{ productId: "A", stock: 1 }])
@@ -293,14 +294,14 @@ describe("an address", () => {
       ["a last line that is none", "productId,stock\nA,1\nB\n"]
     ] as const
   ) {
-    it.scoped(`is refused with ${name}, although its response is complete`, () =>
+    it.effect(`is refused with ${name}, although its response is complete`, () =>
       Effect.gen(function*() {
         const { address } = yield* serving((response) => response.end(body))
         expect(yield* Effect.flip(taken(address))).toMatchObject({ _tag: "SourceError", message: containing("may be cut") })
       }))
   }
 
-  it.scoped("that gives a part is read if its range is accepted", () =>
+  it.effect("that gives a part is read if its range is accepted", () =>
     Effect.gen(function*() {
       const { address } = yield* serving((response) => response.writeHead(206, { "content-range": "items 0-0/5" }).end(csv))
       expect((yield* Effect.flip(taken(address))).message).toContain("--accept-partial content-range")
@@ -313,20 +314,20 @@ describe("an address", () => {
       "not a valid address"
     ]] as const
   ) {
-    it.scoped(`${source.replace("secret", "…")} is refused before anything is asked`, () =>
+    it.effect(`${source.replace("secret", "…")} is refused before anything is asked`, () =>
       Effect.map(Effect.flip(Http.makeOnNode({ ...options, source })), (error) => {
         expect(error.message).toContain(message)
         expect(error.message).not.toContain("secret")
       }))
   }
 
-  it.scoped("is read in gzip if the server ignores what was asked for", () =>
+  it.effect("is read in gzip if the server ignores what was asked for", () =>
     Effect.gen(function*() {
       const { address } = yield* serving((response) => response.setHeader("content-encoding", "gzip").end(gzipSync(csv)))
       expect(yield* taken(address)).toEqual([good(2, "A", 1)])
     }))
 
-  it.scoped("gets the headers that were set, at its own origin only", () =>
+  it.effect("gets the headers that were set, at its own origin only", () =>
     Effect.gen(function*() {
       const other = yield* serving((response) => response.end(csv))
       const { address, asked } = yield* serving((response) => response.writeHead(302, { location: other.address }).end())
@@ -342,12 +343,12 @@ describe("an address", () => {
       ["as a date", () => "Wed, 21 Oct 2026 07:28:45 GMT", 45]
     ] as const
   ) {
-    it.scoped(`that asks for a pause ${name} gets it`, () =>
+    it.effect(`that asks for a pause ${name} gets it`, () =>
       Effect.gen(function*() {
         const at: Array<number> = []
-        const clock = yield* Effect.clock
+        const clock = yield* Clock.Clock
         const { address } = yield* serving((response) => {
-          at.push(clock.unsafeCurrentTimeMillis())
+          at.push(clock.currentTimeMillisUnsafe())
           if (at.length > 1) response.end(csv)
           else response.writeHead(429, { "retry-after": wait(), "date": "Wed, 21 Oct 2026 07:28:00 GMT" }).end()
         })
@@ -356,7 +357,7 @@ describe("an address", () => {
       }))
   }
 
-  it.scoped("that asks for a long pause is not waited for, and the failure says when to come back", () =>
+  it.effect("that asks for a long pause is not waited for, and the failure says when to come back", () =>
     Effect.gen(function*() {
       const { address, asked } = yield* serving((response) => response.writeHead(429, { "retry-after": "3600" }).end())
       const error = yield* Effect.flip(taken(address))
@@ -364,17 +365,17 @@ describe("an address", () => {
         _tag: "SourceUnreachable",
         message: containing("it responded 429 with Retry-After until 1970-01-01T01:00:00.000Z")
       })
-      expect(error).toMatchObject({ retryAt: DateTime.unsafeMake(3_600_000) })
+      expect(error).toMatchObject({ retryAt: DateTime.makeUnsafe(3_600_000) })
       expect(asked).toHaveLength(1)
     }))
 
-  it.scoped("is opened from time to time", () =>
+  it.effect("is opened from time to time", () =>
     Effect.gen(function*() {
       const source = yield* Open.make({ ...options, source: "http://127.0.0.1:1/stock.csv", poll: Duration.minutes(5) })
-      const looks = yield* Effect.fork(Stream.runCount(Stream.take(source.changes, 3)))
+      const looks = yield* Effect.forkChild(Stream.runCount(Stream.take(source.changes, 3)))
       yield* TestClock.adjust("14 minutes")
-      expect(yield* Fiber.poll(looks)).toEqual(Option.none())
+      expect(yield* poll(looks)).toEqual(Option.none())
       yield* TestClock.adjust("1 minutes")
       expect(yield* Fiber.join(looks)).toBe(3)
-    }).pipe(Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.provide(NodeServices.layer)))
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import * as Http from "../src/source/Http.ts"
-import * as NextPage from "../src/source/http/NextPage.ts"
+import * as Pages from "../src/source/http/Pages.ts"
 import { all, containing, good } from "./support/reading.ts"
 
 type Respond = (url: URL, response: ServerResponse, request: IncomingMessage) => void
@@ -15,7 +15,7 @@ const serving = (respond: Respond) =>
   Effect.gen(function*() {
     const asked: Array<string> = []
     const server = yield* Effect.acquireRelease(
-      Effect.async<Server>((resume) => {
+      Effect.callback<Server>((resume) => {
         const made = createServer((request, response) => {
           asked.push(request.url ?? "")
           respond(new URL(request.url ?? "", "http://server"), response, request)
@@ -23,7 +23,7 @@ const serving = (respond: Respond) =>
         made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
       }),
       (made) =>
-        Effect.async<void>((resume) => {
+        Effect.callback<void>((resume) => {
           made.close(() => resume(Effect.void))
           made.closeAllConnections()
         })
@@ -50,7 +50,7 @@ describe("a body with next_cursor", () => {
     "c": { data: [item("D", 4)], next_cursor: null }
   }
 
-  it.scoped("is followed beside the other parameters, and its items are numbered as one list", () =>
+  it.effect("is followed beside the other parameters, and its items are numbered as one list", () =>
     Effect.gen(function*() {
       const { asked, origin } = yield* serving((url, response) => json(response, bodies[url.searchParams.get("cursor") ?? ""]))
       expect(yield* read(`${origin}/stock?limit=2&sign=a%2Fb`)).toEqual([
@@ -66,7 +66,7 @@ describe("a body with next_cursor", () => {
       ])
     }))
 
-  it.scoped("may end with an empty page", () =>
+  it.effect("may end with an empty page", () =>
     Effect.gen(function*() {
       const { origin } = yield* serving((url, response) =>
         json(response, url.searchParams.has("cursor")
@@ -77,7 +77,7 @@ describe("a body with next_cursor", () => {
     }))
 
   for (const rest of [[], [{ variants: [] }]]) {
-    it.scoped(`may end with a page ${rest.length === 0 ? "without outer items" : "whose outer items hold none"}`, () =>
+    it.effect(`may end with a page ${rest.length === 0 ? "without outer items" : "whose outer items hold none"}`, () =>
       Effect.gen(function*() {
         const { origin } = yield* serving((url, response) =>
           json(response, url.searchParams.has("cursor")
@@ -97,7 +97,7 @@ describe("a body with next_cursor", () => {
       ["is only a part", (response) => response.writeHead(206).end(`{"data":[]}`), "it responded 206"]
     ] satisfies ReadonlyArray<readonly [string, (response: ServerResponse) => unknown, string]>
   ) {
-    it.scoped(`takes nothing if the second page ${name}`, () =>
+    it.effect(`takes nothing if the second page ${name}`, () =>
       Effect.gen(function*() {
         const { origin } = yield* serving((url, response) =>
           url.searchParams.has("cursor") ? void second(response) : json(response, { data: [item("A", 1)], next_cursor: "b" })
@@ -112,7 +112,7 @@ describe("a body with next_cursor", () => {
       (now: string | null) => (now === "b" ? "c" : "b")
     ]] as const
   ) {
-    it.scoped(`is refused if it names ${name}`, () =>
+    it.effect(`is refused if it names ${name}`, () =>
       Effect.gen(function*() {
         const { asked, origin } = yield* serving((url, response) =>
           json(response, { data: [item("A", 1)], next_cursor: next(url.searchParams.get("cursor")) })
@@ -125,7 +125,7 @@ describe("a body with next_cursor", () => {
       }))
   }
 
-  it.scoped("is read again in full each time, whatever the first page's validators say", () =>
+  it.effect("is read again in full each time, whatever the first page's validators say", () =>
     Effect.gen(function*() {
       const { asked, origin } = yield* serving((url, response, request) => {
         response.setHeader("etag", "\"v1\"")
@@ -139,7 +139,7 @@ describe("a body with next_cursor", () => {
       expect(asked).toHaveLength(6)
     }))
 
-  it.scoped("is an ordinary body without one", () =>
+  it.effect("is an ordinary body without one", () =>
     Effect.gen(function*() {
       const { asked, origin } = yield* serving((_, response) => json(response, { data: [item("A", 1)], next_cursor: null }))
       expect(yield* read(`${origin}/stock`)).toEqual([good(1, "A", 1)])
@@ -187,7 +187,7 @@ describe("an address that shows other pages", () => {
   ]
 
   for (const [name, field, pages] of refusals) {
-    it.scoped(`is refused with ${name}, unless ${field} is accepted`, () =>
+    it.effect(`is refused with ${name}, unless ${field} is accepted`, () =>
       Effect.gen(function*() {
         const { origin } = yield* paged(pages)
         const error = yield* Effect.flip(read(`${origin}/stock`))
@@ -222,7 +222,7 @@ describe("an address that shows other pages", () => {
   ]
 
   for (const [name, rows, pages] of wholes) {
-    it.scoped(`is read to its end with ${name}`, () =>
+    it.effect(`is read to its end with ${name}`, () =>
       Effect.gen(function*() {
         const { origin } = yield* paged(pages)
         const items = JSON.stringify(pages).includes("variants") ? { items: "products.variants" } : {}
@@ -230,7 +230,7 @@ describe("an address that shows other pages", () => {
       }))
   }
 
-  it.scoped("is transferred each time while it is a part, and not again once it is whole", () =>
+  it.effect("is transferred each time while it is a part, and not again once it is whole", () =>
     Effect.gen(function*() {
       let more = true
       const { asked, origin } = yield* serving((_, response, request) => {
@@ -250,7 +250,7 @@ describe("an address that shows other pages", () => {
 })
 
 describe("a link to the next page", () => {
-  it.scoped("is followed for CSV, whose lines are numbered as those of one text", () =>
+  it.effect("is followed for CSV, whose lines are numbered as those of one text", () =>
     Effect.gen(function*() {
       const { asked, origin } = yield* serving((url, response, request) => {
         const page = Number(url.searchParams.get("page") ?? "1")
@@ -267,7 +267,7 @@ describe("a link to the next page", () => {
       expect(asked).toEqual(["/stock", "/stock?page=2", "/stock?page=3"])
     }))
 
-  it.scoped("to another origin is refused, and nothing is asked there", () =>
+  it.effect("to another origin is refused, and nothing is asked there", () =>
     Effect.gen(function*() {
       const other = yield* serving((_, response) => response.end("productId,stock\nB,2\n"))
       const { origin } = yield* serving((_, response) =>
@@ -293,7 +293,7 @@ describe("a link to the next page", () => {
     ] as const
   ) {
     it(`is ${target ?? "not"} in ${value === "" ? "nothing" : value}`, () => {
-      expect(NextPage.ofLink(value)).toBe(target)
+      expect(Pages.ofLink(value)).toBe(target)
     })
   }
 })

@@ -1,14 +1,13 @@
 /** A service that echoes the API key in any form and any place of a response: no command shows it, and the ledger does not store it. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { it } from "@effect/vitest"
-import * as KeyEchoes from "@plaza-legacy/testing/KeyEchoes"
-import { Effect } from "effect"
+import * as KeyEchoes from "@plaza/testing/KeyEchoes"
+import { Effect, FileSystem } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
 import { runIn } from "./support/command.ts"
 
-it.scoped("an echo of the key is in no output, and not in the ledger", () =>
+it.live("an echo of the key is in no output, and not in the ledger", () =>
   Effect.gen(function*() {
     const { baseUrl, respond } = yield* KeyEchoes.serve
     for (const { form, key, name } of KeyEchoes.keyed()) {
@@ -29,4 +28,4 @@ it.scoped("an echo of the key is in no output, and not in the ledger", () =>
         isRedacted: texts.some((text) => text.includes("<redacted>"))
       }).toEqual({ name, isShown: false, isRedacted: true })
     }
-  }).pipe(Effect.provide(NodeContext.layer)), 60_000)
+  }).pipe(Effect.provide(NodeServices.layer)), 60_000)

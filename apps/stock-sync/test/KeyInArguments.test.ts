@@ -7,7 +7,7 @@ import { run } from "./support/command.ts"
 const secret = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz34"
 const opaque = "opaque-service-token-without-the-form"
 
-it.effect("a key among the arguments is masked in every failure", () =>
+it.live("a key among the arguments is masked in every failure", () =>
   Effect.gen(function*() {
     for (const key of [`key_${secret}`, opaque]) {
       for (

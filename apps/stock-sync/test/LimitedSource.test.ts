@@ -1,16 +1,20 @@
 /** Sources without an end. */
 import { expect, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Option, Stream, TestClock } from "effect"
+import { Clock, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import * as LimitedSource from "../src/source/LimitedSource.ts"
-import type { Snapshot, Source } from "../src/source/Source.ts"
+import { failIfSilent, type Snapshot, type Source } from "../src/source/Source.ts"
+import { advance } from "./support/advance.ts"
+import { poll } from "./support/reading.ts"
+import { settable } from "./support/wallClock.ts"
 
-const sourceOf = (rows: Snapshot["rows"]): Source["Type"] => ({
+const sourceOf = (rows: Snapshot["rows"]): Source["Service"] => ({
   name: "stock.csv",
   open: () => Effect.succeedSome({ version: Option.none(), unit: "row", excluded: new Set(), rows }),
   changes: Stream.empty
 })
 const row = { _tag: "Rejected", line: 1, productId: undefined, reason: "it is a test" } as const
-const read = (source: Source["Type"]) =>
+const read = (source: Source["Service"]) =>
   Effect.scoped(Effect.flatMap(source.open(Option.none()), (snapshot) => Stream.runCount(Option.getOrThrow(snapshot).rows)))
 
 it.effect("a snapshot has its largest number of rows, and no more", () =>
@@ -26,16 +30,47 @@ it.effect("a snapshot has its largest number of rows, and no more", () =>
 
 it.effect("a snapshot is read to its end within the time, or not at all", () =>
   Effect.gen(function*() {
-    const trickle = Stream.repeatEffect(Effect.delay(Effect.succeed(row), "1 minute"))
-    const limited = (rows: Snapshot["rows"]) => Effect.fork(Effect.exit(read(LimitedSource.withTime(sourceOf(rows), Duration.minutes(15)))))
+    const trickle = Stream.fromEffectRepeat(Effect.delay(Effect.succeed(row), "1 minute"))
+    const limited = (rows: Snapshot["rows"]) =>
+      Effect.forkChild(Effect.exit(read(LimitedSource.withTime(sourceOf(rows), Duration.minutes(15)))))
     const ended = yield* limited(Stream.take(trickle, 14))
     const endless = yield* limited(trickle)
     yield* TestClock.adjust("14 minutes")
     expect(yield* Fiber.join(ended)).toEqual(yield* Effect.exit(Effect.succeed(14)))
-    expect(Option.isNone(yield* Fiber.poll(endless))).toBe(true)
+    expect(Option.isNone(yield* poll(endless))).toBe(true)
     yield* TestClock.adjust("1 minute")
     expect(yield* Effect.flip(Effect.flatten(Fiber.join(endless)))).toMatchObject({
       _tag: "SourceUnreachable",
       message: "stock.csv: its last row has not come within 15m; no row of it was used"
+    })
+  }))
+
+it.effect("a source is silent by the time that passes, not by the clock of the machine", () =>
+  Effect.gen(function*() {
+    const clock = yield* settable
+    const pause = (duration: Duration.Input) => Stream.fromEffect(Effect.as(Effect.sleep(duration), row))
+    const read = (...pauses: ReadonlyArray<Duration.Input>) =>
+      Stream.mergeAll(pauses.map(pause), { concurrency: 1 }).pipe(
+        failIfSilent("stock.csv", Duration.seconds(30)),
+        Stream.runCount,
+        Effect.result,
+        Effect.provideService(Clock.Clock, clock),
+        Effect.forkChild
+      )
+    const trickle = yield* read("20 seconds", "20 seconds", "20 seconds")
+    const silent = yield* read("20 seconds", "40 seconds")
+    yield* advance("10 seconds")
+    clock.shift(3_600_000)
+    yield* advance("20 seconds")
+    clock.shift(-7_200_000)
+    yield* advance("30 seconds")
+    expect(yield* poll(trickle)).toMatchObject({ value: { value: { _tag: "Success", success: 3 } } })
+    expect(yield* poll(silent)).toMatchObject({
+      value: {
+        value: {
+          _tag: "Failure",
+          failure: { _tag: "SourceUnreachable", message: "stock.csv: no response for 30s; no row of it was used" }
+        }
+      }
     })
   }))

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { FastCheck } from "effect"
+import { arrayOf, elementOf } from "@plaza/testing/Generators"
 import * as Notification from "../src/observability/Notification.ts"
-import type { StampedEvent, SyncEvent } from "../src/sync/SyncStatus.ts"
+import { follow } from "../src/observability/Status.ts"
+import { initial, type SyncEvent } from "../src/sync/SyncStatus.ts"
 import { failure, id } from "./support/events.ts"
 import { utc } from "./support/utc.ts"
 
@@ -39,11 +40,9 @@ const running: SyncEvent = { _tag: "AccountChanged", account: { _tag: "Running",
 
 /** What is notified of these events, one a second. */
 const notified = (...events: ReadonlyArray<SyncEvent>) => {
-  let before: Notification.Before = { ...Notification.initial, account: owner }
-  return events.flatMap((each, index) => {
-    const event: StampedEvent = { ...each, at: utc(index * 1_000) }
-    const notification = Notification.notificationOf(event, before)
-    before = Notification.after(before, event, notification)
+  const change = follow({ ...initial(utc(0)), owner })
+  return events.flatMap((event, index) => {
+    const notification = Notification.notificationOf(change({ ...event, at: utc(index * 1_000) }))
     return notification === undefined ? [] : [notification]
   })
 }
@@ -97,7 +96,11 @@ describe("a notification", () => {
   })
 
   it("names the account once it is known", () => {
-    expect(Notification.after(Notification.initial, { _tag: "AccountBound", owner, at: utc(0) }, undefined).account).toEqual(owner)
+    const change = follow(initial(utc(0)))
+    const accountOf = (event: SyncEvent) => Notification.notificationOf(change({ ...event, at: utc(0) }))?.account
+    expect(accountOf(sent("A", "quarantined"))).toBeUndefined()
+    expect(accountOf({ _tag: "AccountBound", owner })).toBeUndefined()
+    expect(accountOf(sent("B", "quarantined"))).toEqual(owner)
   })
 })
 
@@ -122,9 +125,7 @@ describe("notifications that wait", () => {
     })
   })
 
-  const some = FastCheck.array(FastCheck.constantFrom("product.quarantined", "product.healed", "account.healed" as const), {
-    maxLength: 400
-  })
+  const some = arrayOf(elementOf(["product.quarantined", "product.healed", "account.healed"] as const), { maxLength: 400 })
 
   it.prop("lose no product and no event but those that are counted as dropped, and keep their order", [some], ([types]) => {
     const all = types.map((type, at): Notification.Notification =>

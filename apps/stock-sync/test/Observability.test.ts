@@ -1,25 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
-import { DateTime, Effect, Option, Schema, TestClock } from "effect"
+import { Clock, DateTime, Effect, Option, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import type { CurrentLedger } from "../src/ledger/CurrentLedger.ts"
 import { Ledger } from "../src/ledger/Ledger.ts"
 import { LedgerFault } from "../src/ledger/LedgerError.ts"
 import { StatusSampler } from "../src/observability/StatusSampler.ts"
 import type { SyncStatus } from "../src/sync/SyncStatus.ts"
-import { ledgerPath } from "./support/sandbox.ts"
-import {
-  failure,
-  happens,
-  held,
-  heldInLedger,
-  layer,
-  ledgerOpens,
-  metric,
-  opens,
-  ready,
-  received,
-  request,
-  sent
-} from "./support/statusSampler.ts"
+import { failure } from "./support/events.ts"
+import { freshFile } from "./support/ledger/places.ts"
+import { happens, held, heldInLedger, layer, ledgerOpens, metric, opens, ready, received, request, sent } from "./support/statusSampler.ts"
 import { utc } from "./support/utc.ts"
 import { settable } from "./support/wallClock.ts"
 
@@ -27,9 +16,9 @@ import { settable } from "./support/wallClock.ts"
 const later = TestClock.adjust("10 seconds")
 
 const monitored = <A, E>(test: Effect.Effect<A, E, CurrentLedger | Ledger | StatusSampler | SyncStatus>, lines?: Array<string>) =>
-  Effect.scoped(Effect.flatMap(ledgerPath, (path) => Effect.provide(test, layer(path, lines))))
+  Effect.scoped(Effect.flatMap(freshFile, (path) => Effect.provide(test, layer(path, lines))))
 
-const readiness = Schema.decodeUnknownSync(Schema.parseJson(Schema.Struct({
+const readiness = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
   ready: Schema.Boolean,
   reasons: Schema.Array(Schema.Struct({ reason: Schema.String, message: Schema.String }))
 })))
@@ -168,10 +157,25 @@ describe("metrics", () => {
       expect(yield* metric("plaza_stock_sync_ready")).toBe(0)
     })))
 
+  it.effect("show that the worker is not ready while a read of the ledger does not end", () =>
+    monitored(Effect.gen(function*() {
+      yield* ready({ A: 0 })
+      yield* later
+      expect(yield* metric("plaza_stock_sync_ready")).toBe(1)
+      yield* opens({ ...yield* Ledger, counts: Effect.never })
+      yield* later
+      yield* happens({
+        _tag: "LedgerChanged",
+        ledger: { _tag: "Failing", since: utc(0), failure: failure({ about: "ledger" }), nextTry: utc(1_000) }
+      })
+      yield* later
+      expect(yield* metric("plaza_stock_sync_ready")).toBe(0)
+    })))
+
   it.effect("survive a ledger that fails while it is read", () =>
     monitored(Effect.gen(function*() {
       const ledger = yield* Ledger
-      for (const backlog of [new LedgerFault({ path: ledger.path, message: "the disk is full" }), Effect.dieMessage("it is closed")]) {
+      for (const backlog of [new LedgerFault({ path: ledger.path, message: "the disk is full" }), Effect.die("it is closed")]) {
         yield* opens({ ...ledger, backlog })
         yield* later
       }
@@ -238,9 +242,9 @@ describe("the page", () => {
   it.effect("draws the last hour from samples of ten seconds, in two charts and a table", () =>
     monitored(Effect.gen(function*() {
       yield* ready(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`P-${index}`, 0])))
-      yield* Effect.replicateEffect(Effect.zipRight(TestClock.adjust("1 minute"), sent("confirmed")), 10)
+      yield* Effect.replicateEffect(Effect.andThen(TestClock.adjust("1 minute"), sent("confirmed")), 10)
       yield* later
-      const { history } = yield* Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot)
+      const { history } = yield* Effect.flatMap(StatusSampler, ({ status }) => status)
       expect(history).toHaveLength(1 + 10 * 6 + 1)
       expect(history.at(-1)).toMatchObject({ backlog: 31, sends: 10 })
       const { body } = yield* request("/")
@@ -275,9 +279,9 @@ describe("a ledger that takes long to count", () => {
       yield* sent("confirmed")
       yield* TestClock.adjust("1 minute")
       expect(reads).toBe(1)
-      const { history, ledger: sample } = yield* Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot)
+      const { history, ledger: sample } = yield* Effect.flatMap(StatusSampler, ({ status }) => status)
       expect(history.at(-1)).toMatchObject({ sends: 1 })
-      expect(sample?.at.epochMillis).toBeLessThan(60_000)
+      expect(sample?.at.epochMilliseconds).toBeLessThan(60_000)
       expect((yield* request("/")).body).toContain(", ledger as of ")
       yield* TestClock.adjust("30 seconds")
       expect(reads).toBe(2)
@@ -288,16 +292,16 @@ describe("a wall clock that is set", () => {
   for (const [name, by] of [["a day back", -86_400_000], ["a day forward", 86_400_000]] as const) {
     it.effect(`${name} stops no sample, and no wait becomes negative`, () =>
       Effect.gen(function*() {
-        const hands = yield* TestClock.testClock()
+        const hands = yield* TestClock.testClockWith(Effect.succeed)
         const clock = yield* settable
-        yield* Effect.withClock(
+        yield* Effect.provideService(
           monitored(Effect.gen(function*() {
             yield* ready({ A: 0, B: 0 })
             yield* hands.adjust("10 seconds")
             clock.shift(by)
             yield* sent("confirmed")
             yield* hands.adjust("10 seconds")
-            const { history, ledger, now } = yield* Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot)
+            const { history, ledger, now } = yield* Effect.flatMap(StatusSampler, ({ status }) => status)
             expect(ledger?.at).toEqual(now)
             expect(history.every(({ at }) => at <= DateTime.toEpochMillis(now))).toBe(true)
             expect(yield* metric("plaza_stock_sync_backlog{priority=\"soldOut\"}")).toBe(1)
@@ -305,6 +309,7 @@ describe("a wall clock that is set", () => {
             yield* happens({ _tag: "SourceUnchanged" })
             expect(yield* reasons).toEqual([])
           })),
+          Clock.Clock,
           clock
         )
       }))
@@ -344,7 +349,7 @@ describe("a request", () => {
 describe("the log", () => {
   it.effect("has a line for each change of state, and none for a send", () => {
     const lines: Array<string> = []
-    return Effect.zipRight(
+    return Effect.andThen(
       monitored(Effect.gen(function*() {
         yield* ready({ A: 0, B: 0, C: 0 })
         yield* sent("confirmed")
@@ -370,16 +375,16 @@ describe("the log", () => {
           _tag: "LedgerChanged",
           ledger: { _tag: "Failing", since: utc(0), failure: failure({ message: "the disk is full" }), nextTry: utc(1_000) }
         })
-        yield* Effect.zipRight(ledgerFails, ledgerFails)
+        yield* Effect.andThen(ledgerFails, ledgerFails)
         yield* ledgerOpens
         const fails = happens({ _tag: "SourceFailed", failure: failure({ about: "source", message: "there is no file" }) })
-        yield* Effect.zipRight(fails, fails)
+        yield* Effect.andThen(fails, fails)
         yield* happens({ _tag: "SourceUnchanged" })
         yield* happens({ _tag: "SourceUnchanged" })
         const holds = happens({ _tag: "SnapshotHeld", rows: 100, held, failure: failure({ about: "source" }) })
-        yield* Effect.zipRight(holds, holds)
+        yield* Effect.andThen(holds, holds)
         const reconcilingFails = happens({ _tag: "ReconciliationFailed", failure: failure() })
-        yield* Effect.zipRight(reconcilingFails, reconcilingFails)
+        yield* Effect.andThen(reconcilingFails, reconcilingFails)
         yield* happens({ _tag: "Reconciled", products: 4, differing: 0, resent: false })
         yield* happens({ _tag: "Reconciled", products: 4, differing: 0, resent: false })
         yield* later
@@ -421,7 +426,7 @@ describe("the log", () => {
 
   it.effect("stays a line an event, whatever a product is called", () => {
     const lines: Array<string> = []
-    return Effect.zipRight(
+    return Effect.andThen(
       monitored(Effect.gen(function*() {
         yield* ledgerOpens
         yield* received({ "A\nlevel=ERROR message=forged": 0 })

@@ -1,19 +1,20 @@
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Either, LogLevel, Option, Redacted } from "effect"
+import { ConfigProvider, Effect, Option, Redacted } from "effect"
 import * as ObservabilitySettings from "../src/config/ObservabilitySettings.ts"
 import { parse } from "./support/settings.ts"
 
 const resolved = (argv: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
-  Effect.withConfigProvider(
+  Effect.provideService(
     parse(ObservabilitySettings.options, argv, ObservabilitySettings.resolve),
-    ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromUnknown(variables)
   )
 
 describe("the settings of observability", () => {
   it.effect("are a log of text by default, and nothing else", () =>
     Effect.gen(function*() {
       expect(yield* resolved([])).toEqual({
-        logs: { format: "text", level: LogLevel.Info },
+        logs: { format: "text", level: "Info" },
         server: Option.none(),
         webhook: Option.none(),
         otlp: Option.none()
@@ -29,7 +30,7 @@ describe("the settings of observability", () => {
         STOCK_SYNC_LOG_FORMAT: "json",
         STOCK_SYNC_LOG_LEVEL: "Debug"
       })
-      expect(found).toMatchObject({ logs: { format: "json", level: LogLevel.Debug }, server: Option.some({ host: "0.0.0.0", port: 9464 }) })
+      expect(found).toMatchObject({ logs: { format: "json", level: "Debug" }, server: Option.some({ host: "0.0.0.0", port: 9464 }) })
       expect((yield* resolved(["--port", "1"], { STOCK_SYNC_PORT: "2" })).server).toMatchObject(Option.some({ port: 1 }))
     }))
 
@@ -43,8 +44,7 @@ describe("the settings of observability", () => {
           ["STOCK_SYNC_LOG_LEVEL", "--log-level", "loud"]
         ] as const
       ) {
-        const refused = yield* Effect.either(resolved([], { [variable]: value }))
-        const message = Either.match(refused, { onLeft: ({ message }) => message, onRight: () => "accepted" })
+        const { message } = yield* Effect.flip(resolved([], { [variable]: value }))
         for (const part of [variable, flag, value]) expect(message).toContain(part)
       }
     }))
@@ -93,7 +93,7 @@ describe("the settings of the webhook", () => {
         [{ STOCK_SYNC_WEBHOOK: "http://hooks.example/t0ken", STOCK_SYNC_WEBHOOK_SECRET: secret }, /PLAZA_ALLOW_INSECURE_HTTP=true/]
       ]
       for (const [env, message] of wrong) {
-        const refused = Either.match(yield* Effect.either(given(env)), { onLeft: ({ message }) => message, onRight: () => "accepted" })
+        const { message: refused } = yield* Effect.flip(given(env))
         expect(refused).toMatch(message)
         expect(refused).not.toMatch(/t0ken|s3cret/)
       }

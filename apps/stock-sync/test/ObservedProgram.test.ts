@@ -1,13 +1,12 @@
 /** The built program's log, page and metrics while it runs, and the alerts and the dashboard that are shipped with it. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer, Schema } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { account, type Running, start } from "./support/program.ts"
 
-const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
+const layer = Layer.merge(NodeServices.layer, Sandbox.layerServer())
 /** In an empty folder, beside a shop with a socket. */
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
@@ -28,7 +27,7 @@ const ask = (url: string) =>
 const address = (running: Running) =>
   until(Effect.sync(() => /"address":"(http:[^"]+)"/.exec(running.stderr())?.[1] ?? ""), (url) => url !== "")
 
-const Line = Schema.parseJson(Schema.Struct({ logLevel: Schema.String, message: Schema.String }))
+const Line = Schema.fromJsonString(Schema.Struct({ logLevel: Schema.String, message: Schema.String }))
 
 const shipped = (name: string) => readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), "utf8")
 const metricsIn = (text: string) => new Set(text.match(/plaza_(?:stock_sync|client)_\w+/g))
@@ -68,7 +67,7 @@ describe("a program that runs", () => {
         yield* running.kill("SIGTERM")
         const ended = yield* running.ended
         expect(ended).toMatchObject({ status: 0, stdout: "" })
-        const lines = yield* Effect.forEach(ended.stderr.trim().split("\n"), (line) => Schema.decodeUnknown(Line)(line))
+        const lines = yield* Effect.forEach(ended.stderr.trim().split("\n"), (line) => Schema.decodeUnknownEffect(Line)(line))
         expect(lines.map(({ message }) => message)).toEqual(
           expect.arrayContaining(["page.listening", "account.running", "snapshot.accepted", "worker.stopping"])
         )
@@ -94,7 +93,7 @@ describe("a program that runs", () => {
 })
 
 describe.each(["dashboard", "fleet"])("the dashboard %s.json", (name) => {
-  const Dashboard = Schema.parseJson(Schema.Struct({
+  const Dashboard = Schema.fromJsonString(Schema.Struct({
     uid: Schema.NonEmptyString,
     panels: Schema.Array(Schema.Struct({
       id: Schema.Number,

@@ -1,6 +1,6 @@
 /** What a run of `once` makes of every kind of response, and of none. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
+import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { arrived, held } from "./support/sandbox.ts"
 import {
@@ -23,7 +23,7 @@ import {
 
 const ids = ["MUG-BLUE-250", "MUG-BLUE-350", "MUG-BLUE-500", "007", "CAP/RED L", "Ä-7", "SET #3", "50%-OFF-BOX", "BOX?MYSTERY"]
 const wanted: Wanted = Object.fromEntries(ids.map((id, index) => [id, index * 3]))
-const everything = { confirmed: ids.length, unchanged: 0, ended: { _tag: "Idle" }, source: { _tag: "Right" } }
+const everything = { confirmed: ids.length, unchanged: 0, ended: { _tag: "Idle" }, source: { _tag: "Success" } }
 
 const simulated = <A, E, R>(test: (memory: MemoryLedger) => Effect.Effect<A, E, R>) => simulatedWith({}, test, { limit: 100_000 })
 
@@ -36,7 +36,7 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("once", () => {
-  it.live("brings every product to the wanted stock, and sends nothing the second time", () =>
+  it.effect("brings every product to the wanted stock, and sends nothing the second time", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         expect(yield* once(memory, wanted)).toMatchObject(everything)
@@ -46,7 +46,7 @@ describe("once", () => {
       })
     ))
 
-  it.live("sends what is sold out first, then what falls, what is back, and the rest", () =>
+  it.effect("sends what is sold out first, then what falls, what is back, and the rest", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* once(memory, { "MUG-BLUE-250": 5, "MUG-BLUE-350": 5, "MUG-BLUE-500": 0, "007": 5, "Ä-7": 5 })
@@ -58,13 +58,13 @@ describe("once", () => {
       })
     ))
 
-  it.live("has no more products in flight than its concurrency less the one for sold-out products, and none of them twice", () =>
+  it.effect("has no more products in flight than its concurrency less the one for sold-out products, and none of them twice", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         const { clearFaults } = yield* Sandbox.Sandbox
         yield* clearFaults
         yield* fault({ kind: "delay", when: "before", millis: 5_000, method: "PATCH", times: 100 })
-        const running = yield* Effect.fork(once(memory, wanted, { concurrency: 3 }))
+        const running = yield* Effect.forkChild(once(memory, wanted, { concurrency: 3 }))
         yield* Effect.sleep("4 seconds")
         expect(new Set(yield* arrived).size).toBe(2)
         yield* Fiber.join(running)
@@ -72,7 +72,7 @@ describe("once", () => {
       })
     ))
 
-  it.live("counts a response without a body as a confirmation", () =>
+  it.effect("counts a response without a body as a confirmation", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "after", status: 204, body: "", method: "PATCH", times: ids.length })
@@ -81,7 +81,7 @@ describe("once", () => {
       })
     ))
 
-  it.live("15 times in a row stays within the rate limit of the key", () => {
+  it.effect("15 times in a row stays within the rate limit of the key", () => {
     const changing = (run: number) => products(30, () => run)
     return simulatedWith(changing(0), (memory) =>
       Effect.gen(function*() {
@@ -108,7 +108,7 @@ describe("faults on the way", () => {
     ["a 429 that asks for a short pause", { kind: "status", when: "before", status: 429, retryAfter: "7" }]
   ]
   for (const [name, each] of faults) {
-    it.live(`everything is settled at the end despite ${name}, three times`, () =>
+    it.effect(`everything is settled at the end despite ${name}, three times`, () =>
       simulated((memory) =>
         Effect.gen(function*() {
           const { clearFaults } = yield* Sandbox.Sandbox
@@ -122,7 +122,7 @@ describe("faults on the way", () => {
       ))
   }
 
-  it.live("a product that always fails stays doubtful with the reason after five attempts, and the next run sends it alone", () =>
+  it.effect("a product that always fails stays doubtful with the reason after five attempts, and the next run sends it alone", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "after", status: 500, path: stockOf("007"), times: forEver })
@@ -148,7 +148,7 @@ describe("a write that takes effect after its timeout", () => {
     Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) =>
       setLatitude({ lateCommitMillis: millis, lateCommitStatuses: [500, 502, 503, 504] }))
 
-  it.live("with the same value delays nothing", () =>
+  it.effect("with the same value delays nothing", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* late(20_000)
@@ -161,7 +161,7 @@ describe("a write that takes effect after its timeout", () => {
       })
     ))
 
-  it.live("after the process was killed is overwritten before the next run ends", () =>
+  it.effect("after the process was killed is overwritten before the next run ends", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* once(memory, wanted)
@@ -169,7 +169,7 @@ describe("a write that takes effect after its timeout", () => {
         const { clearFaults } = yield* Sandbox.Sandbox
         yield* clearFaults
         yield* fault({ kind: "delay", when: "before", millis: 25_000, path: stockOf("007"), times: 1 })
-        const first = yield* Effect.fork(once(memory, { ...wanted, "007": 70 }, { stopWithin: Duration.millis(1) }))
+        const first = yield* Effect.forkChild(once(memory, { ...wanted, "007": 70 }, { stopWithin: Duration.millis(1) }))
         yield* Effect.sleep("2 seconds")
         yield* Fiber.interrupt(first)
         const { result, seconds } = yield* timed(once(memory, { ...wanted, "007": 7 }))
@@ -182,7 +182,7 @@ describe("a write that takes effect after its timeout", () => {
       })
     ))
 
-  it.live("of an earlier run is overwritten although the source went back to the confirmed value", () =>
+  it.effect("of an earlier run is overwritten although the source went back to the confirmed value", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* once(memory, wanted)
@@ -195,7 +195,7 @@ describe("a write that takes effect after its timeout", () => {
       })
     ))
 
-  it.live("of several products with several values each leaves nothing different when the run ends", () =>
+  it.effect("of several products with several values each leaves nothing different when the run ends", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* late(15_000)
@@ -214,7 +214,7 @@ describe("a write that takes effect after its timeout", () => {
 
 describe("refusals of one product", () => {
   for (const [name, status, code] of [["it doesn't exist", 404, "NOT_FOUND"], ["its value is refused", 400, "VALIDATION_ERROR"]] as const) {
-    it.live(`because ${name} quarantine it at once; it is sent again with another value, or when it is due`, () =>
+    it.effect(`because ${name} quarantine it at once; it is sent again with another value, or when it is due`, () =>
       simulated((memory) =>
         Effect.gen(function*() {
           yield* fault({ kind: "status", when: "before", status, code, path: stockOf("007"), times: 1 })
@@ -236,7 +236,7 @@ describe("refusals of one product", () => {
   }
 
   for (const [status, code] of [[403, "SOMETHING_NEW"], [403, "STORE_BLOCKED"], [409, "CONFLICT"], [401, "INVALID_API_KEY"]] as const) {
-    it.live(`with ${status} ${code} quarantine it the second time, and the rest is sent`, () =>
+    it.effect(`with ${status} ${code} quarantine it the second time, and the rest is sent`, () =>
       simulated((memory) =>
         Effect.gen(function*() {
           yield* fault({ kind: "status", when: "before", status, code, path: stockOf("007"), times: 2 })
@@ -251,7 +251,7 @@ describe("refusals of one product", () => {
       ))
   }
 
-  it.live("by the sandbox itself: a product that nobody has, and a value over its limit", () =>
+  it.effect("by the sandbox itself: a product that nobody has, and a value over its limit", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         const result = yield* once(memory, { ...wanted, "NO SUCH": 4, "007": Number.MAX_SAFE_INTEGER })
@@ -260,7 +260,7 @@ describe("refusals of one product", () => {
     ))
 
   for (const [name, header] of [["without a Retry-After", {}], ["that asks for a second", { retryAfter: "1" }]] as const) {
-    it.live(`by a 429 ${name}: given up after five requests`, () =>
+    it.effect(`by a 429 ${name}: given up after five requests`, () =>
       simulated((memory) =>
         Effect.gen(function*() {
           yield* fault({ kind: "status", when: "before", status: 429, ...header, path: stockOf("007"), times: forEver })
@@ -274,7 +274,7 @@ describe("refusals of one product", () => {
       ))
   }
 
-  it.live("because the response shows another stock: uncertain, never counted as confirmed", () =>
+  it.effect("because the response shows another stock: uncertain, never counted as confirmed", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault(mismatch("007", 99, 1))
@@ -307,7 +307,7 @@ describe("refusals of everything", () => {
     ] as const
   ) {
     for (const everywhere of [false, true]) {
-      it.live(`${code} (${status}) of ${everywhere ? "every request" : "every product"} ends the run soon, and nothing is lost`, () =>
+      it.effect(`${code} (${status}) of ${everywhere ? "every request" : "every product"} ends the run soon, and nothing is lost`, () =>
         simulated((memory) =>
           Effect.gen(function*() {
             yield* once(memory, { "Ä-7": 1 })
@@ -326,7 +326,7 @@ describe("refusals of everything", () => {
     }
   }
 
-  it.live("a quota that is used up ends the run at once", () =>
+  it.effect("a quota that is used up ends the run at once", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         for (const times of [1, forEver]) {
@@ -339,7 +339,7 @@ describe("refusals of everything", () => {
       })
     ))
 
-  it.live("a key that is refused by GET /me ends the run before the source is read", () =>
+  it.effect("a key that is refused by GET /me ends the run before the source is read", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "before", status: 401, path: "/me", times: forEver })
@@ -364,7 +364,7 @@ describe("a service that fails", () => {
       ["answers with unknown refusals", { kind: "status", when: "before", status: 418 }]
     ] as const
   ) {
-    it.live(`and ${name} ends the run after a few products`, () =>
+    it.effect(`and ${name} ends the run after a few products`, () =>
       simulatedWith(many, (memory) =>
         Effect.gen(function*() {
           yield* fault({ ...asked, path: anyStock, times: forEver })
@@ -376,7 +376,7 @@ describe("a service that fails", () => {
         })))
   }
 
-  it.live("for some products with successes between them does not end the run", () =>
+  it.effect("for some products with successes between them does not end the run", () =>
     simulatedWith(many, (memory) =>
       Effect.gen(function*() {
         for (const id of ["P0001", "P0012", "P0023", "P0034", "P0045", "P0056"]) {
@@ -392,12 +392,12 @@ describe("a stop", () => {
       const { clearFaults } = yield* Sandbox.Sandbox
       yield* clearFaults
       yield* fault({ kind: "delay", when: "after", millis, path: anyStock, times: forEver })
-      const running = yield* Effect.fork(once(memory, wanted, { concurrency: 3, stopWithin }))
+      const running = yield* Effect.forkChild(once(memory, wanted, { concurrency: 3, stopWithin }))
       while ((yield* arrived).length < 2) yield* Effect.sleep("10 millis")
       return yield* timed(Fiber.interrupt(running))
     })
 
-  it.live("waits for requests in flight and starts none; the next run continues from there", () =>
+  it.effect("waits for requests in flight and starts none; the next run continues from there", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         const { seconds } = yield* interrupted(memory, 4_000)
@@ -411,7 +411,7 @@ describe("a stop", () => {
       })
     ))
 
-  it.live("waits at most for --stop-within, and interrupted requests are doubtful", () =>
+  it.effect("waits at most for --stop-within, and interrupted requests are doubtful", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         const { seconds } = yield* interrupted(memory, 25_000)
@@ -419,7 +419,7 @@ describe("a stop", () => {
         expect(seconds).toBeLessThan(10.1)
         expect(yield* memory.ledger.counts).toMatchObject({ doubtful: 2, pending: ids.length - 2, sending: 0 })
         yield* faultsEnd
-        expect(yield* once(memory, wanted)).toMatchObject({ source: { _tag: "Right" } })
+        expect(yield* once(memory, wanted)).toMatchObject({ source: { _tag: "Success" } })
         expect(yield* held(...ids)).toEqual(wanted)
       })
     ))

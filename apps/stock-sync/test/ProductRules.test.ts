@@ -2,51 +2,41 @@
  * Rules for products: what they make of rows, and how their file is read.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza-legacy/domain"
-import type { Row } from "@plaza-legacy/tabular/Stock"
-import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } from "effect"
+import { ProductId } from "@plaza/domain"
+import type { Row } from "@plaza/tabular/Stock"
+import { between, someOf } from "@plaza/testing/Generators"
+import { Duration, Effect, Fiber, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import * as ProductRules from "../src/rules/ProductRules.ts"
+import * as RulesFile from "../src/rules/RulesFile.ts"
 import * as Open from "../src/source/Open.ts"
-import * as ProductRules from "../src/source/ProductRules.ts"
-import * as RulesFile from "../src/source/RulesFile.ts"
 import type { Snapshot } from "../src/source/Source.ts"
 import * as OneFolder from "./support/oneFolder.ts"
 import { all, bad, containing, good } from "./support/reading.ts"
 
-const pieces = FastCheck.nat({ max: Number.MAX_SAFE_INTEGER })
-const perhaps = FastCheck.option(pieces, { nil: undefined })
-const adjustment = FastCheck.record({ buffer: perhaps, max: perhaps })
-
-/** Values for which a property does not hold; null where it always does. */
-const counterexample = <Values>(property: FastCheck.IProperty<Values>) => FastCheck.check(property).counterexample
+const pieces = between(0, Number.MAX_SAFE_INTEGER)
+const adjustment = someOf({ buffer: pieces, max: pieces })
 
 describe("an adjusted stock", () => {
-  it("lies between 0 and max, and is never more than the stock", () => {
-    expect(counterexample(FastCheck.property(pieces, adjustment, (stock, by) => {
-      const offered = ProductRules.adjust(stock, by)
-      return Number.isSafeInteger(offered) && offered >= 0 && offered <= (by.max ?? Infinity) && offered <= stock
-    }))).toBeNull()
+  it.prop("lies between 0 and max, and is never more than the stock", [pieces, adjustment], ([stock, by]) => {
+    const offered = ProductRules.adjust(stock, by)
+    expect(Number.isSafeInteger(offered)).toBe(true)
+    expect(offered).toBeGreaterThanOrEqual(0)
+    expect(offered).toBeLessThanOrEqual(Math.min(by.max ?? Infinity, stock))
   })
 
-  it("is not raised by a larger buffer or a smaller max", () => {
-    expect(counterexample(FastCheck.property(pieces, adjustment, pieces, (stock, by, more) => {
-      const offered = ProductRules.adjust(stock, by)
-      return ProductRules.adjust(stock, { ...by, buffer: Math.min((by.buffer ?? 0) + more, Number.MAX_SAFE_INTEGER) }) <= offered &&
-        ProductRules.adjust(stock, { ...by, max: Math.min(by.max ?? Infinity, more) }) <= offered
-    }))).toBeNull()
+  it.prop("is not raised by a larger buffer or a smaller max", [pieces, adjustment, pieces], ([stock, by, more]) => {
+    const offered = ProductRules.adjust(stock, by)
+    const buffer = Math.min((by.buffer ?? 0) + more, Number.MAX_SAFE_INTEGER)
+    expect(ProductRules.adjust(stock, { ...by, buffer })).toBeLessThanOrEqual(offered)
+    expect(ProductRules.adjust(stock, { ...by, max: Math.min(by.max ?? Infinity, more) })).toBeLessThanOrEqual(offered)
   })
 
-  it("stays 0 for a sold-out product", () => {
-    expect(counterexample(FastCheck.property(adjustment, (by) => ProductRules.adjust(0, by) === 0))).toBeNull()
-  })
+  it.prop("stays 0 for a sold-out product", [adjustment], ([by]) => expect(ProductRules.adjust(0, by)).toBe(0))
 
-  it("falls when the stock falls, or stays", () => {
-    expect(
-      counterexample(
-        FastCheck.property(pieces, pieces, adjustment,
-          (one, other, by) => ProductRules.adjust(Math.min(one, other), by) <= ProductRules.adjust(Math.max(one, other), by))
-      )
-    ).toBeNull()
-  })
+  it.prop("falls when the stock falls, or stays", [pieces, pieces, adjustment],
+    ([one, other, by]) =>
+      expect(ProductRules.adjust(Math.min(one, other), by)).toBeLessThanOrEqual(ProductRules.adjust(Math.max(one, other), by)))
 })
 
 const row = (productId: string, stock: number): Row => ({ _tag: "Valid", line: 2, productId: ProductId.make(productId), stock })
@@ -114,8 +104,7 @@ describe("the rules for one product", () => {
 })
 
 describe("a rules file", () => {
-  const read = (text: string) =>
-    RulesFile.read("rules.csv", Stream.fromChunk(text === "" ? Chunk.empty<Uint8Array>() : Chunk.of(new TextEncoder().encode(text))))
+  const read = (text: string) => RulesFile.read("rules.csv", Stream.fromIterable(text === "" ? [] : [new TextEncoder().encode(text)]))
 
   it.effect("has a column id and any of the others, in any order", () =>
     Effect.gen(function*() {
@@ -186,7 +175,7 @@ describe("a source with rules", () => {
     return all(Stream.map(rows, offered(adjustments)))
   }
 
-  it.scoped("follows an edit of the rules, although the source is the same", () =>
+  it.effect("follows an edit of the rules, although the source is the same", () =>
     Effect.gen(function*() {
       const { open, write } = yield* world()
       yield* write("/stock.csv", "productId,stock\nA,5\nB,5\nC,5\n")
@@ -200,7 +189,7 @@ describe("a source with rules", () => {
       expect(yield* rowsOf(yield* open(version))).toEqual([good(2, "P1", 4), good(3, "P200", 4), good(4, "C", 4)])
     }))
 
-  it.scoped("takes nothing while the rules are broken, missing or unfinished", () =>
+  it.effect("takes nothing while the rules are broken, missing or unfinished", () =>
     Effect.gen(function*() {
       const { open, write } = yield* world()
       yield* write("/stock.csv", "productId,stock\nA,5\n")
@@ -220,7 +209,7 @@ describe("a source with rules", () => {
       })
     }))
 
-  it.scoped("takes nothing if the rules change while it is read", () =>
+  it.effect("takes nothing if the rules change while it is read", () =>
     Effect.gen(function*() {
       const { open, write } = yield* world()
       yield* write("/stock.csv", "productId,stock\nA,5\n")
@@ -233,12 +222,12 @@ describe("a source with rules", () => {
       })
     }))
 
-  it.scoped("makes rows without a mapping bad rows, which say why", () =>
+  it.effect("makes rows without a mapping bad rows, which say why", () =>
     Effect.gen(function*() {
       const { open, write } = yield* world({ rules: { all: {}, unmapped: "reject", path: "/rules.csv" } })
       yield* write("/stock.csv", "productId,stock\nA,5\nB,5\n")
       yield* write("/rules.csv", "id\nA\n")
-      const fiber = yield* Effect.fork(rowsOf(yield* open(Option.none())))
+      const fiber = yield* Effect.forkChild(rowsOf(yield* open(Option.none())))
       expect(yield* Fiber.join(fiber)).toEqual([good(2, "A", 5), {
         _tag: "Rejected",
         line: 3,
@@ -247,7 +236,7 @@ describe("a source with rules", () => {
       }])
     }))
 
-  it.scoped("needs no file for rules that hold for all", () =>
+  it.effect("needs no file for rules that hold for all", () =>
     Effect.gen(function*() {
       const { open, write } = yield* world({ rules: { all: { max: 3 }, unmapped: "pass", path: undefined } })
       yield* write("/stock.csv", "productId,stock\nA,5\nB,2\n")

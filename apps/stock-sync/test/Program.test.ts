@@ -1,8 +1,7 @@
 /** The built program over a real socket and real files, judged by what the sandbox holds, its output and its exit status. */
-import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Redacted } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Redacted } from "effect"
 import { cpSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import { DatabaseSync } from "node:sqlite"
@@ -14,7 +13,7 @@ import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.ts
 /** A server of a test's own, for as long as the test lasts. */
 const listening = (answer: RequestListener) =>
   Effect.acquireRelease(
-    Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
+    Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
       const server = createServer(answer).listen(0, "127.0.0.1", () => {
         const address = server.address()
         const close = () => {

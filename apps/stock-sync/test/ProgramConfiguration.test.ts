@@ -1,15 +1,14 @@
 /**
  * The built program with its settings from files: a config file, the key's file and the webhook's secret.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer } from "effect"
 import { createServer } from "node:http"
 import { account, run, start } from "./support/program.ts"
 
-const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
+const layer = Layer.merge(NodeServices.layer, Sandbox.layerServer())
 
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
@@ -18,7 +17,7 @@ const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileS
 
 /** The bodies that are posted to an address of this machine. */
 const receiver = Effect.acquireRelease(
-  Effect.async<{ readonly url: string; readonly bodies: Array<string>; readonly close: () => void }>((resume) => {
+  Effect.callback<{ readonly url: string; readonly bodies: Array<string>; readonly close: () => void }>((resume) => {
     const bodies: Array<string> = []
     const server = createServer((request, response) => {
       let body = ""

@@ -1,12 +1,13 @@
 /** How many rejected rows a snapshot may have. */
 import { describe, expect, it } from "@effect/vitest"
-import { FastCheck } from "effect"
-import * as RejectedRowLimit from "../src/sync/RejectedRowLimit.ts"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Schema } from "effect"
+import * as RejectedRowLimit from "../src/ledger/snapshot/RejectedRowLimit.ts"
 
 const { exceeded, sentence } = RejectedRowLimit
-const counts = FastCheck.integer({ min: 1, max: 10_000 }).chain((all) =>
-  FastCheck.record({ all: FastCheck.constant(all), rejected: FastCheck.integer({ min: 0, max: all }) })
-)
+const counts = Arbitrary.flatMap(Generate.between(1, 10_000),
+  (all) => Arbitrary.map(Generate.between(0, all), (rejected): RejectedRowLimit.Rows => ({ all, rejected })))
+const shares = Arbitrary.schema(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 const first = { line: 4, reason: "stock is empty" }
 
 describe("the limit of rejected rows", () => {
@@ -23,20 +24,20 @@ describe("the limit of rejected rows", () => {
     expect(exceeded(1, { all: 100, rejected: 99 })).toBe(false)
   })
 
-  it("is exceeded by a snapshot without a good row, whatever the share", () => {
-    FastCheck.assert(
-      FastCheck.property(FastCheck.option(FastCheck.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
-        FastCheck.integer({ min: 1, max: 1_000 }), (share, all) => exceeded(share, { all, rejected: all }))
-    )
-    expect(exceeded(undefined, { all: 0, rejected: 0 })).toBe(false)
-  })
+  it.prop(
+    "is exceeded by a snapshot without a good row, whatever the share",
+    [Generate.oneOf<number | undefined>(shares, Arbitrary.Constant(undefined)), Generate.between(1, 1_000)],
+    ([share, all]) => {
+      expect(exceeded(share, { all, rejected: all })).toBe(true)
+      expect(exceeded(undefined, { all: 0, rejected: 0 })).toBe(false)
+    }
+  )
 
-  it("is never exceeded by fewer rejected rows, or by a larger share", () => {
-    const isMonotone = ({ all, rejected }: RejectedRowLimit.Rows, share: number) =>
-      exceeded(share, { all, rejected })
-        ? rejected === all || !exceeded((rejected + 0.5) / all, { all, rejected })
-        : rejected === 0 || !exceeded(share, { all, rejected: rejected - 1 })
-    expect(() => FastCheck.assert(FastCheck.property(counts, FastCheck.double({ min: 0, max: 1, noNaN: true }), isMonotone))).not.toThrow()
+  it.prop("is never exceeded by fewer rejected rows, or by a larger share", [counts, shares], ([{ all, rejected }, share]) => {
+    const isMonotone = exceeded(share, { all, rejected })
+      ? rejected === all || !exceeded((rejected + 0.5) / all, { all, rejected })
+      : rejected === 0 || !exceeded(share, { all, rejected: rejected - 1 })
+    expect(isMonotone).toBe(true)
   })
 
   it("names the first rejected row by what its source counts", () => {

@@ -2,7 +2,7 @@
  * Extra request headers, as a variable holds them.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Either } from "effect"
+import { Result } from "effect"
 import * as RequestHeaders from "../src/source/http/RequestHeaders.ts"
 
 describe("request headers", () => {
@@ -18,7 +18,7 @@ describe("request headers", () => {
     ] as const
   ) {
     it(`are ${Object.keys(headers).join(" and ")} in ${JSON.stringify(text)}`, () => {
-      expect(RequestHeaders.parse(text, "STOCK_SYNC_SOURCE_AUTHORIZATION")).toEqual(Either.right(headers))
+      expect(RequestHeaders.parse(text, "STOCK_SYNC_SOURCE_AUTHORIZATION")).toEqual(Result.succeed(headers))
     })
   }
 
@@ -37,7 +37,7 @@ describe("request headers", () => {
   ) {
     it(`are refused in ${JSON.stringify(text)}, without their values`, () => {
       const parsed = RequestHeaders.parse(text, "STOCK_SYNC_SOURCE_AUTHORIZATION")
-      expect(Either.merge(parsed)).toContain(message)
+      expect(Result.merge(parsed)).toContain(message)
       expect(JSON.stringify(parsed)).not.toContain("secret")
     })
   }

@@ -1,14 +1,13 @@
 /** The built program as a service: over a real socket, on real files, stopped by real signals. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer, Schedule } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer, Schedule } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { account, parsed, run, start } from "./support/program.ts"
 import { arrived, held } from "./support/sandbox.ts"
 
-const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
+const layer = Layer.merge(NodeServices.layer, Sandbox.layerServer())
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
     layer)
@@ -34,7 +33,7 @@ describe("a request of the account", () => {
           expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
           const recorded = Effect.sync(() => {
             const database = new DatabaseSync(`${cwd}/ledger.db`, { readOnly: true })
-            const times: ReadonlyArray<unknown> = database.prepare("SELECT at FROM request").all().map(({ at }) => at)
+            const times: ReadonlyArray<unknown> = database.prepare("SELECT ended_at FROM request").all().map(({ ended_at }) => ended_at)
             database.close()
             return times
           })

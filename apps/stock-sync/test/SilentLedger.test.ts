@@ -1,17 +1,16 @@
 /** The built program whose ledger is in a Postgres that falls silent: connections stay open, and nothing comes back. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { expect, layer } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import * as Postgres from "@plaza-legacy/testing/Postgres"
-import { Context, Effect, Layer } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Context, Effect, FileSystem, Layer } from "effect"
+import * as DatabaseProxy from "./support/databaseProxy.ts"
 import { eventually } from "./support/eventually.ts"
-import * as DatabaseProxy from "./support/failover/DatabaseProxy.ts"
 import * as Program from "./support/program.ts"
 
-class Database extends Context.Tag("Database")<Database, { readonly url: string }>() {}
+class Database extends Context.Service<Database, { readonly url: string }>()("Database") {}
 
-const services = Layer.mergeAll(Layer.orDie(Layer.scoped(Database, Postgres.scoped)), NodeContext.layer, Sandbox.layerServer())
+const services = Layer.mergeAll(Layer.orDie(Layer.effect(Database, Postgres.scoped)), NodeServices.layer, Sandbox.layerServer())
 
 /** A worker with its ledger behind a network, and the reasons why it is not ready. */
 const worker = (stopWithin: string) =>
@@ -41,7 +40,7 @@ const worker = (stopWithin: string) =>
   })
 
 layer(services, { timeout: "1 minute", excludeTestServices: true })("a worker whose ledger falls silent", (it) => {
-  it.scoped("is not ready for that reason, and continues when the ledger responds again", () =>
+  it.effect("is not ready for that reason, and continues when the ledger responds again", () =>
     Effect.gen(function*() {
       const { program, proxy, reasons } = yield* worker("5 seconds")
       yield* proxy.set("stalled")
@@ -53,7 +52,7 @@ layer(services, { timeout: "1 minute", excludeTestServices: true })("a worker wh
     }))
 
   for (const when of ["at once", "after it is not ready"]) {
-    it.scoped(`stops ${when} within its time`, () =>
+    it.effect(`stops ${when} within its time`, () =>
       Effect.gen(function*() {
         const { program, proxy, reasons } = yield* worker(when === "at once" ? "1 second" : "2 seconds")
         yield* proxy.set("stalled")

@@ -1,17 +1,16 @@
 /** What a read of a database leaves at the server, seen in the server's own list of sessions. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import * as Postgres from "@plaza-legacy/testing/Postgres"
-import { Context, Duration, Effect, Fiber, Layer, Option, Schedule, type Scope, Stream } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Context, Duration, Effect, Fiber, FileSystem, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { type Connection, createConnection } from "mysql2"
 import { type AddressInfo, connect, createServer } from "node:net"
 import Pg from "pg"
 import * as Open from "../src/source/Open.ts"
 import type { SourceFailure } from "../src/source/Source.ts"
+import * as DatabaseProxy from "./support/databaseProxy.ts"
 import { eventually } from "./support/eventually.ts"
-import * as DatabaseProxy from "./support/failover/DatabaseProxy.ts"
 import * as Mariadb from "./support/mariadb.ts"
 import * as Program from "./support/program.ts"
 import { containing } from "./support/reading.ts"
@@ -22,7 +21,7 @@ interface Session {
 }
 
 /** A server with a table `shop` of 5,000 products, and its own look at the sessions of the program. */
-class Server extends Context.Tag("Server")<Server, {
+class Server extends Context.Service<Server, {
   readonly address: string
   readonly sessions: Effect.Effect<ReadonlyArray<Session>>
   readonly run: (statement: string) => Effect.Effect<unknown>
@@ -33,9 +32,9 @@ class Server extends Context.Tag("Server")<Server, {
   /** Statements that end the query and the session of the program. */
   readonly endQuery: Effect.Effect<unknown>
   readonly endSession: Effect.Effect<unknown>
-}>() {}
+}>()("Server") {}
 
-const postgres: Effect.Effect<Server["Type"], unknown, Scope.Scope> = Effect.gen(function*() {
+const postgres: Effect.Effect<Server["Service"], unknown, Scope.Scope> = Effect.gen(function*() {
   const { url } = yield* Postgres.scoped
   const connected = Effect.acquireRelease(
     Effect.promise(async () => {
@@ -61,10 +60,10 @@ const postgres: Effect.Effect<Server["Type"], unknown, Scope.Scope> = Effect.gen
   }
 })
 
-const mariadb: Effect.Effect<Server["Type"], unknown, Scope.Scope> = Effect.gen(function*() {
+const mariadb: Effect.Effect<Server["Service"], unknown, Scope.Scope> = Effect.gen(function*() {
   const address = yield* Mariadb.scoped
   const ask = (connection: Connection, statement: string) =>
-    Effect.async<ReadonlyArray<Record<string, string | null>>>((resume) => {
+    Effect.callback<ReadonlyArray<Record<string, string | null>>>((resume) => {
       connection.query(statement, (error, rows) => {
         // The driver's type has every form of a result.
         resume(error === null ? Effect.succeed(rows as unknown as ReadonlyArray<Record<string, string | null>>) : Effect.die(error))
@@ -94,18 +93,19 @@ const mariadb: Effect.Effect<Server["Type"], unknown, Scope.Scope> = Effect.gen(
   }
 })
 
-const opened = (address: string, query: string, timeout: Duration.DurationInput) =>
-  Open.make({ source: address, query, timeout: Duration.decode(timeout), idColumn: "product_id", stockColumn: "stock" })
+const opened = (address: string, query: string, timeout: Duration.Input) =>
+  Open.make({ source: address, query, timeout: Duration.fromInputUnsafe(timeout), idColumn: "product_id", stockColumn: "stock" })
 
-const read = ({ open }: Effect.Effect.Success<ReturnType<typeof opened>>) =>
+const read = ({ open }: Effect.Success<ReturnType<typeof opened>>) =>
   Effect.scoped(Effect.flatMap(open(Option.none()), (snapshot) => Stream.runCount(Option.getOrThrow(snapshot).rows)))
 
 const every = "SELECT product_id, stock FROM shop"
 
-const running = ({ sessions }: Server["Type"]) => eventually(sessions, (list) => list.some(({ statement }) => /shop|FETCH/.test(statement)))
+const running = ({ sessions }: Server["Service"]) =>
+  eventually(sessions, (list) => list.some(({ statement }) => /shop|FETCH/.test(statement)))
 
 /** The built program, which reads for minutes. */
-const started = (server: Server["Type"], args: ReadonlyArray<string>) =>
+const started = (server: Server["Service"], args: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const env = {
@@ -120,18 +120,18 @@ const started = (server: Server["Type"], args: ReadonlyArray<string>) =>
     return program
   })
 
-const layerOf = (server: Effect.Effect<Server["Type"], unknown, Scope.Scope>) =>
-  Layer.mergeAll(Layer.orDie(Layer.scoped(Server, server)), NodeContext.layer, Sandbox.layerServer())
+const layerOf = (server: Effect.Effect<Server["Service"], unknown, Scope.Scope>) =>
+  Layer.mergeAll(Layer.orDie(Layer.effect(Server, server)), NodeServices.layer, Sandbox.layerServer())
 
-const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbox.Sandbox | Server, true>) => {
+const expectations = (it: Vitest.MethodsNonLive<NodeServices.NodeServices | Sandbox.Sandbox | Server>) => {
   const against =
-    <E>(test: (server: Server["Type"]) => Effect.Effect<unknown, E, NodeContext.NodeContext | Sandbox.Sandbox | Scope.Scope>) => () =>
+    <E>(test: (server: Server["Service"]) => Effect.Effect<unknown, E, NodeServices.NodeServices | Sandbox.Sandbox | Scope.Scope>) => () =>
       Effect.flatMap(Server, test)
 
-  it.scoped("has one session at a time, with the name of the program, and none at its end", against((server) =>
+  it.effect("has one session at a time, with the name of the program, and none at its end", against((server) =>
     Effect.gen(function*() {
       const source = yield* opened(server.address, server.slow, "10 seconds")
-      const reading = yield* Effect.fork(read(source))
+      const reading = yield* Effect.forkChild(read(source))
       expect((yield* running(server)).map(({ name }) => name)).toEqual(["plaza-stock-sync"])
       yield* Fiber.interrupt(reading)
       expect(yield* server.sessions).toEqual([])
@@ -140,7 +140,7 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
     })
   ))
 
-  it.scoped("that times out is over at the server before the next one begins", against((server) =>
+  it.effect("that times out is over at the server before the next one begins", against((server) =>
     Effect.gen(function*() {
       const source = yield* opened(server.address, server.slow, "300 millis")
       const seen: Array<ReadonlyArray<Session>> = []
@@ -156,25 +156,29 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
   ))
 
   const ends: ReadonlyArray<
-    readonly [how: string, act: (server: Server["Type"], reading: Fiber.RuntimeFiber<number, SourceFailure>) => Effect.Effect<unknown>]
+    readonly [how: string, act: (server: Server["Service"], reading: Fiber.Fiber<number, SourceFailure>) => Effect.Effect<unknown>]
   > = [
     ["is stopped", (_, reading) => Fiber.interrupt(reading)],
-    ["whose query an operator ends", ({ endQuery }) => endQuery],
+    // Again and again: between two fetches there is no query to end.
+    [
+      "whose query an operator ends",
+      ({ endQuery }, reading) => Effect.raceFirst(Fiber.await(reading), Effect.forever(Effect.delay(Effect.exit(endQuery), "100 millis")))
+    ],
     ["whose session an operator ends", ({ endSession }) => endSession]
   ]
   for (const [how, act] of ends) {
     for (
       const [what, queryOf, before] of [
-        ["while the server computes", ({ slow }: Server["Type"]) => slow, () => Effect.void],
-        ["while it waits for a lock", () => every, ({ lock }: Server["Type"]) => lock],
-        ["between two rows", ({ slow }: Server["Type"]) => `${every} UNION ALL ${slow}`, () => Effect.void]
+        ["while the server computes", ({ slow }: Server["Service"]) => slow, () => Effect.void],
+        ["while it waits for a lock", () => every, ({ lock }: Server["Service"]) => lock],
+        ["between two rows", ({ slow }: Server["Service"]) => `${every} UNION ALL ${slow}`, () => Effect.void]
       ] as const
     ) {
-      it.scoped(`that ${how} ${what} leaves nothing`, against((server) =>
+      it.effect(`that ${how} ${what} leaves nothing`, against((server) =>
         Effect.gen(function*() {
           yield* before(server)
           const source = yield* opened(server.address, queryOf(server), "20 seconds")
-          const reading = yield* Effect.fork(read(source))
+          const reading = yield* Effect.forkChild(read(source))
           yield* running(server)
           yield* act(server, reading)
           expect((yield* Fiber.await(reading))._tag).toBe("Failure")
@@ -184,7 +188,7 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
     }
   }
 
-  it.scoped("that its consumer leaves after a few rows leaves nothing", against((server) =>
+  it.effect("that its consumer leaves after a few rows leaves nothing", against((server) =>
     Effect.gen(function*() {
       const { open } = yield* opened(server.address, `${every} UNION ALL ${server.slow}`, "20 seconds")
       for (let times = 0; times < 3; times++) {
@@ -195,12 +199,12 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
     })
   ))
 
-  it.scoped("ends soon if the server does not respond to its end, and the next one ends what is left first",
+  it.effect("ends soon if the server does not respond to its end, and the next one ends what is left first",
     against((server) =>
       Effect.gen(function*() {
         const proxy = yield* DatabaseProxy.start(server.address)
         const source = yield* opened(proxy.url, server.slow, "20 seconds")
-        const reading = yield* Effect.fork(read(source))
+        const reading = yield* Effect.forkChild(read(source))
         yield* running(server)
         yield* proxy.set("stalled")
         yield* Fiber.interrupt(reading)
@@ -208,12 +212,13 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
         expect(others).toEqual([])
         // Only new connections: the server never learns that the earlier one has ended.
         yield* proxy.set("forgotten")
-        const again = yield* Effect.fork(read(source))
+        const again = yield* Effect.forkChild(read(source))
         // A query has a text of its own.
         yield* eventually(server.sessions,
           (list) => list.length === 1 && list.some(({ statement }) => /shop|FETCH/.test(statement) && statement !== left?.statement))
         yield* Fiber.interrupt(again)
-        expect(yield* server.sessions).toEqual([])
+        // The proxy closes the connection of the client before that of the server.
+        expect(yield* eventually(server.sessions, (list) => list.length === 0)).toEqual([])
       })
     ))
 
@@ -226,7 +231,7 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
       [["plan"], "SIGINT", 130]
     ] as const
   ) {
-    it.scoped(
+    it.effect(
       `of ${args[0]} is over at the server after ${signal}`,
       against((server) =>
         Effect.gen(function*() {
@@ -239,7 +244,7 @@ const expectations = (it: Vitest.MethodsNonLive<NodeContext.NodeContext | Sandbo
     )
   }
 
-  it.scoped("ends soon while it connects to a server that does not respond", against((server) =>
+  it.effect("ends soon while it connects to a server that does not respond", against((server) =>
     Effect.gen(function*() {
       const proxy = yield* DatabaseProxy.start(server.address)
       yield* proxy.set("stalled")
@@ -257,7 +262,7 @@ const timeout = "1 minute"
 layer(layerOf(postgres), { timeout, excludeTestServices: true })("a read of a Postgres", (it) => {
   expectations(it)
 
-  it.scoped("is over although the program was killed", () =>
+  it.effect("is over although the program was killed", () =>
     Effect.gen(function*() {
       const server = yield* Server
       const program = yield* started(server, ["run"])
@@ -273,10 +278,10 @@ layer(layerOf(postgres), { timeout, excludeTestServices: true })("a read of a Po
       ["application_name=", "plaza-stock-sync"]
     ] as const
   ) {
-    it.scoped(`has the name ${shown} with ${parameter} in the address`, () =>
+    it.effect(`has the name ${shown} with ${parameter} in the address`, () =>
       Effect.gen(function*() {
         const server = yield* Server
-        const reading = yield* Effect.fork(read(yield* opened(`${server.address}?${parameter}`, server.slow, "20 seconds")))
+        const reading = yield* Effect.forkChild(read(yield* opened(`${server.address}?${parameter}`, server.slow, "20 seconds")))
         const list = yield* eventually(server.sessions, (sessions) => sessions.some(({ statement }) => statement.includes("FETCH")))
         expect(list.map(({ name }) => name)).toEqual([shown])
         yield* Fiber.interrupt(reading)
@@ -288,7 +293,7 @@ describe.skipIf(Mariadb.missing !== undefined)("with a MariaDB", () => {
   layer(layerOf(mariadb), { timeout, excludeTestServices: true })("a read of a MariaDB", (it) => {
     expectations(it)
 
-    it.scoped("names the program in the attributes of its connection", () =>
+    it.effect("names the program in the attributes of its connection", () =>
       Effect.gen(function*() {
         const { address } = yield* Server
         const { hostname, port } = new URL(address)
@@ -299,7 +304,7 @@ describe.skipIf(Mariadb.missing !== undefined)("with a MariaDB", () => {
           upstream.on("error", () => undefined).pipe(client)
         })
         yield* Effect.acquireRelease(
-          Effect.async<void>((resume) => void relay.listen(0, "127.0.0.1", () => resume(Effect.void))),
+          Effect.callback<void>((resume) => void relay.listen(0, "127.0.0.1", () => resume(Effect.void))),
           () => Effect.sync(() => relay.close())
         )
         // The address of a server on a port is no text.

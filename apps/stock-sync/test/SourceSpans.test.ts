@@ -1,14 +1,13 @@
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Option, Stream } from "effect"
+import { Duration, Effect, FileSystem, Option, Stream } from "effect"
 import * as Open from "../src/source/Open.ts"
 import { recordSpans } from "./support/spans.ts"
 
 const options = { idColumn: "productId", stockColumn: "stock", settle: Duration.zero, timeout: Duration.seconds(1) }
 
 describe("a source", () => {
-  it.scoped("has a span for opening it and one for reading its rows, which name the file", () =>
+  it.effect("has a span for opening it and one for reading its rows, which name the file", () =>
     Effect.gen(function*() {
       const files = yield* FileSystem.FileSystem
       const path = yield* files.makeTempFileScoped({ suffix: ".csv" })
@@ -23,5 +22,5 @@ describe("a source", () => {
         ["Source.open", path],
         ["Source.rows", path]
       ])
-    }).pipe(Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.provide(NodeServices.layer)))
 })

@@ -1,21 +1,25 @@
 /** The program that reads an SQLite file, on the Node of the repository and on the oldest supported one. */
-import { Command, FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { oldestNode } from "@plaza-legacy/testing/Nodes"
-import { Effect, Option, Stream } from "effect"
+import { oldestNode } from "@plaza/testing/Nodes"
+import { Effect, FileSystem, Option, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { TestClock } from "effect/testing"
 import { spawnSync } from "node:child_process"
+import { getPriority } from "node:os"
 import { execPath } from "node:process"
 import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
-import { dist } from "./support/program.ts"
+import { eventually } from "./support/eventually.ts"
 
 // As the worker starts it.
+const reader = fileURLToPath(new URL("../src/source/sql/SqliteReader.ts", import.meta.url))
 const flag = "--disable-warning=ExperimentalWarning"
 
-layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
+layer(NodeServices.layer)("the reader of an SQLite file", (it) => {
   for (const [name, node] of [["this Node", execPath], ["the oldest Node", oldestNode]] as const) {
-    it.scoped(`has the same rows and errors on ${name}`, () =>
+    it.effect(`has the same rows and errors on ${name}`, () =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         const path = `${yield* files.makeTempDirectoryScoped()}/stock of #1.db`
@@ -24,7 +28,7 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
           WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO product SELECT 'P' || i, i FROM n`)
         database.close()
         const read = (query: string, from = path) => {
-          const { status, stderr, stdout } = spawnSync(node, [flag, `${dist}/sqlite-reader.cjs`], {
+          const { status, stderr, stdout } = spawnSync(node, [flag, reader], {
             encoding: "utf8",
             input: JSON.stringify({ path: from, query })
           })
@@ -54,7 +58,20 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
         expect(yield* files.exists(`${path}.none`)).toBe(false)
       }))
 
-    it.scoped(`leaves no log of SQLite beside the file of another user on ${name}`, () =>
+    it.effect(`waits for its request on ${name}`, () =>
+      Effect.gen(function*() {
+        const path = `${yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()}/stock.db`
+        new DatabaseSync(path).close()
+        const process = yield* ChildProcess.make(node, [flag, reader])
+        // It lowers its priority before it reads.
+        yield* TestClock.withLive(eventually(Effect.sync(() => getPriority(process.pid)), (priority) => priority === 10))
+        const request = JSON.stringify({ path, query: "SELECT 1 AS stock" })
+        yield* Stream.run(Stream.encodeText(Stream.succeed(request)), process.stdin)
+        const output = yield* Stream.mkString(Stream.decodeText(process.all))
+        expect(output.trim().split("\n")).toEqual([`{"rows":[{"stock":"1"}]}`, `{"isComplete":true}`])
+      }))
+
+    it.effect(`leaves no log of SQLite beside the file of another user on ${name}`, () =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         const folder = yield* files.makeTempDirectoryScoped()
@@ -69,10 +86,10 @@ layer(NodeContext.layer)("the reader of an SQLite file", (it) => {
           WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO product SELECT 'P' || i, i FROM n`)
         yield* files.writeFileString(`${folder}/user.cjs`, "process.geteuid = () => 4711")
         const read = Effect.gen(function*() {
-          const command = Command.make(node, flag, "--require", `${folder}/user.cjs`, `${dist}/sqlite-reader.cjs`)
-          const process = yield* Command.start(
-            Command.feed(command, JSON.stringify({ path, query: "SELECT id, stock FROM product ORDER BY stock" }))
-          )
+          const request = JSON.stringify({ path, query: "SELECT id, stock FROM product ORDER BY stock" })
+          const process = yield* ChildProcess.make(node, [flag, "--require", `${folder}/user.cjs`, reader], {
+            stdin: Stream.encodeText(Stream.succeed(request))
+          })
           return process.stdout.pipe(Stream.decodeText(), Stream.splitLines, Stream.map((line): unknown => JSON.parse(line)))
         })
         const last = yield* Stream.runLast(yield* read)

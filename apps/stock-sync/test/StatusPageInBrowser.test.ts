@@ -1,11 +1,12 @@
 /** The status page in a real Chromium: accessibility, keyboard, no scripts, and live updates. */
 import { assert, describe, layer as suite } from "@effect/vitest"
-import * as Browser from "@plaza-legacy/testing/Browser"
-import { Effect, TestClock } from "effect"
-import type { Page } from "playwright-core"
+import * as Browser from "@plaza/testing/Browser"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import * as Server from "../src/observability/Server.ts"
-import { ledgerPath } from "./support/sandbox.ts"
-import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/statusSampler.ts"
+import { failure } from "./support/events.ts"
+import { freshFile } from "./support/ledger/places.ts"
+import { happens, held, layer, ledgerOpens, ready, received, sent } from "./support/statusSampler.ts"
 import { utc } from "./support/utc.ts"
 
 /** The accessibility checker is slow on a busy machine. */
@@ -57,11 +58,13 @@ const wrong = Effect.gen(function*() {
 
 /** A worker whose status page listens on a socket. */
 const monitored = <A, E, R>(use: (url: string) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(ledgerPath, (path) =>
+  Effect.flatMap(freshFile, (path) =>
     Effect.provide(
-      Effect.flatMap(Server.listen({ ...options, host: "127.0.0.1", port: 0 }), use),
+      Effect.flatMap(Server.listen({ host: "127.0.0.1", port: 0 }), use),
       layer(path)
     ))
+
+type Page = Effect.Success<ReturnType<typeof Browser.visit>>
 
 const steps = (run: () => Promise<void>) => Effect.promise(run)
 
@@ -77,7 +80,7 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
       // The page's policy would block the checker's script.
       const visitor = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true }
 
-      it.scoped(`is accessible, ${colorScheme} and ${width} pixels wide`, () =>
+      it.effect(`is accessible, ${colorScheme} and ${width} pixels wide`, () =>
         monitored((url) =>
           Effect.gen(function*() {
             const page = yield* Browser.visit(visitor)
@@ -100,7 +103,7 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
         ), timeout)
     }
 
-    it.scoped("shows everything without scripts, with names for screen readers", () =>
+    it.effect("shows everything without scripts, with names for screen readers", () =>
       monitored((url) =>
         Effect.gen(function*() {
           yield* busy
@@ -130,7 +133,7 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
         })
       ), timeout)
 
-    it.scoped("is operated by keyboard with a visible focus", () =>
+    it.effect("is operated by keyboard with a visible focus", () =>
       monitored((url) =>
         Effect.gen(function*() {
           yield* ready()
@@ -162,7 +165,7 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
         })
       ), timeout)
 
-    it.scoped("updates itself without losing the reader's place, reports a lost connection, and stops on request",
+    it.effect("updates itself without losing the reader's place, reports a lost connection, and stops on request",
       () =>
         monitored((url) =>
           Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, LogLevel, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import { address, observed } from "./support/observability.ts"
@@ -12,7 +12,7 @@ interface Answer {
 
 /** Asks with exactly these headers. */
 const ask = (url: string, options: Http.RequestOptions = {}) =>
-  Effect.async<Answer>((resume) => {
+  Effect.callback<Answer>((resume) => {
     const request = Http.request(url, { agent: false, ...options }, (response) => {
       let body = ""
       response.setEncoding("utf8").on("data", (text: string) => (body += text)).on("end",
@@ -72,7 +72,7 @@ describe("on a socket", () => {
       let held: Net.Socket | undefined
       const url = yield* listening((url) =>
         Effect.as(
-          Effect.async<void>((resume) => {
+          Effect.callback<void>((resume) => {
             const { hostname, port } = new URL(url)
             held = Net.connect(Number(port), hostname, () => resume(Effect.void)).on("error", () => undefined)
             held.write("GET / HTTP/1.1\r\nhost: localhost\r\n")
@@ -97,20 +97,20 @@ describe("on a socket", () => {
 })
 
 describe("the log", () => {
-  const Line = Schema.parseJson(Schema.Struct({
+  const Line = Schema.fromJsonString(Schema.Struct({
     logLevel: Schema.String,
     message: Schema.String,
     timestamp: Schema.String,
-    annotations: Schema.Record({ key: Schema.String, value: Schema.Unknown })
+    annotations: Schema.Record(Schema.String, Schema.Unknown)
   }))
 
   it.live("is JSON where that is asked for, an object a line", () =>
     Effect.gen(function*() {
       const lines: Array<string> = []
       yield* Effect.scoped(
-        Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "json", level: LogLevel.Info } }))
+        Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "json", level: "Info" } }))
       )
-      const told = yield* Effect.forEach(lines, (line) => Schema.decodeUnknown(Line)(line))
+      const told = yield* Effect.forEach(lines, (line) => Schema.decodeUnknownEffect(Line)(line))
       expect(lines.every((line) => line.endsWith("}\n"))).toBe(true)
       expect(told.map(({ logLevel, message }) => [logLevel, message])).toEqual([["INFO", "page.listening"], ["INFO", "worker.stopping"]])
       expect(told[0]?.annotations["address"]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
@@ -120,7 +120,7 @@ describe("the log", () => {
     Effect.gen(function*() {
       const lines: Array<string> = []
       yield* Effect.scoped(
-        Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "text", level: LogLevel.Warning } }))
+        Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "text", level: "Warn" } }))
       )
       expect(lines).toEqual([])
     }))

@@ -1,12 +1,14 @@
 /** The spans of the worker, by which an operator follows a snapshot, a request and the opening of a ledger. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { freshFile, using } from "./support/ledger/using.ts"
+import { newFile } from "./support/ledger/newLedger.ts"
+import { freshFile } from "./support/ledger/places.ts"
+import { using } from "./support/ledger/using.ts"
 import { anyStock, fault, once, simulated } from "./support/simulation.ts"
 import { recordSpans } from "./support/spans.ts"
 
 describe("the worker", () => {
-  it.live("has a span for each snapshot and each request, with the product and the outcome", () =>
+  it.effect("has a span for each snapshot and each request, with the product and the outcome", () =>
     simulated({ A: 3, B: 0 }, (memory) =>
       Effect.gen(function*() {
         const { spans, tracer } = yield* recordSpans
@@ -24,11 +26,11 @@ describe("the worker", () => {
           .toEqual(["StockSync.dispatch", "StockSync.dispatch", "StockSync.dispatch"])
       })))
 
-  it.scoped("has a span for the opening of a ledger, which names the database", () =>
+  it.effect("has a span for the opening of a ledger, which names the database", () =>
     Effect.gen(function*() {
       const path = yield* freshFile
       const { spans, tracer } = yield* recordSpans
-      yield* Effect.withTracer(using(path, () => Effect.void), tracer)
+      yield* Effect.withTracer(using({ kind: newFile, name: path }, () => Effect.void), tracer)
       const opened = spans.filter(({ name }) => name === "StockSync.openLedger")
       expect(opened.map(({ attributes }) => attributes.get("db.system.name"))).toEqual(["sqlite"])
     }))

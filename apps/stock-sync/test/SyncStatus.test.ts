@@ -1,7 +1,8 @@
 /** The state of a worker, folded from its events. */
 import { describe, expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza-legacy/domain"
-import { Chunk, Effect, Queue, TestClock } from "effect"
+import { ProductId } from "@plaza/domain"
+import { Effect, PubSub } from "effect"
+import { TestClock } from "effect/testing"
 import { type Failure, layer, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.ts"
 import { utc } from "./support/utc.ts"
 
@@ -28,7 +29,7 @@ const figures = { catalogue: 40, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroe
 const result = { rows: 3, changed: 1, rejected: 0, negative: 0, figures, missingKept: false }
 const held = { number: 1, since: utc(0), at: utc(0), figures: { ...figures, soldOut: 30 }, confirmed: false }
 
-const status = <A, E, R>(test: (status: SyncStatus["Type"]) => Effect.Effect<A, E, R>) =>
+const status = <A, E, R>(test: (status: SyncStatus["Service"]) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.flatMap(SyncStatus, test), layer)
 
 describe("the state of a worker", () => {
@@ -84,7 +85,7 @@ describe("the state of a worker", () => {
         const heard = yield* status.subscribe
         yield* TestClock.adjust("5 seconds")
         yield* status.publish({ _tag: "Stopping" })
-        expect(Chunk.toReadonlyArray(yield* Queue.takeAll(heard))).toEqual([{ _tag: "Stopping", at: utc(5_000) }])
+        expect(yield* PubSub.takeAll(heard)).toEqual([{ _tag: "Stopping", at: utc(5_000) }])
         expect(yield* status.state).toMatchObject({ stopping: true })
       })
     )))

@@ -1,6 +1,6 @@
 /** Whose store it is: what GET /me shows, does not show, or refuses, and what the ledger makes of it. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
+import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Option } from "effect"
 import type { Account } from "../src/ledger/Ledger.ts"
 import { held } from "./support/sandbox.ts"
@@ -51,7 +51,7 @@ const bound = (memory: MemoryLedger, account: Partial<Account>) =>
 
 describe("a worker whose response to GET /me", () => {
   for (const [name, asked] of withoutId) {
-    it.live(`${name} starts and binds the ledger to address and key`, () =>
+    it.effect(`${name} starts and binds the ledger to address and key`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* fault(asked)
@@ -76,7 +76,7 @@ describe("a worker whose response to GET /me", () => {
   for (
     const [name, asked] of [["is 500", me(500)], ["never comes", { kind: "drop", when: "before", path: "/me", times: forEver }]] as const
   ) {
-    it.live(`${name} starts with a ledger of the same address and key`, () =>
+    it.effect(`${name} starts with a ledger of the same address and key`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* bound(memory, { id: "1001" })
@@ -88,7 +88,7 @@ describe("a worker whose response to GET /me", () => {
           expect(yield* boundTo(memory)).toMatchObject({ id: "1001" })
         })))
 
-    it.live(`${name} waits with a new ledger until the service responds; once ends with the reason`, () =>
+    it.effect(`${name} waits with a new ledger until the service responds; once ends with the reason`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* fault(asked)
@@ -109,7 +109,7 @@ describe("a worker whose response to GET /me", () => {
 })
 
 describe("a base address without GET /me", () => {
-  it.live("is rejected by run and once before they read the source or send", () =>
+  it.effect("is rejected by run and once before they read the source or send", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         yield* fault(me(404))
@@ -123,7 +123,7 @@ describe("a base address without GET /me", () => {
         expect(yield* boundTo(memory)).toBeUndefined()
       })))
 
-  it.live("does not stop a worker whose ledger knows the address and the key", () =>
+  it.effect("does not stop a worker whose ledger knows the address and the key", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         yield* bound(memory, { id: "1001" })
@@ -140,7 +140,7 @@ describe("three refused products", () => {
     times: forEver
   }]] as const
   for (const [name, asked] of unhelpful) {
-    it.live(`delay no other product if the response to GET /me ${name}`, () =>
+    it.effect(`delay no other product if the response to GET /me ${name}`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* bound(memory, { id: "1001" })
@@ -171,18 +171,18 @@ describe("a ledger", () => {
         return running.message
       }))
 
-  it.live("of another account is rejected before the source is read or anything is sent", () =>
+  it.effect("of another account is rejected before the source is read or anything is sent", () =>
     Effect.map(refusedFor({ id: "4711" }), (message) => expect(message).toContain("belongs to account 4711")))
 
-  it.live("of another address is rejected, with the command that adopts it", () =>
+  it.effect("of another address is rejected, with the command that adopts it", () =>
     Effect.map(refusedFor({ baseUrl: "https://elsewhere.example/open/v1" }), (message) =>
       expect(message).toContain("plaza-stock-sync adopt")))
 
-  it.live("of another key is rejected if GET /me does not show that the account is the same", () =>
+  it.effect("of another key is rejected if GET /me does not show that the account is the same", () =>
     Effect.map(refusedFor({ keyFingerprint: "fedcba9876543210" }, me(403, { code: "INSUFFICIENT_SCOPE" })), (message) =>
       expect(message).toContain("plaza-stock-sync adopt")))
 
-  it.live("of another key of the same account is used", () =>
+  it.effect("of another key of the same account is used", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         yield* bound(memory, { id: "1001", keyFingerprint: "fedcba9876543210" })

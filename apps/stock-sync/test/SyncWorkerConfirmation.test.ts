@@ -3,9 +3,9 @@
  * and by what the ledger and `once` report of it.
  */
 import { describe, expect, it } from "@effect/vitest"
-import type { Fault } from "@plaza-legacy/sandbox"
-import { Effect, FastCheck, Option, Queue, Stream } from "effect"
-import * as Notification from "../src/observability/Notification.ts"
+import type { Fault } from "@plaza/sandbox"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Option, PubSub, Stream } from "effect"
 import { held } from "./support/sandbox.ts"
 import {
   commitsOf,
@@ -38,10 +38,10 @@ const refused = (status: number, body: string, when: "before" | "after"): Fault 
 
 const both = (stock: number): Wanted => ({ A: stock, B: 1 })
 
-const settles = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.zipLeft(test, faultsEnd)
+const settles = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.tap(test, faultsEnd)
 
 describe("a response that shows another stock than the one sent", () => {
-  it.live("confirms nothing, so that a source that returns to the shown stock is sent", () =>
+  it.effect("confirms nothing, so that a source that returns to the shown stock is sent", () =>
     simulated(both(0), (memory) =>
       Effect.gen(function*() {
         yield* once(memory, both(0))
@@ -52,7 +52,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* held("A")).toEqual({ A: 0 })
       })))
 
-  it.live("confirms nothing, so that a product is on sale again after it was sold out", () =>
+  it.effect("confirms nothing, so that a product is on sale again after it was sold out", () =>
     simulated(both(5), (memory) =>
       Effect.gen(function*() {
         yield* once(memory, both(5))
@@ -62,7 +62,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* held("A")).toEqual({ A: 5 })
       })))
 
-  it.live("once is enough: a running worker sends the source's next stock", () =>
+  it.effect("once is enough: a running worker sends the source's next stock", () =>
     simulated(both(0), ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(both(0))
@@ -77,7 +77,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 2, uncertain: 0 })
       })))
 
-  it.live("and a higher one has the stock sent again, three times, and the product is uncertain all the time", () =>
+  it.effect("and a higher one has the stock sent again, three times, and the product is uncertain all the time", () =>
     simulated(both(0), ({ ledger }) =>
       Effect.gen(function*() {
         yield* shows(9, forEver)
@@ -100,7 +100,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(history.map(({ code, outcome }) => [outcome, code])).toEqual(Array.from({ length: 4 }, () => ["uncertain", "StockMismatch"]))
       })))
 
-  it.live("and a higher one is confirmed as soon as a response shows the stock that was sent", () =>
+  it.effect("and a higher one is confirmed as soon as a response shows the stock that was sent", () =>
     simulated(both(5), ({ ledger }) =>
       Effect.gen(function*() {
         yield* shows(5, 2)
@@ -111,7 +111,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "settled", confirmed: 0 })
       })))
 
-  it.live("and a lower one may be sales: the stock is not sent again, so none of five pieces is sold twice", () =>
+  it.effect("and a lower one may be sales: the stock is not sent again, so none of five pieces is sold twice", () =>
     simulated(both(0), (memory) =>
       Effect.gen(function*() {
         for (const left of [4, 3, 2, 1]) {
@@ -124,7 +124,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* entryOf(memory.ledger, "A")).toMatchObject({ state: "settled", confirmed: 6 })
       })))
 
-  it.live("is sent again when it is named in `retry`", () =>
+  it.effect("is sent again when it is named in `retry`", () =>
     simulated(both(0), (memory) =>
       Effect.gen(function*() {
         yield* shows(1, forEver)
@@ -134,7 +134,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* once(memory, both(5))).toMatchObject({ counts: { uncertain: 0, settled: 2 } })
       })))
 
-  it.live("is of no importance with `--shown-stock ignore`", () =>
+  it.effect("is of no importance with `--shown-stock ignore`", () =>
     simulated(both(0), (memory) =>
       Effect.gen(function*() {
         yield* shows(1, forEver)
@@ -143,7 +143,7 @@ describe("a response that shows another stock than the one sent", () => {
         expect(yield* commitsOf("A")).toEqual([5])
       })))
 
-  it.live("of an uncertain product is sent again in the background if the source includes the store's sales", () =>
+  it.effect("of an uncertain product is sent again in the background if the source includes the store's sales", () =>
     simulated(both(0), ({ ledger }) =>
       Effect.gen(function*() {
         yield* shows(1)
@@ -170,7 +170,7 @@ describe("a 4xx response without the document's envelope", () => {
       [499, ""]
     ] as const
   ) {
-    it.live(`does not show that the earlier stock is still in the store (${status} ${body})`, () =>
+    it.effect(`does not show that the earlier stock is still in the store (${status} ${body})`, () =>
       simulated(both(0), (memory) =>
         Effect.gen(function*() {
           yield* once(memory, both(0))
@@ -184,7 +184,7 @@ describe("a 4xx response without the document's envelope", () => {
         })))
   }
 
-  it.live("leaves the product uncertain, and it is sent again at growing intervals until the service accepts it", () =>
+  it.effect("leaves the product uncertain, and it is sent again at growing intervals until the service accepts it", () =>
     simulated(both(0), ({ ledger }) =>
       Effect.gen(function*() {
         yield* Effect.forEach(Array.from({ length: 6 }), () => fault(refused(403, "<html>blocked</html>", "before")))
@@ -194,8 +194,11 @@ describe("a 4xx response without the document's envelope", () => {
         yield* Effect.sleep("30 seconds")
         expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "uncertain", doubt: { lowest: 5, highest: 5 } })
         // It is reported once.
-        const reported = Array.from(yield* Queue.takeAll(events), (event) => Notification.notificationOf(event, Notification.initial))
-        expect(reported.flatMap((each) => each?.type ?? [])).toEqual(["product.uncertain"])
+        const uncertain = (yield* PubSub.takeAll(events)).flatMap((event) =>
+          event._tag === "Sent" && event.outcome === "uncertain" ? [event.wasUncertain] : []
+        )
+        expect(uncertain.length).toBeGreaterThan(1)
+        expect(uncertain.filter((isRepeated) => !isRepeated)).toHaveLength(1)
         yield* Effect.sleep("2 hours")
         expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "settled", confirmed: 5 })
       })))
@@ -208,14 +211,15 @@ type Behaviour =
   | { readonly _tag: "fails"; readonly when: "before" | "after" }
   | { readonly _tag: "drops"; readonly when: "before" | "after" }
 
-const when = FastCheck.constantFrom("before" as const, "after" as const)
-const behaviour: FastCheck.Arbitrary<Behaviour> = FastCheck.oneof(
-  FastCheck.constant({ _tag: "honest" as const }),
-  FastCheck.record({ _tag: FastCheck.constant("shows" as const), stock: FastCheck.nat({ max: 6 }) }),
-  FastCheck.record({ _tag: FastCheck.constant("shows" as const), stock: FastCheck.nat({ max: 6 }) }),
-  FastCheck.record({ _tag: FastCheck.constant("proxy" as const), status: FastCheck.constantFrom(400, 403, 404, 499), when }),
-  FastCheck.record({ _tag: FastCheck.constant("fails" as const), when }),
-  FastCheck.record({ _tag: FastCheck.constant("drops" as const), when })
+const when = Generate.anyOf(["before", "after"])
+const shownStock = Arbitrary.all({ _tag: Arbitrary.Constant("shows" as const), stock: Generate.between(0, 6) })
+const behaviour = Generate.oneOf<Behaviour>(
+  Arbitrary.Constant({ _tag: "honest" }),
+  shownStock,
+  shownStock,
+  Arbitrary.all({ _tag: Arbitrary.Constant("proxy" as const), status: Generate.elementOf([400, 403, 404, 499]), when }),
+  Arbitrary.all({ _tag: Arbitrary.Constant("fails" as const), when }),
+  Arbitrary.all({ _tag: Arbitrary.Constant("drops" as const), when })
 )
 
 /** How the service responds to the nth request for A from now on. A response may show any stock: out of date, less reserved pieces, or wrong. */
@@ -237,32 +241,28 @@ const behaves = (behaviours: ReadonlyArray<Behaviour>) =>
   }, { discard: true })
 
 describe("whatever the responses show", () => {
-  it.live("the store has the source's stock at the end, or the product is not reported as confirmed", () =>
-    Effect.promise(() =>
-      FastCheck.assert(
-        FastCheck.asyncProperty(
-          FastCheck.array(FastCheck.tuple(FastCheck.nat({ max: 5 }), FastCheck.array(behaviour, { maxLength: 6 })), {
-            minLength: 1,
-            maxLength: 6
-          }),
-          (runs) =>
-            Effect.runPromise(simulated(both(0), (memory) =>
-              Effect.gen(function*() {
-                for (const [wanted, behaviours] of runs) {
-                  yield* behaves(behaviours)
-                  const { counts, ended } = yield* settles(once(memory, both(wanted)))
-                  const isReported = ended._tag !== "Idle" || counts.settled < 2
-                  const { A } = yield* held("A")
-                  if (A !== wanted) expect({ wanted, A, isReported }).toEqual({ wanted, A, isReported: true })
-                  yield* Effect.sleep("3 minutes")
-                }
-                // A stock that was not wanted before is sent, whatever was shown, and confirmed by an honest response.
-                yield* Effect.sleep("6 hours")
-                expect(yield* once(memory, both(9))).toMatchObject({ counts: { settled: 2 } })
-                expect(yield* held("A")).toEqual({ A: 9 })
-              })))
-        ),
-        { numRuns: 40 }
-      )
-    ))
+  it.effect.prop(
+    "the store has the source's stock at the end, or the product is not reported as confirmed",
+    [Generate.arrayOf(Arbitrary.all([Generate.between(0, 5), Generate.arrayOf(behaviour, { maxLength: 6 })]), {
+      minLength: 1,
+      maxLength: 6
+    })],
+    ([runs]) =>
+      simulated(both(0), (memory) =>
+        Effect.gen(function*() {
+          for (const [wanted, behaviours] of runs) {
+            yield* behaves(behaviours)
+            const { counts, ended } = yield* settles(once(memory, both(wanted)))
+            const isReported = ended._tag !== "Idle" || counts.settled < 2
+            const { A } = yield* held("A")
+            if (A !== wanted) expect({ wanted, A, isReported }).toEqual({ wanted, A, isReported: true })
+            yield* Effect.sleep("3 minutes")
+          }
+          // A stock that was not wanted before is sent, whatever was shown, and confirmed by an honest response.
+          yield* Effect.sleep("6 hours")
+          expect(yield* once(memory, both(9))).toMatchObject({ counts: { settled: 2 } })
+          expect(yield* held("A")).toEqual({ A: 9 })
+        })),
+    { arbitrary: { runs: 40 } }
+  )
 })

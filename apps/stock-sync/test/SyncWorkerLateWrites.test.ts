@@ -1,6 +1,6 @@
 /** Requests whose response never came, and which take effect later, with another value than the one wanted by then. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Random } from "effect"
 import { held } from "./support/sandbox.ts"
 import { anyStock, commitsOf, entryOf, fault, faultsEnd, products, simulated, source, started, stockOf } from "./support/simulation.ts"
@@ -11,7 +11,7 @@ const landsLate = (millis: number) =>
   Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) => setLatitude({ lateCommitMillis: millis, lateCommitStatuses: [500, 502, 503, 504] }))
 
 describe("a late write", () => {
-  it.live("with an older value is overwritten once it can no longer take effect", () =>
+  it.effect("with an older value is overwritten once it can no longer take effect", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -33,7 +33,7 @@ describe("a late write", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("after a timeout is overwritten as well", () =>
+  it.effect("after a timeout is overwritten as well", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { clearFaults } = yield* Sandbox.Sandbox
@@ -51,7 +51,7 @@ describe("a late write", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("does not replace a value that was wanted meanwhile", () =>
+  it.effect("does not replace a value that was wanted meanwhile", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -70,7 +70,7 @@ describe("a late write", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("is overwritten although the source returned to the confirmed value", () =>
+  it.effect("is overwritten although the source returned to the confirmed value", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -87,7 +87,7 @@ describe("a late write", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("is overwritten after a restart of the worker", () =>
+  it.effect("is overwritten after a restart of the worker", () =>
     simulated(wanted, ({ ledger, reopened }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -109,7 +109,7 @@ describe("a late write", () => {
       })))
 
   for (let seed = 1; seed <= 12; seed++) {
-    it.live(`at any time, with changes at any time, leaves no difference at the end (seed ${seed})`, () =>
+    it.effect(`at any time, with changes at any time, leaves no difference at the end (seed ${seed})`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const { clearFaults } = yield* Sandbox.Sandbox
@@ -135,6 +135,6 @@ describe("a late write", () => {
           yield* Effect.sleep("5 minutes")
           expect(yield* held(...ids)).toEqual(now)
           expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0, pending: 0 })
-        }).pipe(Effect.withRandom(Random.make(seed))), { limit: 1_000 }))
+        }).pipe(Random.withSeed(seed)), { limit: 1_000 }))
   }
 })

@@ -1,6 +1,7 @@
 /** A ledger that fails under a running engine is opened anew, again and again if need be, and nothing is lost. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Ref } from "effect"
+import { RateLimit } from "@plaza/client"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Ref } from "effect"
 import { Ledger } from "../src/ledger/Ledger.ts"
 import { LedgerFault, LedgerInUse } from "../src/ledger/LedgerError.ts"
 import { held } from "./support/sandbox.ts"
@@ -29,7 +30,7 @@ const removed = new LedgerFault({
 const inUse = new LedgerInUse({ path: "ledger", message: "another plaza-stock-sync works with the ledger" })
 
 interface Broken {
-  readonly operations: ReadonlyArray<keyof Ledger["Type"]>
+  readonly operations: ReadonlyArray<keyof Ledger["Service"]>
   readonly opening: LedgerFault | LedgerInUse | undefined
 }
 
@@ -38,11 +39,11 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
   Effect.gen(function*() {
     const broken = yield* Ref.make<Broken>({ operations: [], opening: undefined })
     const opened = yield* Ref.make(0)
-    const unless = <A, E, R>(operation: keyof Ledger["Type"], effect: Effect.Effect<A, E, R>) =>
+    const unless = <A, E, R>(operation: keyof Ledger["Service"], effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(Ref.get(broken),
         ({ operations }): Effect.Effect<A, E | LedgerFault, R> =>
           operations.includes(operation) ? Effect.fail(operation === "check" ? removed : full) : effect)
-    const service: Ledger["Type"] = {
+    const service: Ledger["Service"] = {
       ...ledger,
       check: unless("check", ledger.check),
       take: (selection) => unless("take", ledger.take(selection)),
@@ -59,7 +60,7 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
     return {
       layer,
       opened: Ref.get(opened),
-      breaks: (operation: keyof Ledger["Type"]) => Ref.set(broken, { operations: [operation], opening: undefined }),
+      breaks: (operation: keyof Ledger["Service"]) => Ref.set(broken, { operations: [operation], opening: undefined }),
       closes: (opening: LedgerFault | LedgerInUse) => Ref.set(broken, { operations: ["take"], opening }),
       heals: Ref.set(broken, { operations: [], opening: undefined })
     }
@@ -67,7 +68,7 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
 
 describe("a ledger that fails under a running worker", () => {
   for (const operation of ["take", "confirm", "applySnapshot", "check"] as const) {
-    it.live(`at ${operation} is reported and opened again until it works, and nothing is lost`, () =>
+    it.effect(`at ${operation} is reported and opened again until it works, and nothing is lost`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const { ledger } = memory
@@ -93,7 +94,7 @@ describe("a ledger that fails under a running worker", () => {
   }
 
   for (const failure of [full, inUse]) {
-    it.live(`that can't be opened for a while (${failure._tag}) is opened with backoff`, () =>
+    it.effect(`that can't be opened for a while (${failure._tag}) is opened with backoff`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const breaking = yield* breakable(memory)
@@ -109,7 +110,7 @@ describe("a ledger that fails under a running worker", () => {
           expect(yield* held(...ids)).toEqual(next)
         })))
 
-    it.live(`that can't be opened at the start (${failure._tag}) ends the worker`, () =>
+    it.effect(`that can't be opened at the start (${failure._tag}) ends the worker`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const breaking = yield* breakable(memory)
@@ -122,7 +123,7 @@ describe("a ledger that fails under a running worker", () => {
 
 describe("a ledger that is replaced under a running worker", () => {
   for (const [name, before] of [["an empty one", undefined], ["an older copy", wanted]] as const) {
-    it.live(`by ${name} is filled from the unchanged source`, () =>
+    it.effect(`by ${name} is filled from the unchanged source`, () =>
       simulated(wanted, (first) =>
         Effect.gen(function*() {
           const second = yield* memoryLedger()
@@ -148,23 +149,23 @@ describe("a ledger that is replaced under a running worker", () => {
 })
 
 describe("the shutdown of a worker", () => {
-  it.live("waits for requests in flight, starts none, and leaves a correct ledger", () =>
+  it.effect("waits for requests in flight, starts none, and leaves a correct ledger", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* respondsAfter(4_000)
         const { fiber, state, stop } = yield* started((yield* source(wanted)).service, ledger, { concurrency: 2 })
         // GET /me takes as long as everything else.
         while ((yield* patches).length < 2) yield* Effect.sleep("100 millis")
-        yield* Effect.fork(stop)
+        yield* Effect.forkChild(stop)
         yield* Effect.sleep("1 second")
         expect(yield* state).toMatchObject({ stopping: true })
-        expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
-        expect(Exit.isInterrupted(yield* Fiber.await(fiber))).toBe(true)
+        expect(fiber.pollUnsafe()).toBeUndefined()
+        expect(Exit.hasInterrupts(yield* Fiber.await(fiber))).toBe(true)
         expect(yield* patches).toHaveLength(2)
         expect(yield* ledger.counts).toMatchObject({ settled: 2, pending: 28, sending: 0, doubtful: 0 })
       })))
 
-  it.live("waits at most for --stop-within, and interrupted requests are doubtful", () =>
+  it.effect("waits at most for --stop-within, and interrupted requests are doubtful", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         const { ledger } = memory
@@ -179,4 +180,116 @@ describe("the shutdown of a worker", () => {
         yield* Effect.sleep("30 seconds")
         expect(yield* held(...ids)).toEqual(wanted)
       })))
+})
+
+/** A ledger whose database may fall silent: no statement ends, and none can be interrupted, as in a transaction. */
+const silenceable = ({ ledger, reopened }: MemoryLedger) =>
+  Effect.gen(function*() {
+    const silent = yield* Ref.make(false)
+    const unless = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.flatMap(Ref.get(silent), (now) => now ? Effect.uninterruptible(Effect.never) : statement)
+    const lost = new LedgerFault({ path: "ledger", message: "the ledger did not respond in time" })
+    const service: Ledger["Service"] = {
+      ...ledger,
+      check: unless(ledger.check),
+      counts: unless(ledger.counts),
+      snapshot: unless(ledger.snapshot),
+      nextDue: (maxAttempts) => unless(ledger.nextDue(maxAttempts)),
+      take: (selection) => unless(ledger.take(selection)),
+      confirm: (send) => unless(ledger.confirm(send)),
+      fail: (send, failed) => unless(ledger.fail(send, failed)),
+      applySnapshot: (input, policy) => unless(ledger.applySnapshot(input, policy)),
+      // The ledger of a server looks every two seconds, and waits for six.
+      lost: Effect.forever(
+        Effect.flatMap(Effect.delay(Ref.get(silent), "2 seconds"),
+          (now) => now ? Effect.delay(Effect.fail(lost), "6 seconds") : Effect.void)
+      )
+    }
+    return {
+      service,
+      layer: Layer.effect(Ledger, Effect.as(unless(reopened), service)),
+      fallsSilent: Ref.set(silent, true),
+      responds: Ref.set(silent, false)
+    }
+  })
+
+/** How long an effect takes, in seconds. */
+const secondsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const start = yield* Clock.currentTimeMillis
+    yield* effect
+    return ((yield* Clock.currentTimeMillis) - start) / 1_000
+  })
+
+// With the time in which the outcomes of the last requests are recorded.
+const stopLimit = 11
+
+describe("a ledger that falls silent", () => {
+  it.effect("is in the status within ten seconds, and opened again when it responds", () =>
+    simulated(wanted, (memory) =>
+      Effect.gen(function*() {
+        const { fallsSilent, layer, responds } = yield* silenceable(memory)
+        const feed = yield* source(wanted)
+        const { state } = yield* started(feed.service, memory.ledger, { ledger: layer })
+        yield* Effect.sleep("30 seconds")
+        yield* fallsSilent
+        yield* feed.set(next)
+        yield* Effect.sleep("10 seconds")
+        expect((yield* state).ledger).toMatchObject({ _tag: "Failing", failure: { message: "the ledger did not respond in time" } })
+        expect(yield* patches).toHaveLength(30)
+        yield* responds
+        yield* Effect.sleep("1 minute")
+        expect((yield* state).ledger).toMatchObject({ _tag: "Open" })
+        expect(yield* held(...ids)).toEqual(next)
+        expect(yield* memory.ledger.counts).toMatchObject({ settled: 30, doubtful: 0, sending: 0 })
+      })))
+
+  it.effect("keeps no request in flight for longer than a stop does, so that none meets one of the next session", () =>
+    simulated(wanted, (memory) =>
+      Effect.gen(function*() {
+        const { fallsSilent, layer } = yield* silenceable(memory)
+        const { status } = yield* RateLimit.RateLimit
+        const inFlight = Effect.map(status, (now) => now.inFlight)
+        const feed = yield* source(wanted)
+        yield* started(feed.service, memory.ledger, { ledger: layer })
+        yield* Effect.sleep("30 seconds")
+        yield* respondsAfter(200_000)
+        yield* feed.set(next)
+        yield* Effect.sleep("1 second")
+        expect(yield* inFlight).toBe(7)
+        yield* fallsSilent
+        yield* Effect.sleep("19 seconds")
+        // The slot of the product that the ledger does not return.
+        expect(yield* inFlight).toBeLessThanOrEqual(1)
+      }), { timeout: Duration.minutes(5) }))
+
+  for (const after of [0, 1, 9, 60]) {
+    it.effect(`delays no stop that comes ${after} seconds later`, () =>
+      simulated(wanted, (memory) =>
+        Effect.gen(function*() {
+          const { fallsSilent, layer } = yield* silenceable(memory)
+          const feed = yield* source(wanted)
+          const { stop } = yield* started(feed.service, memory.ledger, { ledger: layer })
+          yield* Effect.sleep("30 seconds")
+          yield* fallsSilent
+          yield* feed.set(next)
+          yield* Effect.sleep(after * 1_000)
+          expect(yield* secondsOf(stop)).toBeLessThanOrEqual(stopLimit)
+        })))
+
+    it.effect(`delays no stop of \`once\` that comes ${after} seconds later, and ends it`, () =>
+      simulated(wanted, (memory) =>
+        Effect.gen(function*() {
+          const { fallsSilent, service } = yield* silenceable(memory)
+          const fiber = yield* Effect.forkChild(once({ ...memory, ledger: service }, wanted, { concurrency: 1 }))
+          yield* Effect.sleep("1 second")
+          yield* fallsSilent
+          yield* Effect.sleep(after * 1_000)
+          expect(yield* secondsOf(Fiber.interrupt(fiber))).toBeLessThanOrEqual(stopLimit)
+          const exit = yield* Fiber.await(fiber)
+          expect(Exit.hasInterrupts(exit) || Exit.hasFails(exit)).toBe(true)
+          if (after > 20)
+            expect(exit).toEqual(Exit.fail(new LedgerFault({ path: "ledger", message: "the ledger did not respond in time" })))
+        })))
+  }
 })

@@ -1,6 +1,6 @@
 /** In which order the engine sends, how often, and with which value, judged by what reaches the service. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Fault } from "@plaza-legacy/sandbox"
+import type { Fault } from "@plaza/sandbox"
 import { Clock, Duration, Effect } from "effect"
 import { held, policy } from "./support/sandbox.ts"
 import {
@@ -18,7 +18,7 @@ import {
 } from "./support/simulation.ts"
 
 describe("the worker", () => {
-  it.live("brings every product to the wanted stock and follows each change of the source", () => {
+  it.effect("brings every product to the wanted stock and follows each change of the source", () => {
     const wanted = products(40, (index) => index)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -35,7 +35,7 @@ describe("the worker", () => {
       }))
   })
 
-  it.live("sends a sold-out product in the next slot, whatever the backlog, and the rest in order", () => {
+  it.effect("sends a sold-out product in the next slot, whatever the backlog, and the rest in order", () => {
     const wanted = products(400, () => 5)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -57,7 +57,7 @@ describe("the worker", () => {
   const soldOutAt = (id: string) => Effect.map(patches, (all) => all.filter((each) => each.id === id).map(({ millis }) => millis))
 
   for (const stock of [4, 0]) {
-    it.live(`sends a sold-out product in the next slot while eight products${stock === 0 ? " that are sold out" : ""} get no response, again and again`, () => {
+    it.effect(`sends a sold-out product in the next slot while eight products${stock === 0 ? " that are sold out" : ""} get no response, again and again`, () => {
       const wanted = products(40, () => 5)
       return simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
@@ -86,7 +86,7 @@ describe("the worker", () => {
     })
   }
 
-  it.live("sends a sold-out product within seconds while the first requests of eight others that are sold out get no response", () => {
+  it.effect("sends a sold-out product within seconds while the first requests of eight others that are sold out get no response", () => {
     const wanted = products(40, () => 5)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -107,7 +107,7 @@ describe("the worker", () => {
       }))
   })
 
-  it.live("sends a sold-out product before those that got no response, also with one request in flight", () => {
+  it.effect("sends a sold-out product before those that got no response, also with one request in flight", () => {
     const wanted = products(40, () => 5)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -126,7 +126,7 @@ describe("the worker", () => {
       }), { timeout: Duration.seconds(5) })
   })
 
-  it.live("gives a tenth of the requests to lower priorities while a higher one never ends, and a sold-out product still goes first", () => {
+  it.effect("gives a tenth of the requests to lower priorities while a higher one never ends, and a sold-out product still goes first", () => {
     const wanted = { ...products(200, () => 1_000_000), S: 5, T: 0, U: 3 }
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -150,7 +150,33 @@ describe("the worker", () => {
       }))
   })
 
-  it.live("makes one request of a hundred changes of a waiting product", () => {
+  it.effect("sends what is back in stock while more products fall than can be sent, before what is less urgent and waits longer", () => {
+    const wanted = { ...products(200, () => 1_000_000), T: 0 }
+    const raised = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`R${index}`, 1]))
+    return simulated({ ...wanted, ...raised }, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        // Confirmed stock that is due to be sent again waits longest of all.
+        yield* started(feed.service, ledger, { sourceIncludesSales: true, reassert: { share: 1, after: Duration.minutes(1) } })
+        yield* Effect.sleep("10 minutes")
+        // The first of them are falling, and what was never confirmed waits before the product is back in stock.
+        yield* feed.set({ ...products(200, () => 999_999), ...raised, T: 0 })
+        yield* Effect.sleep("5 seconds")
+        const before = (yield* patches).length
+        for (let minute = 2; minute <= 6; minute++) {
+          yield* feed.set({ ...products(200, () => 1_000_000 - minute), ...raised, T: 7 })
+          yield* Effect.sleep("1 minute")
+        }
+        const sent = (yield* patches).slice(before).map(({ id }) => id)
+        const at = sent.indexOf("T")
+        expect(at).toBeGreaterThanOrEqual(0)
+        expect(at).toBeLessThan(20)
+        // Nor do those that it passes wait for ever.
+        expect(sent.filter((id) => id.startsWith("R")).length).toBeGreaterThan(30)
+      }))
+  })
+
+  it.effect("makes one request of a hundred changes of a waiting product", () => {
     const wanted = products(300, () => 5)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -167,7 +193,7 @@ describe("the worker", () => {
       }))
   })
 
-  it.live("has one request of a product in flight at a time and sends its newest value last", () => {
+  it.effect("has one request of a product in flight at a time and sends its newest value last", () => {
     const wanted = products(3, () => 5)
     const responseTime = 3_000
     return simulated(wanted, ({ ledger }) =>
@@ -188,7 +214,7 @@ describe("the worker", () => {
       }))
   })
 
-  it.live("stays within its concurrency and uses the whole rate limit for an hour without a 429", () => {
+  it.effect("stays within its concurrency and uses the whole rate limit for an hour without a 429", () => {
     const limit = 12
     const concurrency = 4
     const wanted = products(100, () => 1)

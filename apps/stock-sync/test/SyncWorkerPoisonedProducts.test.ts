@@ -1,6 +1,6 @@
 /** A product that the service refuses or fails for, however long, does not keep the others waiting. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Fault } from "@plaza-legacy/sandbox"
+import type { Fault } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
 import type { Ledger } from "../src/ledger/Ledger.ts"
 import { held } from "./support/sandbox.ts"
@@ -33,7 +33,7 @@ const wantedOf = (bad: number) => products(10 + bad, (index) => index < bad ? 0 
 
 const timesOf = (id: string) => Effect.map(patches, (all) => all.filter((each) => each.id === id).map(({ millis }) => millis))
 /** Waits no longer than it takes: each simulated hour takes real time. */
-const settledWithin = (ledger: Ledger["Type"], count: number, limit: Duration.Duration) => {
+const settledWithin = (ledger: Ledger["Service"], count: number, limit: Duration.Duration) => {
   const step = Duration.minutes(1)
   const settled = Effect.map(ledger.counts, (counts) => counts.settled)
   return Effect.gen(function*() {
@@ -50,7 +50,7 @@ const gaps = (times: ReadonlyArray<number>) => times.slice(1).map((time, index) 
 describe("products that fail while others are accepted", () => {
   for (const poison of poisons) {
     for (const count of [1, 2, 3]) {
-      it.live(`${count} fail with ${poison[0]}: the other ten are settled within seconds, and each recovers when the service accepts it`, () => {
+      it.effect(`${count} fail with ${poison[0]}: the other ten are settled within seconds, and each recovers when the service accepts it`, () => {
         const wanted = wantedOf(count)
         const ids = Object.keys(wanted)
         const bad = ids.slice(0, count)
@@ -85,7 +85,7 @@ describe("products that fail while others are accepted", () => {
     }
   }
 
-  it.live("one of each kind at once: the other ten are settled within seconds", () => {
+  it.effect("one of each kind at once: the other ten are settled within seconds", () => {
     const wanted = wantedOf(poisons.length)
     const ids = Object.keys(wanted)
     const good = ids.slice(poisons.length)
@@ -109,7 +109,7 @@ describe("products that fail while others are accepted", () => {
   })
 
   for (const poison of [["409", 409, "CONFLICT"], ["403 with an unknown code", 403, "SOMETHING_NEW"]] as const) {
-    it.live(`60 of 100 fail with ${poison[0]} before all others: the other 40 are settled within two minutes, and none waits later`, () => {
+    it.effect(`60 of 100 fail with ${poison[0]} before all others: the other 40 are settled within two minutes, and none waits later`, () => {
       const wanted = products(100, () => 5)
       const ids = Object.keys(wanted)
       return simulated(wanted, ({ ledger }) =>
@@ -130,7 +130,7 @@ describe("products that fail while others are accepted", () => {
     })
   }
 
-  it.live("60 of 100 fail with 409 before all others: a run of `once` sends the other 40", () => {
+  it.effect("60 of 100 fail with 409 before all others: a run of `once` sends the other 40", () => {
     const wanted = products(100, () => 5)
     return simulated(wanted, (memory) =>
       Effect.gen(function*() {
@@ -139,7 +139,7 @@ describe("products that fail while others are accepted", () => {
       }))
   })
 
-  it.live("12 of 22 fail with 500: a change of another product does not wait for them", () => {
+  it.effect("12 of 22 fail with 500: a change of another product does not wait for them", () => {
     const wanted = wantedOf(12)
     const ids = Object.keys(wanted)
     return simulated(wanted, ({ ledger }) =>
@@ -164,7 +164,7 @@ describe("products that fail while others are accepted", () => {
   })
 
   for (const [name, status, times] of [["faults of the service", 503, 9], ["a 429", 429, 1]] as const) {
-    it.live(`the first refusal after ${name} does not quarantine`, () => {
+    it.effect(`the first refusal after ${name} does not quarantine`, () => {
       const wanted = wantedOf(1)
       return simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
@@ -180,7 +180,7 @@ describe("products that fail while others are accepted", () => {
     })
   }
 
-  it.live("a 404 after faults of the service is retried after a minute", () => {
+  it.effect("a 404 after faults of the service is retried after a minute", () => {
     const wanted = wantedOf(1)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -193,7 +193,7 @@ describe("products that fail while others are accepted", () => {
       }))
   })
 
-  it.live("a new value of a quarantined product is sent at once", () => {
+  it.effect("a new value of a quarantined product is sent at once", () => {
     const wanted = wantedOf(1)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {

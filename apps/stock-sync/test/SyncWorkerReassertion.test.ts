@@ -3,8 +3,8 @@
  * A wall clock that is set neither stops the engine nor hurries it.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Duration, Effect } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Clock, Duration, Effect } from "effect"
 import { held } from "./support/sandbox.ts"
 import { anyStock, fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"
 import { settable } from "./support/wallClock.ts"
@@ -17,7 +17,7 @@ const settings = { reassert, sourceIncludesSales: true }
 const count = Effect.map(patches, (all) => all.length)
 
 describe("a source that may not include sales", () => {
-  it.live("never has its confirmed stock sent again, so sales of the store stay", () =>
+  it.effect("never has its confirmed stock sent again, so sales of the store stay", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -31,7 +31,7 @@ describe("a source that may not include sales", () => {
         expect(yield* held("P0042")).toEqual({ P0042: 1 })
       }), { limit }))
 
-  it.live("is not sent by the half-open circuit breaker", () =>
+  it.effect("is not sent by the half-open circuit breaker", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const changed = { P0000: 6, P0001: 6, P0002: 6, P0003: 6, P0004: 6 }
@@ -53,7 +53,7 @@ describe("a source that may not include sales", () => {
         expect((yield* state).account).toMatchObject({ _tag: "Running" })
       }), { limit }))
 
-  it.live("is not sent after a product was quarantined or doubtful", () =>
+  it.effect("is not sent after a product was quarantined or doubtful", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "before", status: 404, path: stockOf("P0001"), times: 2 })
@@ -66,7 +66,7 @@ describe("a source that may not include sales", () => {
 })
 
 describe("with a source that includes sales, confirmed stock", () => {
-  it.live("is sent again once its confirmation is old, the oldest first, within its share", () =>
+  it.effect("is sent again once its confirmation is old, the oldest first, within its share", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* started((yield* source(wanted)).service, ledger, settings)
@@ -79,7 +79,7 @@ describe("with a source that includes sales, confirmed stock", () => {
         expect(again.slice(0, 20).map(({ id }) => id)).toEqual((yield* patches).slice(0, 20).map(({ id }) => id))
       }), { limit }))
 
-  it.live("overwrites changes of other programs in the store", () =>
+  it.effect("overwrites changes of other programs in the store", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -90,7 +90,7 @@ describe("with a source that includes sales, confirmed stock", () => {
         expect(yield* held("P0042")).toEqual({ P0042: 5 })
       }), { limit }))
 
-  it.live("delays no change", () =>
+  it.effect("delays no change", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -105,7 +105,7 @@ describe("with a source that includes sales, confirmed stock", () => {
         expect(ids.every((id) => id < "P0030")).toBe(true)
       }), { limit }))
 
-  it.live("is not sent again with a share of 0", () =>
+  it.effect("is not sent again with a share of 0", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* started((yield* source(wanted)).service, ledger, { ...settings, reassert: { ...reassert, share: 0 } })
@@ -116,7 +116,7 @@ describe("with a source that includes sales, confirmed stock", () => {
 
 describe("a wall clock that is set", () => {
   for (const [name, by] of [["a day forward", 86_400_000], ["a day back", -86_400_000], ["a year back", -31_536_000_000]] as const) {
-    it.live(`${name} neither stops nor adds changes and reassertions`, () =>
+    it.effect(`${name} neither stops nor adds changes and reassertions`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const clock = yield* settable
@@ -135,10 +135,10 @@ describe("a wall clock that is set", () => {
             yield* Effect.sleep("5 seconds")
             expect(yield* held("P0007")).toEqual({ P0007: 0 })
             expect((yield* patches).filter(({ status }) => status === 429)).toEqual([])
-          }).pipe(Effect.withClock(clock))
+          }).pipe(Effect.provideService(Clock.Clock, clock))
         }), { limit }))
 
-    it.live(`${name} delays no retry of a quarantined or doubtful product`, () =>
+    it.effect(`${name} delays no retry of a quarantined or doubtful product`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const clock = yield* settable
@@ -156,11 +156,11 @@ describe("a wall clock that is set", () => {
             yield* Effect.sleep("2 minutes")
             expect(yield* held(...Object.keys(wanted))).toEqual(wanted)
             expect(yield* ledger.counts).toMatchObject({ settled: 60 })
-          }).pipe(Effect.withClock(clock))
+          }).pipe(Effect.provideService(Clock.Clock, clock))
         }), { limit: 120 }))
   }
 
-  it.live("neither extends a quota nor sends before its end", () =>
+  it.effect("neither extends a quota nor sends before its end", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const clock = yield* settable
@@ -175,10 +175,10 @@ describe("a wall clock that is set", () => {
           clock.shift(-86_400_000)
           yield* Effect.sleep("23 minutes")
           expect(yield* held(...Object.keys(wanted))).toEqual(wanted)
-        }).pipe(Effect.withClock(clock))
+        }).pipe(Effect.provideService(Clock.Clock, clock))
       }), { limit }))
 
-  it.live("while no process runs leaves confirmations in the future, which are reasserted on time", () =>
+  it.effect("while no process runs leaves confirmations in the future, which are reasserted on time", () =>
     simulated({ P0: 1 }, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source({ P0: 1 })
@@ -188,7 +188,7 @@ describe("a wall clock that is set", () => {
           const { stop } = yield* started(feed.service, ledger)
           yield* Effect.sleep("1 minute")
           yield* stop
-        }).pipe(Effect.withClock(clock))
+        }).pipe(Effect.provideService(Clock.Clock, clock))
         expect(yield* count).toBe(1)
         yield* started(feed.service, ledger, settings)
         yield* Effect.sleep("6 minutes")

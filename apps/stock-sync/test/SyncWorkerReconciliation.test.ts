@@ -1,7 +1,7 @@
 /** With the path of the store's list of products, the engine reads it and compares it with the confirmed values. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Chunk, Duration, Effect, Queue } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, PubSub } from "effect"
 import { held } from "./support/sandbox.ts"
 import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.ts"
 
@@ -14,7 +14,7 @@ const lists = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => reque
   (records) => records.filter(({ method, path }) => method === "GET" && path.endsWith("/store/products")))
 
 describe("a reconciliation", () => {
-  it.live("sends products again that other programs changed, and no others", () =>
+  it.effect("sends products again that other programs changed, and no others", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -33,7 +33,7 @@ describe("a reconciliation", () => {
         expect((yield* lists).length).toBeLessThan(20)
       })))
 
-  it.live("only counts them if the source may not include sales", () =>
+  it.effect("only counts them if the source may not include sales", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.scoped(Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -42,13 +42,13 @@ describe("a reconciliation", () => {
         yield* Effect.sleep("20 minutes")
         yield* setProduct({ id: "P0042", stock: 1 })
         yield* Effect.sleep("1 hour")
-        const read = Chunk.toReadonlyArray(yield* Queue.takeAll(events)).flatMap((event) => event._tag === "Reconciled" ? [event] : [])
+        const read = (yield* PubSub.takeAll(events)).flatMap((event) => event._tag === "Reconciled" ? [event] : [])
         expect(read.at(-1)).toMatchObject({ differing: 1, resent: false })
         expect(yield* patches).toHaveLength(250)
         expect(yield* held("P0042")).toEqual({ P0042: 1 })
       }))))
 
-  it.live("does not read the list while a product is due", () =>
+  it.effect("does not read the list while a product is due", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* started((yield* source(wanted)).service, ledger, settings)
@@ -57,7 +57,7 @@ describe("a reconciliation", () => {
         expect(yield* lists).toEqual([])
       })))
 
-  it.live("reads the list while the service keeps failing for one product", () =>
+  it.effect("reads the list while the service keeps failing for one product", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "before", status: 500, path: stockOf("P0000"), times: forEver })
@@ -67,7 +67,7 @@ describe("a reconciliation", () => {
         expect((yield* lists).length).toBeGreaterThanOrEqual(15)
       })))
 
-  it.live("reports a list that can't be read, and continues to send and to read", () =>
+  it.effect("reports a list that can't be read, and continues to send and to read", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox

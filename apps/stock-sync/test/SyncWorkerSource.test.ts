@@ -1,8 +1,8 @@
 /** What the engine does with a source that fails, is implausible, or leaves products out. */
 import { describe, expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza-legacy/domain"
-import { SourceError } from "@plaza-legacy/tabular/SourceError"
-import { Effect, Either } from "effect"
+import { ProductId } from "@plaza/domain"
+import { SourceError } from "@plaza/tabular/SourceError"
+import { Effect, Result } from "effect"
 import { SourceUnreachable } from "../src/source/Source.ts"
 import { held } from "./support/sandbox.ts"
 import {
@@ -30,7 +30,7 @@ const refused = new SourceError({ source: "memory", line: 7, message: "memory, l
 
 describe("a source that", () => {
   for (const failure of [gone, refused]) {
-    it.live(`fails for an hour (${failure._tag}) changes nothing, is reported, and is applied soon after it recovers`, () =>
+    it.effect(`fails for an hour (${failure._tag}) changes nothing, is reported, and is applied soon after it recovers`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const feed = yield* source(wanted)
@@ -54,7 +54,7 @@ describe("a source that", () => {
         })))
   }
 
-  it.live("fails at the start is read again", () =>
+  it.effect("fails at the start is read again", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -67,7 +67,7 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(wanted)
       })))
 
-  it.live("sells out too much is held until the next plausible snapshot", () =>
+  it.effect("sells out too much is held until the next plausible snapshot", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -83,7 +83,7 @@ describe("a source that", () => {
         expect(yield* patches).toHaveLength(61)
       })))
 
-  it.live("is held is applied within seconds after its confirmation, which covers no later snapshot", () =>
+  it.effect("is held is applied within seconds after its confirmation, which covers no later snapshot", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -102,7 +102,7 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(soldOut)
       })))
 
-  it.live("is held at the end of a process is applied by the next one once it is confirmed", () =>
+  it.effect("is held at the end of a process is applied by the next one once it is confirmed", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         const { ledger } = memory
@@ -110,10 +110,10 @@ describe("a source that", () => {
         expect(yield* once(memory, soldOut)).toMatchObject({
           confirmed: 0,
           unchanged: 60,
-          source: { _tag: "Left", left: { _tag: "SnapshotHeld" } }
+          source: { _tag: "Failure", failure: { _tag: "SnapshotHeld" } }
         })
         yield* ledger.confirmHeld(1)
-        expect(yield* once(memory, soldOut)).toMatchObject({ confirmed: 40, source: { _tag: "Right" } })
+        expect(yield* once(memory, soldOut)).toMatchObject({ confirmed: 40, source: { _tag: "Success" } })
         expect(yield* held(...ids)).toEqual(soldOut)
       })))
 })
@@ -122,7 +122,7 @@ describe("an accepted value that waits", () => {
   const waiting = { ...wanted, P0000: 0 }
   const { P0000: _, ...omitted } = wanted
   const bad = (id: string) => ({ _tag: "Rejected", line: 70, productId: id, reason: "the stock is empty" } as const)
-  type Feed = Effect.Effect.Success<ReturnType<typeof source>>
+  type Feed = Effect.Success<ReturnType<typeof source>>
   const nextSnapshots = [
     ["omits the product", (feed: Feed) => feed.set(omitted)],
     ["has a bad row for it", (feed: Feed) => feed.set(omitted, bad("P0000"))],
@@ -130,7 +130,7 @@ describe("an accepted value that waits", () => {
   ] as const
 
   for (const [name, change] of nextSnapshots) {
-    it.live(`is sent although the next snapshot ${name}`, () =>
+    it.effect(`is sent although the next snapshot ${name}`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const feed = yield* source(wanted)
@@ -150,7 +150,7 @@ describe("an accepted value that waits", () => {
           expect(yield* ledger.counts).toMatchObject({ settled: 60 })
         })))
 
-    it.live(`of one run of once is sent by the next one although its snapshot ${name}`, () =>
+    it.effect(`of one run of once is sent by the next one although its snapshot ${name}`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* once(memory, wanted)
@@ -165,7 +165,7 @@ describe("an accepted value that waits", () => {
         })))
   }
 
-  it.live("gives way to a valid newer one", () =>
+  it.effect("gives way to a valid newer one", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -180,7 +180,7 @@ describe("an accepted value that waits", () => {
         expect(yield* held("P0000")).toEqual({ P0000: 9 })
       })))
 
-  it.live("is sent by once although the source can't be read, which is the result", () =>
+  it.effect("is sent by once although the source can't be read, which is the result", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "before", status: 429, retryAfter: "3600", path: anyStock, times: 1 })
@@ -191,7 +191,7 @@ describe("an accepted value that waits", () => {
         const ended = yield* onceFrom(memory, feed.service)
         // The others were in flight when the quota ended the first run.
         expect(ended).toMatchObject({ confirmed: 54, ended: { _tag: "Idle" } })
-        expect(ended.source).toEqual(Either.left(gone))
+        expect(ended.source).toEqual(Result.fail(gone))
         expect(yield* held(...ids)).toEqual(wanted)
       })))
 })

@@ -1,13 +1,12 @@
 /**
  * The built program as a service whose ledger can't be written for a while: it says why, and goes on by itself without losing anything.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import * as Postgres from "@plaza-legacy/testing/Postgres"
-import * as SmallDisk from "@plaza-legacy/testing/SmallDisk"
-import { Effect, Layer, Schedule, Schema } from "effect"
+import { Sandbox } from "@plaza/sandbox"
+import * as Postgres from "@plaza/testing/Postgres"
+import * as SmallDisk from "@plaza/testing/SmallDisk"
+import { Effect, FileSystem, Layer, Schedule, Schema } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { account, parsed, run, start } from "./support/program.ts"
 import { arrived, held } from "./support/sandbox.ts"
@@ -17,7 +16,7 @@ const limit = 100_000
 const few = products(10, (index) => index)
 const later = products(200, (index) => index + 1_000)
 const layer = Layer.merge(
-  NodeContext.layer,
+  NodeServices.layer,
   Sandbox.layerServer({ assumptions: { requestsPerWindow: limit }, fixtures: { products: Object.keys(later).map((id) => ({ id })) } })
 )
 

@@ -2,8 +2,9 @@
  * When a file is opened again, in virtual time.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Option, Queue, Ref, Stream, TestClock } from "effect"
-import * as Watch from "../src/source/Watch.ts"
+import { Duration, Effect, Option, Queue, Ref, Stream } from "effect"
+import * as File from "../src/source/File.ts"
+import { advance } from "./support/advance.ts"
 
 const poll = Duration.minutes(1)
 
@@ -14,21 +15,21 @@ const watched = Effect.gen(function*() {
   const looks = yield* Ref.make(0)
   yield* Effect.forkScoped(
     Stream.runForEach(
-      Watch.changes({ version: Ref.get(version), signals: Stream.fromQueue(signals), poll }),
+      File.changes({ version: Ref.get(version), signals: Stream.fromQueue(signals), poll }),
       () => Ref.update(looks, (count) => count + 1)
     )
   )
   // The first look at the version, which nothing is compared to.
-  yield* TestClock.adjust(0)
+  yield* advance(0)
   return {
-    becomes: (next: string | undefined) => Ref.set(version, Option.fromNullable(next)),
-    signal: Effect.zipRight(Queue.offer(signals, undefined), TestClock.adjust(0)),
+    becomes: (next: string | undefined) => Ref.set(version, Option.fromNullishOr(next)),
+    signal: Effect.andThen(Queue.offer(signals, undefined), advance(0)),
     looks: Ref.get(looks)
   }
 })
 
 describe("a file", () => {
-  it.scoped("is opened again when it has changed", () =>
+  it.effect("is opened again when it has changed", () =>
     Effect.gen(function*() {
       const { becomes, looks, signal } = yield* watched
       yield* becomes("two")
@@ -38,15 +39,15 @@ describe("a file", () => {
       expect(yield* looks).toBe(1)
     }))
 
-  it.scoped("isn't opened for what happens to its neighbours", () =>
+  it.effect("isn't opened for what happens to its neighbours", () =>
     Effect.gen(function*() {
       const { looks, signal } = yield* watched
       for (let times = 0; times < 20; times++) yield* signal
-      yield* TestClock.adjust("50 seconds")
+      yield* advance("50 seconds")
       expect(yield* looks).toBe(0)
     }))
 
-  it.scoped("that is gone is opened, so that it is reported, and opened again when it is back as it was", () =>
+  it.effect("that is gone is opened, so that it is reported, and opened again when it is back as it was", () =>
     Effect.gen(function*() {
       const { becomes, looks, signal } = yield* watched
       yield* becomes(undefined)
@@ -57,21 +58,21 @@ describe("a file", () => {
       expect(yield* looks).toBe(2)
     }))
 
-  it.scoped("is opened after each poll interval without a signal, however busy its folder is", () =>
+  it.effect("is opened after each poll interval without a signal, however busy its folder is", () =>
     Effect.gen(function*() {
       const { becomes, looks, signal } = yield* watched
-      yield* TestClock.adjust("61 seconds")
+      yield* advance("61 seconds")
       expect(yield* looks).toBe(1)
       yield* becomes("two")
       for (let seconds = 0; seconds < 61; seconds++) {
         yield* signal
-        yield* TestClock.adjust("1 second")
+        yield* advance("1 second")
       }
       // By the signal of its change, and by the poll.
       expect(yield* looks).toBe(3)
     }))
 
-  it.scoped("whose folder can't be watched is polled, and watched when that becomes possible", () =>
+  it.effect("whose folder can't be watched is polled, and watched when that becomes possible", () =>
     Effect.gen(function*() {
       const version = yield* Ref.make("one")
       const looks = yield* Ref.make(0)
@@ -83,14 +84,14 @@ describe("a file", () => {
         return Stream.fromEffect(Effect.sleep("5 seconds"))
       })
       yield* Effect.forkScoped(Stream.runForEach(
-        Watch.changes({ version: Effect.asSome(Ref.get(version)), signals, poll }),
+        File.changes({ version: Effect.asSome(Ref.get(version)), signals, poll }),
         () => Ref.update(looks, (count) => count + 1)
       ))
-      yield* TestClock.adjust("124 seconds")
+      yield* advance("124 seconds")
       expect(yield* Ref.get(looks)).toBe(2)
       expect(tries).toBe(3)
       yield* Ref.set(version, "two")
-      yield* TestClock.adjust("10 seconds")
+      yield* advance("10 seconds")
       expect(yield* Ref.get(looks)).toBe(3)
     }))
 })

@@ -1,6 +1,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { type Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Metric, Redacted, Schema, Scope, TestClock } from "effect"
+import { Deferred, type Duration, Effect, Exit, Fiber, Layer, Logger, Metric, Redacted, References, Schema, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import * as Metrics from "../src/observability/Metrics.ts"
@@ -11,7 +12,7 @@ import { utc } from "./support/utc.ts"
 
 const secret = Buffer.from("an example secret of 24 b.")
 
-const Event = Schema.parseJson(Schema.Struct({ type: Schema.String, data: Schema.Record({ key: Schema.String, value: Schema.Unknown }) }))
+const Event = Schema.fromJsonString(Schema.Struct({ type: Schema.String, data: Schema.Record(Schema.String, Schema.Unknown) }))
 
 interface Received {
   readonly headers: IncomingHttpHeaders
@@ -27,7 +28,7 @@ const status = (code: number, headers: Readonly<Record<string, string>> = {}): A
 /** A receiver on a socket; what it is sent stands in the array. */
 const receiver = (answer: Answer) =>
   Effect.acquireRelease(
-    Effect.async<{ readonly url: URL; readonly received: Array<Received>; readonly close: () => void }>((resume) => {
+    Effect.callback<{ readonly url: URL; readonly received: Array<Received>; readonly close: () => void }>((resume) => {
       const received: Array<Received> = []
       const server = createServer((request, response) => {
         let body = ""
@@ -56,9 +57,9 @@ const receiver = (answer: Answer) =>
 const io = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 /** Moves the virtual time on in steps until something is so. The time limit of the test ends a wait for what never comes. */
-const until = (isSo: () => boolean, step: Duration.DurationInput = "100 millis"): Effect.Effect<void> =>
+const until = (isSo: () => boolean, step: Duration.Input = "100 millis"): Effect.Effect<void> =>
   Effect.suspend(() =>
-    isSo() ? Effect.void : Effect.zipRight(Effect.repeatN(io, 20), Effect.zipRight(TestClock.adjust(step), until(isSo, step)))
+    isSo() ? Effect.void : Effect.andThen(Effect.replicateEffect(io, 20), Effect.andThen(TestClock.adjust(step), until(isSo, step)))
   )
 
 const publish = (event: SyncEvent) => Effect.flatMap(SyncStatus, (state) => state.publish(event))
@@ -78,8 +79,7 @@ const quarantined = (product: string) =>
     failure: failure({ code: "NOT_FOUND" })
   })
 
-const outcome = (name: Metrics.WebhookOutcome) =>
-  Effect.map(Metric.value(Metric.tagged(Metrics.webhookDeliveries, "outcome", name)), ({ count }) => count)
+const outcome = (name: Metrics.WebhookOutcome) => Effect.map(Metric.value(Metrics.webhook(name)), ({ count }) => count)
 
 /** A worker's state with a webhook to a receiver. The scope that it lives in is closed by `stop`, or at the end. */
 const hooked = <A, E>(
@@ -101,15 +101,15 @@ const hooked = <A, E>(
     yield* Effect.addFinalizer(() =>
       Effect.gen(function*() {
         let stopped = false
-        yield* Effect.fork(Effect.zipRight(stop, Effect.sync(() => (stopped = true))))
+        yield* Effect.forkChild(Effect.andThen(stop, Effect.sync(() => (stopped = true))))
         yield* until(() => stopped)
       })
     )
     const context = yield* Webhook.layer({ url: Redacted.make(url), secret: Redacted.make(secret) }).pipe(
       Layer.provide(NodeHttpClient.layerUndici),
       Layer.provideMerge(layerState),
-      Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, (line) => void lines.push(line)))),
-      Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Info)),
+      Layer.provideMerge(Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])),
+      Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Info")),
       Layer.buildWithScope(scope)
     )
     const result = yield* Effect.provide(test({ received, stop, lines, close }), context)
@@ -238,7 +238,7 @@ describe("the webhook", () => {
         yield* until(() => received.length === 1)
         expect(received[0]?.event.data).toMatchObject({ products: { length: 50 }, more: 70 })
         yield* TestClock.adjust("1 minute")
-        yield* Effect.repeatN(io, 20)
+        yield* Effect.replicateEffect(io, 20)
         expect(received).toHaveLength(1)
       })))
 
@@ -248,7 +248,7 @@ describe("the webhook", () => {
         const before = yield* outcome("dropped")
         yield* paused
         yield* until(() => received.length === 1)
-        for (let index = 0; index < 75; index++) yield* Effect.zipRight(running, paused)
+        for (let index = 0; index < 75; index++) yield* Effect.andThen(running, paused)
         yield* TestClock.adjust("1 millis")
         // One is on its way, and a hundred wait.
         expect(yield* outcome("dropped")).toBe(before + 50)
@@ -260,11 +260,28 @@ describe("the webhook", () => {
         yield* paused
         yield* quarantined("A")
         yield* running
-        const stopping = yield* Effect.fork(stop)
+        const stopping = yield* Effect.forkChild(stop)
         yield* until(() => received.length === 3)
         yield* Fiber.join(stopping)
         expect(typesIn(received)).toEqual(["account.paused", "product.quarantined", "account.healed"])
       })))
+
+  it.effect("delivers what waits when the worker is interrupted", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { received, url } = yield* receiver(status(200))
+      const reported = yield* Deferred.make<void>()
+      const work = Effect.andThen(Effect.all([paused, running, Deferred.succeed(reported, undefined)]), Effect.never).pipe(
+        Effect.provide(Layer.provideMerge(
+          Layer.provide(Webhook.layer({ url: Redacted.make(url), secret: Redacted.make(secret) }), NodeHttpClient.layerUndici),
+          layerState
+        ))
+      )
+      const worker = yield* Effect.forkChild(work)
+      yield* Deferred.await(reported)
+      yield* Effect.forkChild(Fiber.interrupt(worker), { startImmediately: true })
+      yield* until(() => received.length === 2)
+      expect(typesIn(received)).toEqual(["account.paused", "account.healed"])
+    })))
 
   it.effect("holds a stop up for no more than five seconds, and counts what it could not deliver", () =>
     hooked(() => undefined, ({ lines, received, stop }) =>
@@ -273,7 +290,7 @@ describe("the webhook", () => {
         yield* paused
         yield* running
         yield* until(() => received.length === 1)
-        const stopping = yield* Effect.fork(stop)
+        const stopping = yield* Effect.forkChild(stop)
         yield* until(() => received.length === 2)
         yield* TestClock.adjust("5 seconds")
         yield* Fiber.join(stopping)

@@ -1,12 +1,9 @@
 /** What the program and its image fix, for comparison with the files of this folder. */
-import * as CliConfig from "@effect/cli/CliConfig"
-import * as Options from "@effect/cli/Options"
-import { NodeContext } from "@effect/platform-node"
+import * as FleetDatabase from "@plaza-legacy/stock-sync/fleet/FleetDatabase"
+import * as FleetSecret from "@plaza-legacy/stock-sync/fleet/FleetSecret"
 import { variables as runVariables } from "@plaza/stock-sync/config/Configuration"
-import * as SyncSettings from "@plaza/stock-sync/config/SyncSettings"
-import * as FleetDatabase from "@plaza/stock-sync/fleet/FleetDatabase"
-import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
-import { Duration, Effect } from "effect"
+import { pages } from "@plaza/stock-sync/manual"
+import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as Dockerfile from "../../src/Dockerfile.ts"
@@ -27,12 +24,10 @@ export const manifest = JSON.parse(readFileSync(`${repository}/apps/stock-sync/p
 export const port = 9464
 
 /** How long a stop waits for requests in flight unless a setting changes it. */
-export const stopWithin: Duration.Duration = Effect.runSync(
-  Options.processCommandLine(SyncSettings.sendOptions.stopWithin, [], CliConfig.defaultConfig).pipe(
-    Effect.flatMap(([, , value]) => value),
-    Effect.provide(NodeContext.layer)
-  )
-)
+export const stopWithin: Duration.Duration = pages.flatMap(({ flags }) => flags).flatMap(({ description, name }) => {
+  const [, seconds] = name === "stop-within" ? /\(default: (\d+) seconds\)/.exec(description) ?? [] : []
+  return seconds === undefined ? [] : [Duration.seconds(Number(seconds))]
+})[0] ?? Duration.infinity
 
 /** The stop with the five seconds for waiting webhook deliveries. A process manager must wait longer. */
 export const longestStop: Duration.Duration = Duration.sum(stopWithin, Duration.seconds(5))

@@ -1,6 +1,6 @@
 /** `adopt`: binds the ledger to the new address or the new key of its account. */
-import { Output } from "@plaza-legacy/cli-kit/Output"
-import { Settings as ClientSettings } from "@plaza-legacy/client"
+import { Output } from "@plaza/cli-kit/Output"
+import { Settings as ClientSettings } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -10,6 +10,8 @@ import * as AccountIdentity from "../sync/AccountIdentity.ts"
 import * as Client from "./Client.ts"
 
 export const layer = Layer.provideMerge(Client.layer, CurrentLedger.layer)
+
+const nameOf = ({ baseUrl, id }: Account) => `${id ?? "the account of this key"} at ${baseUrl}`
 
 /** Requests the account's id from the service, and continues without one if the service does not show it. */
 export const run = Effect.gen(function*() {
@@ -21,7 +23,6 @@ export const run = Effect.gen(function*() {
   const id = yield* Effect.option(AccountIdentity.ask)
   const account = { ...Client.accountOf(settings), id: Option.getOrUndefined(id) }
   yield* ledger.adopt(account)
-  const nameOf = ({ baseUrl, id }: Account) => `${id ?? "the account of this key"} at ${baseUrl}`
   const former = Option.match(before, { onNone: () => "no account", onSome: nameOf })
   const hasKey = Option.exists(before, ({ keyFingerprint }) => keyFingerprint === account.keyFingerprint)
   yield* output.done(

@@ -1,14 +1,13 @@
 /** Ledger entries, rows and snapshots as text and as JSON. */
-import { Output } from "@plaza-legacy/cli-kit/Output"
-import { Streams } from "@plaza-legacy/cli-kit/Streams"
-import type * as Table from "@plaza-legacy/cli-kit/Table"
-import * as Chunk from "effect/Chunk"
+import { Output } from "@plaza/cli-kit/Output"
+import { Streams } from "@plaza/cli-kit/Streams"
+import type * as Table from "@plaza/cli-kit/Table"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Entry, Refusal } from "../ledger/Entry.ts"
-import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
 import type { HeldChange, HeldSnapshot, RowIssue } from "../ledger/Snapshot.ts"
+import * as Judge from "../ledger/snapshot/Judge.ts"
 import type { Unit } from "../source/Source.ts"
 
 export const isoTime = (at: DateTime.Utc | undefined): string | null => at === undefined ? null : DateTime.formatIso(at)
@@ -22,7 +21,7 @@ const maxRows = 200
 
 /** All items of a stream for JSON, else one more than a table shows. */
 export const collect = <A, E>(stream: Stream.Stream<A, E>, json: boolean): Effect.Effect<ReadonlyArray<A>, E> =>
-  Effect.map(Stream.runCollect(json ? stream : Stream.take(stream, maxRows + 1)), Chunk.toReadonlyArray)
+  Stream.runCollect(json ? stream : Stream.take(stream, maxRows + 1))
 
 /** Writes a table below a title, if it has rows. Several columns have a header in a pipe too. A note follows a table that is cut off. */
 export const titled = (title: string, columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) =>
@@ -74,7 +73,7 @@ export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
 
 /** A held snapshot as one line. */
 export const heldText = ({ confirmed, figures, number, since }: HeldSnapshot): string =>
-  `snapshot ${number}, since ${shortTime(since)}: ${HeldSnapshots.describe(figures)}${
+  `snapshot ${number}, since ${shortTime(since)}: ${Judge.describe(figures)}${
     confirmed ? " (confirmed: accepted at the next read of the source)" : ""
   }`
 

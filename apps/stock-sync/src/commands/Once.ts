@@ -1,10 +1,9 @@
 /** `once`: runs the worker until nothing is due. */
-import { Output } from "@plaza-legacy/cli-kit/Output"
-import { Settings as ClientSettings } from "@plaza-legacy/client"
-import * as Context from "effect/Context"
+import { Output } from "@plaza/cli-kit/Output"
+import { Settings as ClientSettings } from "@plaza/client"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as LedgerSettings from "../config/LedgerSettings.ts"
 import type { SendSettings } from "../config/SyncSettings.ts"
 import * as CurrentLedger from "../ledger/CurrentLedger.ts"
@@ -12,7 +11,6 @@ import { Ledger } from "../ledger/Ledger.ts"
 import * as OpenLedger from "../ledger/Open.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
 import type { SourceOptions } from "../source/Open.ts"
-import { Source } from "../source/Source.ts"
 import * as SyncStatus from "../sync/SyncStatus.ts"
 import * as SyncWorker from "../sync/SyncWorker.ts"
 import * as Client from "./Client.ts"
@@ -28,36 +26,26 @@ export interface Options extends SourceOptions, SendSettings {
 
 /** Opens the ledger last: an invalid setting must not create one. */
 export const layer = (options: Options) =>
-  // One effect, because each layer between these services would take as long as a hundredth of the command.
-  Layer.scopedContext(Effect.gen(function*() {
-    const settings = yield* ClientSettings.config
-    const current = Context.make(CurrentLedger.CurrentLedger, yield* CurrentLedger.make)
-    const own = current.pipe(
-      Context.add(Source, yield* WaitingSource.make(options)),
-      Context.add(SyncStatus.SyncStatus, yield* SyncStatus.makeInitial)
-    )
-    const client = yield* Effect.provide(Client.make, current)
-    const ledger = yield* Layer.build(OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)))
-    return Context.mergeAll(own, client, ledger)
-  }))
+  Layer.unwrap(
+    Effect.map(ClientSettings.config, (settings) =>
+      OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)).pipe(
+        Layer.provideMerge(Layer.merge(Client.layer, WaitingSource.layer(options))),
+        Layer.provideMerge(Layer.merge(SyncStatus.layer, CurrentLedger.layer))
+      ))
+  )
 
-export const run = (options: Options) =>
-  Effect.gen(function*() {
-    const output = yield* Output
-    const settings = yield* ClientSettings.config
-    yield* CurrentLedger.set(yield* Ledger)
-    const result = yield* SendProgress.during(SyncWorker.once({
-      ...options,
-      account: Client.accountOf(settings)
-    })).pipe(
-      // With --json, standard error has one object and nothing else.
-      Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: the next run continues from here"))
-    )
-    const { sends } = yield* Effect.flatMap(SyncStatus.SyncStatus, ({ state }) => state)
-    const hasSent = Object.values(sends).some(({ count }) => count > 0)
-    const ledger = yield* Ledger
-    const report = { ...result, counts: yield* ledger.counts }
-    // If the source was not accepted and nothing was sent, the failure says everything.
-    if (result.source !== undefined && (Either.isRight(result.source) || hasSent)) yield* OnceReport.print(report)
-    yield* OnceReport.verdict(report)
-  }).pipe(Effect.scoped)
+export const run = Effect.fnUntraced(function*(options: Options) {
+  const output = yield* Output
+  const ledger = yield* Ledger
+  yield* CurrentLedger.set(ledger)
+  const result = yield* SendProgress.during(SyncWorker.once({ ...options, account: Client.accountOf(yield* ClientSettings.config) })).pipe(
+    // With --json, standard error has one object and nothing else.
+    Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: the next run continues from here"))
+  )
+  const { sends } = yield* Effect.flatMap(SyncStatus.SyncStatus, ({ state }) => state)
+  const hasSent = Object.values(sends).some(({ count }) => count > 0)
+  const report = { ...result, counts: yield* ledger.counts }
+  // If the source was not accepted and nothing was sent, the failure says everything.
+  if (result.source !== undefined && (Result.isSuccess(result.source) || hasSent)) yield* OnceReport.print(report)
+  yield* OnceReport.verdict(report)
+}, Effect.scoped)

@@ -1,9 +1,9 @@
 /** The figures that `once` prints, and its failure if the service did not confirm every row of the source. */
-import { Explained } from "@plaza-legacy/cli-kit/CliError"
-import { Output } from "@plaza-legacy/cli-kit/Output"
+import { Explained } from "@plaza/cli-kit/CliError"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 import { type Counts, Ledger } from "../ledger/Ledger.ts"
 import { LedgerCommands } from "../ledger/LedgerCommands.ts"
 import type * as SyncWorker from "../sync/SyncWorker.ts"
@@ -24,7 +24,7 @@ export class ServiceUnavailable extends Data.TaggedError("ServiceUnavailable")<{
 // A request that was cut off is as doubtful as one without a response.
 const doubtfulOf = ({ doubtful, sending }: Counts): number => doubtful + sending
 
-interface Report extends SyncWorker.Result {
+interface Report extends SyncWorker.OnceResult {
   /** The counts of the ledger after the run. */
   readonly counts: Counts
 }
@@ -49,7 +49,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
         uncertain: counts.uncertain,
         doubtful,
         pending: counts.pending,
-        complete: source !== undefined && Either.isRight(source) &&
+        complete: source !== undefined && Result.isSuccess(source) &&
           counts.rejectedRows + counts.quarantined + counts.uncertain + doubtful + counts.pending === 0,
         missing: counts.missing,
         rowIssues: issues.map(Format.issueJson),
@@ -85,7 +85,7 @@ export const verdict = ({ counts, ended, source }: Report) =>
       : `${Format.count(left, "product")} ${left === 1 ? "is" : "are"} not confirmed`
     if (ended._tag === "Open") {
       const { failure, reason } = ended.state
-      const besides = source !== undefined && Either.isLeft(source) ? `. Besides, ${source.left.message}` : ""
+      const besides = source !== undefined && Result.isFailure(source) ? `. Besides, ${source.failure.message}` : ""
       if (reason === "ServiceFault") {
         return yield* new ServiceUnavailable({
           message:
@@ -97,7 +97,7 @@ export const verdict = ({ counts, ended, source }: Report) =>
         explanation: `The run has ended, and ${rest}${besides}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
       })
     }
-    if (source !== undefined && Either.isLeft(source)) return yield* source.left
+    if (source !== undefined && Result.isFailure(source)) return yield* Effect.fail(source.failure)
     if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, retryable: true })
     const rejected = [
       ...(counts.rejectedRows > 0 ? [`${Format.count(counts.rejectedRows, "row")} of the source rejected`] : []),

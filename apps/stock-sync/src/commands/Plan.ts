@@ -1,11 +1,11 @@
 /** `plan`: prints what would be sent, in which order, and what would be held. Works on a copy of the ledger and sends nothing. */
-import { Output } from "@plaza-legacy/cli-kit/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as HeldSnapshots from "../ledger/HeldSnapshots.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { LedgerCommands } from "../ledger/LedgerCommands.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
+import * as Judge from "../ledger/snapshot/Judge.ts"
 import { Source } from "../source/Source.ts"
 import * as Reason from "../sync/Reason.ts"
 import * as Format from "./Format.ts"
@@ -44,7 +44,7 @@ const preview = (policy: SnapshotPolicy) =>
     }
   })
 
-type Preview = Effect.Effect.Success<ReturnType<typeof preview>>
+type Preview = Effect.Success<ReturnType<typeof preview>>
 
 const json = ({ changes, counts, due, held, heldNumber, issues, missingKept, steps }: Preview) => ({
   send: due,
@@ -69,7 +69,7 @@ const summary = ({ counts, due, held, heldNumber }: Preview) => [
   ...(counts.uncertain > 0 ? [["uncertain", counts.uncertain] as const] : []),
   ...(held === undefined ? [] : [
     heldNumber === undefined
-      ? ["would be held", HeldSnapshots.describe(held.figures)] as const
+      ? ["would be held", Judge.describe(held.figures)] as const
       : ["held", Format.heldText(held)] as const
   ]),
   ...(counts.missing > 0 ? [["missing in the source", counts.missing] as const] : [])

@@ -1,6 +1,6 @@
 /** `run`: keeps the store equal to the source until it is stopped. */
-import { UsageError } from "@plaza-legacy/cli-kit/CliError"
-import { Settings as ClientSettings } from "@plaza-legacy/client"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { Settings as ClientSettings } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LedgerSettings from "../config/LedgerSettings.ts"
@@ -30,22 +30,21 @@ const rereadable = ({ source }: Options): Effect.Effect<void, UsageError> =>
 
 /** Reads the client's settings first: a missing variable must not create a ledger. */
 export const layer = (options: Options) =>
-  Layer.unwrapEffect(
-    Effect.map(Effect.zipRight(rereadable(options), ClientSettings.config), ({ rateLimit, rateWindow }) =>
+  Layer.unwrap(
+    Effect.map(Effect.andThen(rereadable(options), ClientSettings.config), ({ rateLimit, rateWindow }) =>
       Layer.merge(Client.layer, Open.layer(options)).pipe(
         Layer.provideMerge(Observability.layer({ ...options.observability, poll: options.poll, rateLimit, rateWindow })),
         Layer.provideMerge(Layer.merge(SyncStatus.layer, CurrentLedger.layer))
       ))
   )
 
-export const run = (options: Options) =>
-  Effect.gen(function*() {
-    const settings = yield* ClientSettings.config
-    const { rateLimit, rateWindow } = settings
-    return yield* SyncWorker.run({
-      ...options,
-      account: Client.accountOf(settings),
-      ledger: OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),
-      reassert: { ...options.reassert, rateLimit, rateWindow }
-    })
+export const run = Effect.fnUntraced(function*(options: Options) {
+  const settings = yield* ClientSettings.config
+  const { rateLimit, rateWindow } = settings
+  return yield* SyncWorker.run({
+    ...options,
+    account: Client.accountOf(settings),
+    ledger: OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),
+    reassert: { ...options.reassert, rateLimit, rateWindow }
   })
+})

@@ -1,7 +1,7 @@
 /** A progress bar for the products that are due once the source was read. */
-import { Progress } from "@plaza-legacy/cli-kit/Progress"
+import { Progress } from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
+import * as PubSub from "effect/PubSub"
 import { Ledger } from "../ledger/Ledger.ts"
 import { type Outcome, type StampedEvent, SyncStatus } from "../sync/SyncStatus.ts"
 
@@ -10,17 +10,17 @@ const isRead = ({ _tag }: StampedEvent) => _tag === "SnapshotAccepted" || _tag =
 /** Whether nothing more is expected of a product. */
 const hasEnded = (outcome: Outcome): boolean => outcome !== "doubtful" && outcome !== "pending"
 
-const follow = (events: Queue.Dequeue<StampedEvent>) =>
+const follow = (events: PubSub.Subscription<StampedEvent>) =>
   Effect.gen(function*() {
     const { bar } = yield* Progress
     const ledger = yield* Ledger
-    yield* Effect.repeat(Queue.take(events), { until: isRead })
+    yield* Effect.repeat(PubSub.take(events), { until: isRead })
     const { waiting } = yield* ledger.backlog
     const total = Object.values(waiting).reduce((sum, each) => sum + each, 0)
     if (total === 0) return
     const shown = yield* bar({ label: "Sending", total })
     const ended = new Set<string>()
-    return yield* Effect.forever(Effect.flatMap(Queue.take(events), (event) =>
+    return yield* Effect.forever(Effect.flatMap(PubSub.take(events), (event) =>
       Effect.suspend(() => {
         if (event._tag !== "Sent" || !hasEnded(event.outcome) || ended.has(event.productId)) return Effect.void
         ended.add(event.productId)

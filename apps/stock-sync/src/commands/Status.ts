@@ -1,5 +1,5 @@
 /** `status`: prints the state of the products in the ledger. Sends nothing, and works beside a running worker. */
-import { Output } from "@plaza-legacy/cli-kit/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { EntryState } from "../ledger/Entry.ts"
@@ -29,7 +29,7 @@ export const report = Effect.gen(function*() {
   }
 })
 
-type Report = Effect.Effect.Success<typeof report>
+type Report = Effect.Success<typeof report>
 
 export const json = ({ account, backlog, changes, counts, held, issues, snapshot: { rows, takenAt }, unsettled }: Report) => ({
   account: Option.getOrNull(Option.map(account, ({ baseUrl, id }) => ({ baseUrl, id: id ?? null }))),

@@ -1,9 +1,9 @@
 /** Reads the settings of a TOML or JSON file. */
-import * as FileSystem from "@effect/platform/FileSystem"
-import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
-import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { nearest } from "@plaza/cli-kit/CommandLine"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Predicate from "effect/Predicate"
 
 export interface Entry {
@@ -89,7 +89,7 @@ export const read = (path: string, names: Names): Effect.Effect<ReadonlyMap<stri
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const text = yield* Effect.mapError(files.readFileString(path), (error) => {
-      const reason = error._tag === "SystemError" ? error.reason : undefined
+      const reason = error.reason._tag
       const what = reason === "NotFound"
         ? "does not exist"
         : reason === "PermissionDenied"
@@ -98,6 +98,6 @@ export const read = (path: string, names: Names): Effect.Effect<ReadonlyMap<stri
       return refuse(`the config file ${path} ${what}: correct --config or STOCK_SYNC_CONFIG`)
     })
     const settings = yield* parse(path, text)
-    if (!Predicate.isRecord(settings)) return yield* refuse(`the config file ${path} must hold one object with a name for each setting`)
+    if (!Predicate.isObject(settings)) return yield* refuse(`the config file ${path} must hold one object with a name for each setting`)
     return new Map(yield* Effect.forEach(Object.entries(settings), (entry) => entryOf(path, names, entry)))
   })

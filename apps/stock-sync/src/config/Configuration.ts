@@ -1,14 +1,12 @@
 /** Puts the config file below the environment, and rejects variables and names that are not settings. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
-import { UsageError } from "@plaza-legacy/cli-kit/CliError"
-import * as SecretFile from "@plaza-legacy/cli-kit/SecretFile"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { nearest } from "@plaza/cli-kit/CommandLine"
+import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as HashSet from "effect/HashSet"
-import * as Option from "effect/Option"
+import type * as FileSystem from "effect/FileSystem"
 import { type Entry, type Names, read } from "./ConfigFile.ts"
 import * as FleetSettings from "./FleetSettings.ts"
 import * as LedgerSettings from "./LedgerSettings.ts"
@@ -80,49 +78,56 @@ const known: ReadonlySet<string> = new Set([...variables, ...FleetSettings.varia
 const isServiceLink = (name: string): boolean => /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)
 const isServiceAddress = (name: string, text: string): boolean => name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\//.test(text)
 
-/** The variables whose names begin with `path`. The environment splits names at underscores. */
+/** The names of variables below a prefix. The environment splits names at underscores, and takes numbers for places in a list. */
 const namesBelow = (
   environment: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, ConfigError.ConfigError> =>
-  Effect.flatMap(environment.flattened.enumerateChildren(path), (children) =>
-    HashSet.size(children) === 0
+): Effect.Effect<ReadonlyArray<string>, ConfigProvider.SourceError> =>
+  Effect.flatMap(environment.load(path), (node) => {
+    const children = node?._tag === "Record"
+      ? [...node.keys]
+      // The last place is that of a variable. No setting has a number in its name.
+      : node?._tag === "Array"
+      ? [String(node.length - 1)]
+      : []
+    return children.length === 0
       ? Effect.succeed([path.join("_")])
-      : Effect.map(Effect.forEach(children, (child) => namesBelow(environment, [...path, child])), (below) => below.flat()))
-
-const misspelt = (environment: ConfigProvider.ConfigProvider): Effect.Effect<void, ConfigError.ConfigError | UsageError> =>
-  Effect.gen(function*() {
-    for (const name of (yield* namesBelow(environment, ["STOCK", "SYNC"])).toSorted()) {
-      if (!name.startsWith(prefix) || known.has(name) || isServiceLink(name)) continue
-      if (isServiceAddress(name, Option.getOrElse(yield* environment.load(Config.option(Config.string(name))), () => ""))) continue
-      const meant = nearest(name.slice(prefix.length), Array.from(known, (variable) => variable.slice(prefix.length)))
-      return yield* new UsageError({
-        message: `${name} is not a setting: ${
-          meant === undefined ? "unset it, or see plaza-stock-sync run --help for the names" : `did you mean ${prefix}${meant}?`
-        }`
-      })
-    }
+      : Effect.map(Effect.forEach(children, (child) => namesBelow(environment, [...path, child])), (below) => below.flat())
   })
 
+const textOf = (environment: ConfigProvider.ConfigProvider, variable: string): Effect.Effect<string, Config.ConfigError> =>
+  Config.withDefault(Config.String(variable), "").parse(environment)
+
+const misspelt = Effect.fnUntraced(function*(environment: ConfigProvider.ConfigProvider) {
+  const names = yield* Effect.mapError(namesBelow(environment, ["STOCK", "SYNC"]), (error) => new Config.ConfigError(error))
+  for (const name of names.toSorted()) {
+    if (!name.startsWith(prefix) || known.has(name) || isServiceLink(name)) continue
+    if (isServiceAddress(name, yield* textOf(environment, name))) continue
+    const meant = nearest(name.slice(prefix.length), Array.from(known, (variable) => variable.slice(prefix.length)))
+    return yield* new UsageError({
+      message: `${name} is not a setting: ${
+        meant === undefined ? "unset it, or see plaza-stock-sync run --help for the names" : `did you mean ${prefix}${meant}?`
+      }`
+    })
+  }
+})
+
 const isSet = (environment: ConfigProvider.ConfigProvider, variable: string) =>
-  Effect.map(environment.load(Config.option(Config.string(variable))), Option.exists((text) => text.trim() !== ""))
+  Effect.map(textOf(environment, variable), (text) => text.trim() !== "")
 
 /** A variable overrides the file. A secret in a variable also overrides the file's `-file` setting. */
-const isOverridden = (environment: ConfigProvider.ConfigProvider, variable: string): Effect.Effect<boolean, ConfigError.ConfigError> =>
+const isOverridden = (environment: ConfigProvider.ConfigProvider, variable: string): Effect.Effect<boolean, Config.ConfigError> =>
   Effect.flatMap(isSet(environment, variable), (found) =>
     found || !variable.endsWith("_FILE") ? Effect.succeed(found) : isSet(environment, variable.replace(/_FILE$/, "")))
 
-const first = (error: ConfigError.ConfigError): Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or> =>
-  error._op === "And" || error._op === "Or" ? first(error.left) : error
-
 /** Names the config file in the error if the wrong value is from there. */
 const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error: E): E | UsageError => {
-  if (!ConfigError.isConfigError(error)) return error
-  const cause = first(error)
-  const entry = cause._op === "MissingData" ? undefined : entries.get(cause.path.join("_"))
-  return entry === undefined
-    ? error
-    : new UsageError({ message: `${entry.name} in the config file ${path} can't be used: ${cause.message}` })
+  if (!(error instanceof Config.ConfigError)) return error
+  const { message, variable } = ConfigIssue.of(error)
+  const entry = entries.get(variable)
+  if (entry === undefined) return error
+  const reason = message.replace(`${variable} is invalid: `, "").replace(`${variable} `, "")
+  return new UsageError({ message: `${entry.name} in the config file ${path} can't be used: ${reason}` })
 }
 
 /**
@@ -131,31 +136,30 @@ const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error
  */
 export const configured =
   (file: Setting.Value<string | undefined>) =>
-  <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError | UsageError, R | FileSystem.FileSystem> =>
-    Effect.configProviderWith((environment) =>
-      Effect.gen(function*() {
-        yield* misspelt(environment)
-        const path = yield* file
-        if (path === undefined) return yield* command
-        const all = yield* read(path, names)
-        const overridden = yield* Effect.filter(all.keys(), (variable) => isOverridden(environment, variable))
-        const entries = new Map([...all].filter(([variable, { text }]) => text.trim() !== "" && !overridden.includes(variable)))
-        const merged = ConfigProvider.orElse(
-          ConfigProvider.fromMap(new Map(Array.from(entries, ([variable, { text }]) => [variable, text])), { pathDelim: "_" }),
-          () => environment
-        )
-        const wording = yield* Wording
-        const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
-        return yield* command.pipe(
-          Effect.provideService(Wording, {
-            ...wording,
-            place: (name, text) => {
-              const entry = entries.get(variableOf(name))
-              return entry !== undefined && entry.text === text ? `${entry.name} in the config file ${path}` : wording.place(name, text)
-            }
-          }),
-          Effect.withConfigProvider(provider),
-          Effect.mapError(located(path, entries))
-        )
+  <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | Config.ConfigError | UsageError, R | FileSystem.FileSystem> =>
+    Effect.gen(function*() {
+      const environment = yield* ConfigProvider.ConfigProvider
+      yield* misspelt(environment)
+      const path = yield* file
+      if (path === undefined) return yield* command
+      const all = yield* read(path, names)
+      const overridden = yield* Effect.filter(all.keys(), (variable) => isOverridden(environment, variable))
+      const entries = new Map([...all].filter(([variable, { text }]) => text.trim() !== "" && !overridden.includes(variable)))
+      const merged = ConfigProvider.make((path) => {
+        const entry = entries.get(path.join("_"))
+        return entry === undefined ? environment.load(path) : Effect.succeed(ConfigProvider.makeValue(entry.text))
       })
-    )
+      const wording = yield* Wording
+      const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
+      return yield* command.pipe(
+        Effect.provideService(Wording, {
+          ...wording,
+          place: (name, text) => {
+            const entry = entries.get(variableOf(name))
+            return entry !== undefined && entry.text === text ? `${entry.name} in the config file ${path}` : wording.place(name, text)
+          }
+        }),
+        Effect.provideService(ConfigProvider.ConfigProvider, provider),
+        Effect.mapError(located(path, entries))
+      )
+    })

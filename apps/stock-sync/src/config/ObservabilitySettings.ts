@@ -1,11 +1,11 @@
 /** The settings of the log, the status page, the webhook and OTLP. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
-import * as SecretFile from "@plaza-legacy/cli-kit/SecretFile"
-import { Settings } from "@plaza-legacy/client"
-import type { ConfigError } from "effect/ConfigError"
+import type { UsageError } from "@plaza/cli-kit/CliError"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
+import { Settings } from "@plaza/client"
+import type { ConfigError } from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as LogLevel from "effect/LogLevel"
+import type * as FileSystem from "effect/FileSystem"
+import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Logs from "../observability/Logs.ts"
@@ -15,16 +15,16 @@ import type { WebhookSettings } from "../observability/Webhook.ts"
 import * as Setting from "./Setting.ts"
 
 const levels: Readonly<Record<string, LogLevel.LogLevel>> = {
-  debug: LogLevel.Debug,
-  info: LogLevel.Info,
-  warning: LogLevel.Warning,
-  error: LogLevel.Error,
-  none: LogLevel.None
+  debug: "Debug",
+  info: "Info",
+  warning: "Warn",
+  error: "Error",
+  none: "None"
 }
 
 const level: Setting.Type<LogLevel.LogLevel> = {
   ...Setting.oneOf(...Object.keys(levels)),
-  parse: (text) => Option.fromNullable(levels[text.trim().toLowerCase()])
+  parse: (text) => Option.fromUndefinedOr(levels[text.trim().toLowerCase()])
 }
 
 /** The options of `run`. */
@@ -103,7 +103,7 @@ export const resolve = (
     const { format, host, level, port, webhook } = yield* Effect.all(given)
     return {
       logs: { format, level },
-      server: Option.map(Option.fromNullable(port), (port) => ({ host, port })),
+      server: Option.map(Option.fromUndefinedOr(port), (port) => ({ host, port })),
       webhook: yield* resolveWebhook(webhook),
       otlp: yield* OtlpSettings.resolve
     }

@@ -2,20 +2,20 @@
  * A setting of the program: an option of the command line, for which a variable or a name in the config file can stand in. The name of the
  * variable, the default in the help and the place in an error message derive from the option.
  */
-import * as Options from "@effect/cli/Options"
-import { UsageError } from "@plaza-legacy/cli-kit/CliError"
-import { excerpt } from "@plaza-legacy/cli-kit/Text"
-import { Durations } from "@plaza-legacy/client"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Flags from "@plaza/cli-kit/Flags"
+import { excerpt } from "@plaza/cli-kit/Text"
+import { Durations } from "@plaza/client"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import { variableOf, Wording } from "./Wording.ts"
 
 /** Looks a setting up: the option, else its variable, else the config file, else the default. */
-export type Value<A> = Effect.Effect<A, UsageError | ConfigError>
+export type Value<A> = Effect.Effect<A, UsageError | Config.ConfigError>
 
 export interface Names {
   /** The option without its dashes, and the name in the config file. */
@@ -33,20 +33,10 @@ export interface Documented extends Names {
   readonly isList?: boolean
 }
 
-export type Setting<A> = Options.Options<Value<A>> & Documented & {
-  /** Looks the setting up without an option of the command line. */
-  readonly fromConfig: Value<A>
-}
+export type Setting<A> = Flag.Flag<Value<A>> & Documented
 
 /** What the parser returns for a group of settings. */
-export type Parsed<Group extends Readonly<Record<string, Options.Options<unknown>>>> = {
-  readonly [Key in keyof Group]: Group[Key] extends Options.Options<infer A> ? A : never
-}
-
-/** Looks up a group of settings without options of the command line. */
-export const fromConfig = <Group extends Readonly<Record<string, Setting<unknown>>>>(group: Group): Parsed<Group> =>
-  // Each setting of the group yields the value that its option yields.
-  Record.map(group, (setting) => setting.fromConfig) as Parsed<Group>
+export type Parsed<Group extends Command.Command.Config> = Command.Command.Config.Infer<Group>
 
 /** How the text of a setting is read. */
 export interface Type<A> {
@@ -76,9 +66,9 @@ const documented = (flag: string, placeholder: string | undefined, { about, abse
 const helpOf = ({ about, variable }: Documented): string => `${about} [${variable}]`
 
 /** A blank text counts as not set, because many deployments leave a variable out in this way. */
-const lookUp = (option: Option.Option<string>, variable: string): Effect.Effect<Option.Option<string>, ConfigError> =>
+const lookUp = (option: Option.Option<string>, variable: string): Effect.Effect<Option.Option<string>, Config.ConfigError> =>
   Effect.map(
-    Option.isSome(option) ? Effect.succeed(option) : Config.option(Config.string(variable)),
+    Option.isSome(option) ? Effect.succeed(option) : Config.option(Config.String(variable)),
     Option.filter((text) => text.trim() !== "")
   )
 
@@ -97,15 +87,9 @@ const read = <A, B>(names: Names, type: Type<A>, absent: B) => (option: Option.O
 
 const make = <A, B>(flag: string, type: Type<A>, description: Description, value: B): Setting<A | B> => {
   const about = documented(flag, type.placeholder, description)
-  const lookedUp = read(about, type, value)
   return Object.assign(
-    Options.text(flag).pipe(
-      Options.withPseudoName(type.placeholder),
-      Options.withDescription(helpOf(about)),
-      Options.optional,
-      Options.map(lookedUp)
-    ),
-    { ...about, fromConfig: lookedUp(Option.none()) }
+    Flags.text(flag, type.placeholder, helpOf(about)).pipe(Flag.optional, Flag.map(read(about, type, value))),
+    about
   )
 }
 
@@ -117,6 +101,15 @@ export const optional = <A>(flag: string, type: Type<A>, description: Descriptio
 export const withDefault = <A>(flag: string, type: Type<A>, standard: string, about: string): Setting<A> =>
   make(flag, type, { about, absent: standard }, Option.getOrThrow(type.parse(standard)))
 
+/** A flag that may be given several times. The texts are one, with commas between them. */
+export const repeated = (flag: string, placeholder: string, description: string): Flag.Flag<Option.Option<string>> =>
+  Flags.text(flag, placeholder, description).pipe(
+    Flag.atLeast(0),
+    // Without a default, the platform's help calls it required.
+    Flag.withDefault<ReadonlyArray<string>>([]),
+    Flag.map((texts) => texts.length === 0 ? Option.none() : Option.some(texts.join(",")))
+  )
+
 /** A list of texts: an option that may be repeated, each a text or several with commas between them. */
 export const list = (flag: string, placeholder: string, description: Description): Setting<ReadonlyArray<string>> => {
   const type: Type<ReadonlyArray<string>> = {
@@ -125,32 +118,25 @@ export const list = (flag: string, placeholder: string, description: Description
     parse: (texts) => Option.some(texts.split(",").map((each) => each.trim()).filter((each) => each !== ""))
   }
   const about = { ...documented(flag, placeholder, description), isList: true }
-  const lookedUp = read<ReadonlyArray<string>, ReadonlyArray<string>>(about, type, [])
   return Object.assign(
-    Options.text(flag).pipe(
-      Options.withPseudoName(placeholder),
-      Options.withDescription(helpOf(about)),
-      Options.repeated,
-      Options.map((texts) => lookedUp(joined(texts)))
-    ),
-    { ...about, fromConfig: lookedUp(Option.none()) }
+    Flag.map(repeated(flag, placeholder, helpOf(about)), read<ReadonlyArray<string>, ReadonlyArray<string>>(about, type, [])),
+    about
   )
 }
-
-/** The texts of a repeated option as one. */
-export const joined = (texts: ReadonlyArray<string>): Option.Option<string> =>
-  texts.length === 0 ? Option.none() : Option.some(texts.join(","))
 
 /** A flag. Its variable and its name in the config file are `true` or `false`. */
 export const flag = (flag: string, about: string): Setting<boolean> => {
   const described = documented(flag, undefined, { about, absent: "false" })
-  const fromConfig = read(described, boolean, false)(Option.none())
   return Object.assign(
-    Options.boolean(flag).pipe(
-      Options.withDescription(helpOf(described)),
-      Options.map((isSet) => isSet ? Effect.succeed(true) : fromConfig)
+    Flag.Boolean(flag).pipe(
+      // It takes its value only after `=`, as the flags of cli-kit.
+      Flag.withOptionalValue("true"),
+      Flag.withoutNegation,
+      Flag.withDescription(helpOf(described)),
+      Flag.optional,
+      Flag.map((given) => read(described, boolean, false)(Option.map(given, String)))
     ),
-    { ...described, fromConfig }
+    described
   )
 }
 
@@ -177,7 +163,7 @@ export const durationOrZero = trimmed("DURATION", Durations.fromText, "is not a 
 /** A duration above zero. */
 export const duration = trimmed(
   "DURATION",
-  (text) => Option.filter(Durations.fromText(text), Duration.greaterThan(Duration.zero)),
+  (text) => Option.filter(Durations.fromText(text), Duration.isGreaterThan(Duration.zero)),
   "is not a duration such as 30s"
 )
 
@@ -199,6 +185,6 @@ export const integer = (least: number, most: number): Type<number> =>
 export const oneOf = <A extends string>(...words: ReadonlyArray<A>): Type<A> =>
   trimmed(
     words.join("|"),
-    (text) => Option.fromNullable(words.find((word) => word === text.toLowerCase())),
+    (text) => Option.fromUndefinedOr(words.find((word) => word === text.toLowerCase())),
     words.length === 2 ? `is neither ${words.join(" nor ")}` : `is none of ${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
   )

@@ -1,12 +1,12 @@
 /** The settings that name a source and say how it is read. */
-import * as Format from "@plaza-legacy/tabular/Format"
+import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
+import * as Format from "@plaza/tabular/Format"
 import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type { RuleOptions } from "../source/ApplyRules.ts"
+import * as Result from "effect/Result"
+import type { RuleOptions } from "../rules/ApplyRules.ts"
 import * as RequestHeaders from "../source/http/RequestHeaders.ts"
 import type { SourceOptions } from "../source/Open.ts"
 import * as Setting from "./Setting.ts"
@@ -125,29 +125,29 @@ export const resolve = (given: Given): Setting.Value<SourceSettings> =>
 /** A variable with a secret. It has no option, because every user of the machine can read options. No output contains it. */
 const secret = <A>(
   variable: string,
-  read: (text: string) => Either.Either<A, string>
-): Effect.Effect<Redacted.Redacted<A> | undefined, ConfigError.ConfigError> =>
-  Effect.flatMap(Config.option(Config.string(variable)), (given) => {
+  read: (text: string) => Result.Result<A, string>
+): Effect.Effect<Redacted.Redacted<A> | undefined, Config.ConfigError> =>
+  Effect.flatMap(Config.option(Config.String(variable)), (given) => {
     const text = Option.getOrElse(given, () => "").trim()
-    return text === "" ? Effect.succeed(undefined) : Either.match(read(text), {
-      onLeft: (reason) => Effect.fail(ConfigError.InvalidData([variable], reason)),
-      onRight: (value) => Effect.succeed(Redacted.make(value))
+    return text === "" ? Effect.succeed(undefined) : Result.match(read(text), {
+      onFailure: (reason) => Effect.fail(ConfigIssue.refuse(variable, reason)),
+      onSuccess: (value) => Effect.succeed(Redacted.make(value))
     })
   })
 
 const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
   (text) =>
-    /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It has characters that a header can't contain: use printable ASCII"))
+    /^[\x20-\x7e]+$/.test(text) ? Result.succeed(text) : Result.fail("It has characters that a header can't contain: use printable ASCII"))
 
 const headers = Effect.flatMap(Wording, ({ place }) =>
   secret("STOCK_SYNC_SOURCE_HEADERS", (text) =>
-    Either.mapLeft(
+    Result.mapError(
       RequestHeaders.parse(text, place("source-authorization")),
       (reason) => `${reason}. Write one "Name: value" per line`
     )))
 
 /** The secret request headers. */
-export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, ConfigError.ConfigError> = Effect.all({
+export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, Config.ConfigError> = Effect.all({
   authorization,
   headers
 })

@@ -9,20 +9,22 @@ export const variableOf = (name: string): string => `STOCK_SYNC_${name.toUpperCa
 // Request headers hold secrets, so they have variables and no options.
 const withoutOption: ReadonlyArray<string> = ["source-authorization", "source-headers"]
 
-export class Wording extends Context.Reference<Wording>()("@plaza/stock-sync/config/Wording", {
-  defaultValue: (): {
-    /** Where to change a setting, such as `--poll or STOCK_SYNC_POLL`. The text tells where it is set. */
-    readonly place: (name: string, text?: string) => string
-    /** The setting, with a value if one is given, such as `--unmapped reject (STOCK_SYNC_UNMAPPED)`. */
-    readonly named: (name: string, value?: string) => string
-    /** The setting, without its variable. */
-    readonly option: (name: string) => string
-    /** The setting with the address of the service. */
-    readonly baseUrl: string
-  } => ({
+export interface Words {
+  /** Where to change a setting, such as `--poll or STOCK_SYNC_POLL`. The text tells where it is set. */
+  readonly place: (name: string, text?: string) => string
+  /** The setting, with a value if one is given, such as `--unmapped reject (STOCK_SYNC_UNMAPPED)`. */
+  readonly named: (name: string, value?: string) => string
+  /** The setting, without its variable. */
+  readonly option: (name: string) => string
+  /** The setting with the address of the service. */
+  readonly baseUrl: string
+}
+
+export const Wording = Context.Reference<Words>("@plaza/stock-sync/config/Wording", {
+  defaultValue: () => ({
     place: (name) => withoutOption.includes(name) ? variableOf(name) : `--${name} or ${variableOf(name)}`,
     named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`,
     option: (name) => `--${name}`,
     baseUrl: "PLAZA_BASE_URL"
   })
-}) {}
+})

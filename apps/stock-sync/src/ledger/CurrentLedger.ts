@@ -7,16 +7,15 @@ import * as Ref from "effect/Ref"
 import type { Ledger } from "./Ledger.ts"
 
 /** None while no ledger is open. */
-export class CurrentLedger extends Context.Tag("@plaza/stock-sync/ledger/CurrentLedger")<
-  CurrentLedger,
-  Ref.Ref<Option.Option<Ledger["Type"]>>
->() {}
+export class CurrentLedger extends Context.Service<CurrentLedger, Ref.Ref<Option.Option<Ledger["Service"]>>>()(
+  "@plaza/stock-sync/ledger/CurrentLedger"
+) {}
 
-export const make: Effect.Effect<CurrentLedger["Type"]> = Ref.make(Option.none())
+export const make: Effect.Effect<CurrentLedger["Service"]> = Ref.make(Option.none())
 
 export const layer: Layer.Layer<CurrentLedger> = Layer.effect(CurrentLedger, make)
 
 /** Makes a ledger the current one until the scope closes. */
-export const set = (ledger: Ledger["Type"]) =>
+export const set = (ledger: Ledger["Service"]) =>
   Effect.flatMap(CurrentLedger, (current) =>
     Effect.acquireRelease(Ref.set(current, Option.some(ledger)), () => Ref.set(current, Option.none())))

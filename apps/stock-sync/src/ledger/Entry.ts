@@ -4,8 +4,7 @@
  *
  * Source: interface v1, "Endpoints", gaps.
  */
-import type { StockPriority } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
+import type { ProductId } from "@plaza/domain/Ids"
 import type * as DateTime from "effect/DateTime"
 
 /**
@@ -19,9 +18,6 @@ import type * as DateTime from "effect/DateTime"
  */
 export const states = ["settled", "pending", "sending", "doubtful", "uncertain", "quarantined"] as const
 export type EntryState = (typeof states)[number]
-
-/** The priorities of unsettled products: all except the reassertion of confirmed stock. */
-export type Waiting = Exclude<StockPriority.Priority, "assertion">
 
 /** The tag of a response that shows another stock than the one sent. */
 export const mismatchTag = "StockMismatch"

@@ -1,17 +1,17 @@
 /**
  * The wanted, sent and confirmed stock of each product. The ledger is written before and after each request, so a crash never
- * makes an unconfirmed value look confirmed. `Sqlite` keeps it in a file, `Postgres` in a database.
+ * makes an unconfirmed value look confirmed. One schema serves a file of SQLite and a database of Postgres, one
+ * store and a fleet.
  */
-import type { StockPriority } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
-import type { SourceError } from "@plaza-legacy/tabular/SourceError"
+import type { ProductId } from "@plaza/domain/Ids"
+import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Entry, EntryState, Refusal, Waiting } from "./Entry.ts"
+import type { Entry, EntryState, Refusal } from "./Entry.ts"
 import type { LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.ts"
 import type {
   HeldChange,
@@ -23,6 +23,7 @@ import type {
   SnapshotResult,
   SnapshotStatus
 } from "./Snapshot.ts"
+import type { Priority, Waiting } from "./StockPriority.ts"
 
 /** The account that a ledger belongs to. */
 export interface Account {
@@ -46,7 +47,7 @@ export interface Counts extends Readonly<Record<EntryState, number>> {
 export interface Send {
   readonly productId: ProductId
   readonly value: number
-  readonly priority: StockPriority.Priority
+  readonly priority: Priority
   /** When it started to wait; for an assertion, when it was last confirmed. */
   readonly since: DateTime.Utc
   /** Requests for this value since the last confirmation, including this one. */
@@ -60,18 +61,17 @@ export interface Send {
 
 /** Which product `take` returns. */
 export type Selection =
+  /** The most urgent product that is due; of one priority, the one that waits longest. */
   | {
     readonly _tag: "Due"
-    /** If nothing is due, or in its turn by `lowerAfter`, a product that was confirmed before this time. */
+    /** Also a product that was confirmed before this time. */
     readonly confirmedBefore: Option.Option<DateTime.Utc>
-    /**
-     * If the most urgent product has this priority or a lower one, a product of a still lower priority comes before it: the one that waits
-     * longest. Undefined: the most urgent product comes first.
-     */
-    readonly lowerAfter?: StockPriority.Priority | undefined
+    /** A product of a lower priority comes before those of these priorities, if one waits. */
+    readonly yielding?: ReadonlyArray<Priority>
+    readonly except?: Iterable<ProductId>
   }
   /** A sold-out product that is due. `known`: only one of which no request has an unknown outcome, because the next one may get no response either. */
-  | { readonly _tag: "SoldOut"; readonly outcomes: "known" | "any" }
+  | { readonly _tag: "SoldOut"; readonly outcomes: "known" | "any"; readonly except?: Iterable<ProductId> }
   /**
    * For a half-open circuit breaker: any unsettled product that is not quarantined, due or not, except these. A product whose
    * wanted stock has not failed comes before one whose has. The first in the order of sending (default), or the last.
@@ -117,7 +117,7 @@ export interface ObservedStock {
 export interface HistoryEntry {
   readonly productId: string
   readonly value: number
-  readonly reason: StockPriority.Priority
+  readonly reason: Priority
   readonly sentAt: DateTime.Utc
   readonly endedAt: DateTime.Utc
   readonly outcome: "confirmed" | FailedSend["state"]
@@ -126,7 +126,7 @@ export interface HistoryEntry {
   readonly message: string | undefined
 }
 
-export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledger, {
+export class Ledger extends Context.Service<Ledger, {
   /** The file or address, for messages. It has no password in it. */
   readonly path: string
   /** None before the first `bind`. */
@@ -214,7 +214,7 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
   readonly requests: Effect.Effect<ReadonlyArray<Duration.Duration>, LedgerFault>
   /** Past requests, the latest first; of one product if it is given. */
   readonly history: (product: Option.Option<string>) => Stream.Stream<HistoryEntry, LedgerFault>
-}>() {}
+}>()("@plaza/stock-sync/ledger/Ledger") {}
 
 /**
  * The clocks of two hosts may differ by so much, and the last requests of a process that has lost its account may arrive so much later

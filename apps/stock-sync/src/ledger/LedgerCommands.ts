@@ -1,7 +1,7 @@
 /** The commands that messages about a ledger name. Those of a fleet name its account too. */
 import * as Context from "effect/Context"
 
-interface Commands {
+export interface Commands {
   readonly status: string
   /** Lists everything. */
   readonly statusJson: string
@@ -47,9 +47,7 @@ export const ofStore = (argv: ReadonlyArray<string> = []): Commands => {
   }
 }
 
-export class LedgerCommands extends Context.Reference<LedgerCommands>()("@plaza/stock-sync/ledger/LedgerCommands", {
-  defaultValue: () => ofStore()
-}) {}
+export const LedgerCommands = Context.Reference<Commands>("@plaza/stock-sync/ledger/LedgerCommands", { defaultValue: () => ofStore() })
 
 const idOf = (account: string): string => `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
 

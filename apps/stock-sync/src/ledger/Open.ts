@@ -5,24 +5,21 @@ import type { LedgerOptions } from "./Ledger.ts"
 
 const isPostgres = (ledger: string) => /^postgres(?:ql)?:\/\//i.test(ledger)
 
-const sqlite = Effect.promise(() => import("./Sqlite.ts"))
-const postgres = Effect.promise(() => import("./Postgres.ts"))
-
-type Access = "layer" | "layerWithoutLock" | "layerReadOnly" | "layerTemporaryCopy"
+type Access = "layer" | "layerBeside" | "layerCopy" | "layerReadOnly"
 
 const open = (access: Access) => (ledger: string, options: LedgerOptions) =>
   isPostgres(ledger)
-    ? Layer.unwrapEffect(Effect.map(postgres, (module) => module[access](ledger, options)))
-    : Layer.unwrapEffect(Effect.map(sqlite, (module) => module[access](ledger, options)))
+    ? Layer.unwrap(Effect.map(Effect.promise(() => import("./database/Postgres.ts")), (module) => module[access](ledger, options)))
+    : Layer.unwrap(Effect.map(Effect.promise(() => import("./database/File.ts")), (module) => module[access](ledger, options)))
 
 /** For the worker. Holds the ledger's lock. */
 export const layer = open("layer")
 
 /** For writing beside a running worker. */
-export const layerWithoutLock = open("layerWithoutLock")
+export const layerBeside = open("layerBeside")
 
 /** For reading beside a running worker. */
 export const layerReadOnly = open("layerReadOnly")
 
 /** For a preview. Leaves the ledger unchanged. */
-export const layerTemporaryCopy = open("layerTemporaryCopy")
+export const layerCopy = open("layerCopy")

@@ -1,11 +1,11 @@
 /** Snapshots of the source as the ledger receives, applies and holds them. */
-import type { Row } from "@plaza-legacy/tabular/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Adjustments } from "../source/ProductRules.ts"
+import type { Adjustments } from "../rules/ProductRules.ts"
 import type { Unit } from "../source/Source.ts"
-import type * as DropGuard from "../sync/DropGuard.ts"
+import type * as DropGuard from "./snapshot/DropGuard.ts"
 
 /** The rows of a source, and what messages about them name. */
 export interface SnapshotInput<E, R> {

@@ -55,10 +55,10 @@ export interface Step {
  * The hour in steps of five minutes that end at the last point, the latest first: products that waited at the end of each, and stock requests
  * within it. Steps without a point are left out.
  */
-export const steps = (history: History, length: Duration.Duration = Duration.minutes(5)): ReadonlyArray<Step> => {
+export const steps = (history: History): ReadonlyArray<Step> => {
   const last = history.at(-1)
   if (last === undefined) return []
-  const millis = Duration.toMillis(length)
+  const millis = Duration.toMillis("5 minutes")
   const count = Math.ceil(Duration.toMillis(span) / millis)
   return Array.from({ length: count }, (_, index) => last.at - index * millis).flatMap((at): ReadonlyArray<Step> => {
     const end = history.findLast((point) => point.at <= at && point.at > at - millis)

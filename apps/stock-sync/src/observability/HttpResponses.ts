@@ -1,8 +1,10 @@
 /** What all responses of the status pages have in common: security headers, allowed methods and allowed hosts. */
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Settings } from "@plaza-legacy/client"
+import { isLoopback } from "@plaza/client/Settings"
 import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Metric from "effect/Metric"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 
 /** A page may load its own style, script and icon only, and may not be framed. */
 const headers = (formAction: "'none'" | "'self'") => ({
@@ -26,11 +28,18 @@ export const readiness = (reasons: ReadonlyArray<unknown>): HttpServerResponse.H
   return text(`${JSON.stringify({ ready, reasons })}\n`, "application/json", ready ? 200 : 503)
 }
 
+/** The response of `/metrics`. The platform's format leaves out the ending of counters that Prometheus expects. */
+export const metrics: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.gen(function*() {
+  const counters = new Set((yield* Metric.snapshot).flatMap(({ id, type }) => type === "Counter" ? [id] : []))
+  const metricNameMapper = (id: string) => counters.has(id) && !id.endsWith("_total") ? `${id}_total` : id
+  return text(yield* PrometheusMetrics.format({ metricNameMapper }), "text/plain; version=0.0.4; charset=utf-8")
+})
+
 /**
  * Whether a `Host` is a name of this machine. Prevents DNS rebinding: another site's name may resolve to this machine, and its pages could
  * then read the status page.
  */
-const isLoopback = (host: string): boolean => URL.canParse(`http://${host}`) && Settings.isLoopback(new URL(`http://${host}`).hostname)
+const isLocal = (host: string): boolean => URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname)
 
 export interface Policy {
   /** Accept only requests whose `Host` is a name of this machine. */
@@ -46,14 +55,13 @@ export const guarded = <R>(
   { formAction, loopback, refuse }: Policy,
   respond: (path: string, query: URLSearchParams) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | R> =>
-  Effect.gen(function*() {
-    const { headers: { host }, method, url } = yield* HttpServerRequest.HttpServerRequest
-    if (loopback && host !== undefined && !isLoopback(host)) {
-      return refuse(403, "this address accepts requests for localhost only: open http://localhost with the same port")
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers: { host }, method, url }) => {
+    if (loopback && host !== undefined && !isLocal(host)) {
+      return Effect.succeed(refuse(403, "this address accepts requests for localhost only: open http://localhost with the same port"))
     }
     if (method !== "GET" && method !== "HEAD") {
-      return HttpServerResponse.setHeader(refuse(405, "only GET and HEAD are allowed"), "allow", "GET, HEAD")
+      return Effect.succeed(HttpServerResponse.setHeader(refuse(405, "only GET and HEAD are allowed"), "allow", "GET, HEAD"))
     }
-    const mark = url.indexOf("?")
-    return yield* respond(mark === -1 ? url : url.slice(0, mark), new URLSearchParams(mark === -1 ? "" : url.slice(mark + 1)))
+    const [path = "", ...query] = url.split("?")
+    return respond(path, new URLSearchParams(query.join("?")))
   }).pipe(Effect.map(HttpServerResponse.setHeaders(headers(formAction ?? "'none'"))))

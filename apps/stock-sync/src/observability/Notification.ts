@@ -1,9 +1,10 @@
-/** Turns events of a running worker into notifications, and batches them. Pure. */
-import type { ProductId } from "@plaza-legacy/domain/Ids"
+/** Turns changes of a running worker into notifications, and batches them. Pure. */
+import type { ProductId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import type { Account } from "../ledger/Ledger.ts"
-import type * as DropGuard from "../sync/DropGuard.ts"
-import type { StampedEvent } from "../sync/SyncStatus.ts"
+import type { Figures } from "../ledger/snapshot/DropGuard.ts"
+import type { Failure } from "../sync/SyncStatus.ts"
+import type { Change } from "./Status.ts"
 
 export interface Product {
   readonly productId: ProductId
@@ -25,92 +26,45 @@ export type Facts =
     readonly products: ReadonlyArray<Product>
     readonly more: number
   }
-  | { readonly type: "snapshot.held"; readonly snapshot: number; readonly rows: number; readonly figures: DropGuard.Figures }
+  | { readonly type: "snapshot.held"; readonly snapshot: number; readonly rows: number; readonly figures: Figures }
   | { readonly type: "snapshot.healed"; readonly rows: number; readonly changed: number }
   | { readonly type: "account.paused"; readonly code: string; readonly message: string }
   | { readonly type: "account.healed" }
 
 export type Notification = Facts & {
-  /** Milliseconds since the epoch. A batch has the time of its first event. */
+  /** A batch has the time of its first event. */
   readonly at: DateTime.Utc
   /** Undefined until the service has confirmed the account. */
   readonly account: Account | undefined
 }
 
-/** Conditions that were notified and have not ended. */
-export interface Before {
-  readonly account: Account | undefined
-  /** The number of the held snapshot. */
-  readonly held: number | undefined
-  readonly paused: boolean
-}
-
-export const initial: Before = { account: undefined, held: undefined, paused: false }
-
 const longestMessage = 300
 
-const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
-  switch (event._tag) {
-    case "Sent": {
-      const { failure, outcome, productId, value, wasQuarantined, wasUncertain } = event
-      if (outcome === "confirmed" && wasQuarantined) return { type: "product.healed", products: [{ productId, value }], more: 0 }
-      const begins = (outcome === "quarantined" && !wasQuarantined) || (outcome === "uncertain" && !wasUncertain)
-      if (!begins || failure === undefined) return undefined
-      const { code, message, tag } = failure
-      return {
-        type: outcome === "quarantined" ? "product.quarantined" : "product.uncertain",
-        products: [{ productId, value, code: code ?? tag, message: message.slice(0, longestMessage) }],
-        more: 0
-      }
-    }
-    case "SnapshotHeld": {
-      const { figures, number } = event.held
-      return before.held === number ? undefined : { type: "snapshot.held", snapshot: number, rows: event.rows, figures }
-    }
-    case "SnapshotAccepted":
-      return before.held !== undefined ? { type: "snapshot.healed", rows: event.rows, changed: event.result.changed } : undefined
-    case "AccountChanged": {
-      const { account } = event
-      if (account._tag === "Paused" && !before.paused) {
-        const { code, message, tag } = account.failure
-        return { type: "account.paused", code: code ?? tag, message: message.slice(0, longestMessage) }
-      }
-      return account._tag === "Running" && before.paused ? { type: "account.healed" } : undefined
-    }
-    case "AccountBound":
-    case "LedgerChanged":
-    case "SourceUnchanged":
-    case "SourceFailed":
-    case "Reconciled":
-    case "ReconciliationFailed":
-    case "Stopping":
-      return undefined
+const factsOfFailure = ({ code, message, tag }: Failure) => ({ code: code ?? tag, message: message.slice(0, longestMessage) })
+
+const factsOf = ({ before, event, isRepeated }: Change): Facts | undefined => {
+  if (event._tag === "Sent") {
+    const { failure, outcome, productId, value, wasQuarantined } = event
+    if (outcome === "confirmed" && wasQuarantined) return { type: "product.healed", products: [{ productId, value }], more: 0 }
+    if (isRepeated || failure === undefined) return undefined
+    const type = outcome === "quarantined" ? "product.quarantined" : "product.uncertain"
+    return { type, products: [{ productId, value, ...factsOfFailure(failure) }], more: 0 }
   }
+  if (event._tag === "SnapshotHeld" && !isRepeated) {
+    return { type: "snapshot.held", snapshot: event.held.number, rows: event.rows, figures: event.held.figures }
+  }
+  if (event._tag === "SnapshotAccepted" && before.source.held !== undefined) {
+    return { type: "snapshot.healed", rows: event.rows, changed: event.result.changed }
+  }
+  if (event._tag !== "AccountChanged") return undefined
+  if (event.account._tag === "Paused" && !before.isRefused) return { type: "account.paused", ...factsOfFailure(event.account.failure) }
+  return event.account._tag === "Running" && before.isRefused ? { type: "account.healed" } : undefined
 }
 
-/** The notification of an event; undefined if it has none or repeats an earlier one. */
-export const notificationOf = (event: StampedEvent, before: Before): Notification | undefined => {
-  const facts = factsOf(event, before)
-  return facts === undefined ? undefined : { ...facts, at: event.at, account: before.account }
-}
-
-/** The conditions after an event and its notification. */
-export const after = (before: Before, event: StampedEvent, notification: Notification | undefined): Before => {
-  const bound = event._tag === "AccountBound" ? { ...before, account: event.owner } : before
-  switch (notification?.type) {
-    case undefined:
-    case "product.quarantined":
-    case "product.uncertain":
-    case "product.healed":
-      return bound
-    case "snapshot.held":
-      return { ...bound, held: notification.snapshot }
-    case "snapshot.healed":
-      return { ...bound, held: undefined }
-    case "account.paused":
-    case "account.healed":
-      return { ...bound, paused: notification.type === "account.paused" }
-  }
+/** The notification of a change; undefined if it has none or repeats an earlier one. */
+export const notificationOf = (change: Change): Notification | undefined => {
+  const facts = factsOf(change)
+  return facts === undefined ? undefined : { ...facts, at: change.event.at, account: change.before.owner }
 }
 
 /** The largest number of products in one delivery. */

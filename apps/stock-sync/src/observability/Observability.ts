@@ -2,15 +2,16 @@
  * Combines the log, the status page with health, readiness and metrics, the webhook and OTLP. They read the worker's state and its ledger,
  * and change neither. Each part is loaded only if a setting asks for it.
  */
-import type { UsageError } from "@plaza-legacy/cli-kit/CliError"
-import type { Streams } from "@plaza-legacy/cli-kit/Streams"
-import type { ConfigError } from "effect/ConfigError"
+import type { UsageError } from "@plaza/cli-kit/CliError"
+import type { Streams } from "@plaza/cli-kit/Streams"
+import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import type { SyncStatus } from "../sync/SyncStatus.ts"
+import { staleAfter } from "./Conditions.ts"
 import * as EventLogger from "./EventLogger.ts"
 import * as Logs from "./Logs.ts"
 import type { OtlpSettings } from "./OtlpSettings.ts"
@@ -31,48 +32,34 @@ export interface Options extends ObservabilitySettings {
   readonly poll: Duration.Duration | undefined
 }
 
-const server = (options: Options) =>
-  Option.match(options.server, {
-    onNone: () => Layer.empty,
-    onSome: (address) =>
-      Layer.scopedDiscard(Effect.gen(function*() {
-        const { listen } = yield* Effect.promise(() => import("./Server.ts"))
-        yield* Effect.annotateLogs(Effect.logInfo("page.listening"), { address: yield* listen({ ...options, ...address }) })
-      }))
+/** A layer whose module is loaded if a setting is there. */
+const ifSet = <S, E, R>(setting: Option.Option<S>, load: (setting: S) => Promise<Layer.Layer<never, E, R>>): Layer.Layer<never, E, R> =>
+  Option.isNone(setting) ? Layer.empty : Layer.unwrap(Effect.promise(() => load(setting.value)))
+
+const server = ({ server }: Options) =>
+  ifSet(server, async (address) => {
+    const { listen } = await import("./Server.ts")
+    return Layer.effectDiscard(Effect.flatMap(listen(address), (url) => EventLogger.log("Info", "page.listening", { address: url })))
   })
 
 /** The sampler sets the gauges, which only the page and OTLP export. */
 const sampling = (options: Options) =>
-  Option.isNone(options.server) && Option.isNone(options.otlp) ? Layer.empty : Layer.unwrapEffect(
-    Effect.gen(function*() {
-      const StatusSampler = yield* Effect.promise(() => import("./StatusSampler.ts"))
-      const { staleAfter } = yield* Effect.promise(() => import("./Readiness.ts"))
-      const sourceStaleAfter = options.poll === undefined ? undefined : staleAfter(options.poll)
-      return Layer.provide(server(options), StatusSampler.layer({ ...options, sourceStaleAfter }))
-    })
-  )
-
-const otlp = (settings: Option.Option<OtlpSettings>): Layer.Layer<never, ConfigError> =>
-  Option.match(settings, {
-    onNone: () => Layer.empty,
-    onSome: (settings) => Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Otlp.ts")), ({ layer }) => layer(settings)))
-  })
-
-const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, ConfigError, SyncStatus> =>
-  Option.match(settings, {
-    onNone: () => Layer.empty,
-    onSome: (settings) =>
-      Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Webhook.ts")), ({ layerConfig }) => layerConfig(settings)))
+  ifSet(Option.orElse(options.server, () => options.otlp), async () => {
+    const StatusSampler = await import("./StatusSampler.ts")
+    const { poll, rateLimit, rateWindow } = options
+    return Layer.provide(server(options), StatusSampler.layer({ rateLimit, rateWindow, sourceStaleAfter: poll && staleAfter(poll) }))
   })
 
 /** The log, and OTLP if it is configured. */
-export const layerTelemetry = (settings: Pick<ObservabilitySettings, "logs" | "otlp">): Layer.Layer<never, ConfigError, Streams> =>
-  Layer.provideMerge(otlp(settings.otlp), Logs.layer(settings.logs))
+export const layerTelemetry = (
+  { logs, otlp }: Pick<ObservabilitySettings, "logs" | "otlp">
+): Layer.Layer<never, Config.ConfigError, Streams> =>
+  Layer.provideMerge(ifSet(otlp, async (settings) => (await import("./Otlp.ts")).layer(settings)), Logs.layer(logs))
 
 /** Provide it to the worker: logger and tracer apply to effects inside the layer. */
-export const layer = (options: Options): Layer.Layer<never, ConfigError | UsageError, CurrentLedger | SyncStatus | Streams> =>
+export const layer = (options: Options): Layer.Layer<never, Config.ConfigError | UsageError, CurrentLedger | SyncStatus | Streams> =>
   sampling(options).pipe(
-    Layer.provideMerge(webhook(options.webhook)),
+    Layer.provideMerge(ifSet(options.webhook, async (settings) => (await import("./Webhook.ts")).layerConfig(settings))),
     Layer.provideMerge(EventLogger.layer),
     Layer.provideMerge(layerTelemetry(options))
   )

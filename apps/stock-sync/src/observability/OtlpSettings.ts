@@ -1,7 +1,6 @@
 /** The standard OpenTelemetry variables (default: no export). Does not load the exporter. */
-import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Config from "effect/Config"
-import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,11 +18,11 @@ export interface OtlpSettings {
   readonly metricsInterval: Duration.Duration
 }
 
-const variable = (name: string) => Effect.map(Config.withDefault(Config.string(name), ""), (text) => text.trim())
+const variable = (name: string) => Effect.map(Config.withDefault(Config.String(name), ""), (text) => text.trim())
 const refuse = (name: string, complaint: string) => new UsageError({ message: `${name} ${complaint}` })
 
 /** Parses `key=value` pairs, comma-separated and percent-encoded. The error does not repeat the text, which may contain a secret. */
-const pairs = (name: string): Effect.Effect<Readonly<Record<string, string>>, UsageError | ConfigError> =>
+const pairs = (name: string): Effect.Effect<Readonly<Record<string, string>>, UsageError | Config.ConfigError> =>
   Effect.flatMap(variable(name), (text) =>
     Effect.try({
       try: () =>
@@ -50,7 +49,7 @@ const milliseconds = (text: string) =>
     ? Effect.succeed(Duration.millis(text === "" ? 60_000 : Number(text)))
     : refuse("OTEL_METRIC_EXPORT_INTERVAL", "must be a number of milliseconds above 0")
 
-export const resolve: Effect.Effect<Option.Option<OtlpSettings>, UsageError | ConfigError> = Effect.gen(function*() {
+export const resolve: Effect.Effect<Option.Option<OtlpSettings>, UsageError | Config.ConfigError> = Effect.gen(function*() {
   const address = yield* variable("OTEL_EXPORTER_OTLP_ENDPOINT")
   const disabled = yield* variable("OTEL_SDK_DISABLED")
   if (address === "" || disabled.toLowerCase() === "true") return Option.none<OtlpSettings>()

@@ -1,5 +1,5 @@
 /** The frame of the status pages, and the files that they load. Rendered on the server; the pages work without scripts. */
-import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { version } from "../version.ts"
 import { type Html, html } from "./Html.ts"
 import * as Responses from "./HttpResponses.ts"
@@ -7,19 +7,14 @@ import { icon, script, style } from "./Style.ts"
 
 export const paths = { page: "/", style: "/assets/status.css", script: "/assets/status.js", icon: "/assets/icon.svg" } as const
 
+const assets = new Map<string, HttpServerResponse.HttpServerResponse>([
+  [paths.style, Responses.text(style, "text/css; charset=utf-8")],
+  [paths.script, Responses.text(script, "text/javascript; charset=utf-8")],
+  [paths.icon, Responses.text(icon, "image/svg+xml")]
+])
+
 /** The response with a file of the pages; undefined for another path. */
-export const asset = (path: string): HttpServerResponse.HttpServerResponse | undefined => {
-  switch (path) {
-    case paths.style:
-      return Responses.text(style, "text/css; charset=utf-8")
-    case paths.script:
-      return Responses.text(script, "text/javascript; charset=utf-8")
-    case paths.icon:
-      return Responses.text(icon, "image/svg+xml")
-    default:
-      return undefined
-  }
-}
+export const asset = (path: string): HttpServerResponse.HttpServerResponse | undefined => assets.get(path)
 
 export interface Parts {
   readonly title: string

@@ -1,13 +1,12 @@
 /** The HTTP server of the status page: address, timeouts and shutdown. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as HttpServer from "@effect/platform/HttpServer"
-import type { ServeError } from "@effect/platform/HttpServerError"
-import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { UsageError } from "@plaza-legacy/cli-kit/CliError"
-import * as Clock from "effect/Clock"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { ServeError } from "effect/http/HttpServerError"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as NetAddress from "effect/net/NetAddress"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
 import * as Routes from "./Routes.ts"
@@ -18,8 +17,6 @@ export interface Address {
   /** 0 for any free port. */
   readonly port: number
 }
-
-export interface Options extends Omit<Routes.Options, "loopback">, Address {}
 
 /** The request line and the headers. */
 const maxHeaderBytes = 16 * 1024
@@ -56,32 +53,23 @@ const reasonOf = ({ cause }: ServeError, { host, port }: Address): string => {
 }
 
 /** Serves until the scope closes. `handle` learns whether only this machine can reach the address. Returns the URL of the pages. */
-export const serve = <R>(
+export const serve = Effect.fnUntraced(function*<R>(
   options: Address,
   handle: (loopback: boolean) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
-): Effect.Effect<string, UsageError, Exclude<R, HttpServerRequest.HttpServerRequest> | Scope.Scope> =>
-  Effect.gen(function*() {
-    const server = makeServer()
-    const http = yield* NodeHttpServer.make(() => server, { host: options.host, port: options.port }).pipe(
-      Effect.mapError((error) => new UsageError({ message: reasonOf(error, options) }))
-    )
-    // Closing waits for open connections. The grace time is real time, even under a test clock.
-    yield* Effect.addFinalizer(() =>
-      Effect.forkDaemon(Effect.withClock(Effect.andThen(Effect.sleep(grace), () => server.closeAllConnections()), Clock.make()))
-    )
-    const address = server.address()
-    const { address: host, port } = typeof address === "object" && address !== null
-      ? address
-      : { address: options.host, port: options.port }
-    const loopback = host === "::1" || host.startsWith("127.")
-    // A span for each scrape would be noise.
-    yield* Effect.withTracerEnabled(HttpServer.serveEffect(handle(loopback)).pipe(
-      Effect.provideService(HttpServer.HttpServer, http)
-    ), false)
-    const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host
-    return `http://${reachable}:${port}`
-  })
+): Effect.fn.Return<string, UsageError, Exclude<R, HttpServerRequest.HttpServerRequest> | Scope.Scope> {
+  const server = makeServer()
+  const { address, serve } = yield* NodeHttpServer.make(() => server, { ...options, gracefulShutdownTimeout: grace }).pipe(
+    Effect.mapError((error) => new UsageError({ message: reasonOf(error, options) }))
+  )
+  // Runs after the grace time. The server waits for open connections before it ends.
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+  const url = new URL(NetAddress.formatUrlUnsafe(address))
+  const ip = NetAddress.isUnixPathAddress(address) ? NetAddress.ipv4Loopback : address.address
+  if (NetAddress.isUnspecified(ip)) url.hostname = "127.0.0.1"
+  // A span for each scrape would be noise.
+  yield* Effect.withTracerEnabled(serve(handle(NetAddress.isLoopback(ip))), false)
+  return url.origin
+})
 
 /** Serves the status page of one worker until the scope closes. Returns its URL. */
-export const listen = (options: Options): Effect.Effect<string, UsageError, StatusSampler | Scope.Scope> =>
-  serve(options, (loopback) => Routes.handle({ ...options, loopback }))
+export const listen = (address: Address): Effect.Effect<string, UsageError, StatusSampler | Scope.Scope> => serve(address, Routes.handle)

@@ -2,11 +2,12 @@
 import { ofStore } from "../ledger/LedgerCommands.ts"
 import { html } from "./Html.ts"
 import * as Page from "./Page.ts"
-import type { StatusSnapshot } from "./StatusSampler.ts"
+import type { Status } from "./Status.ts"
 import * as Sections from "./StatusSections.ts"
 
-export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions): string => {
-  const { ledger, now, reasons, state: { owner, source: { held }, startedAt } } = snapshot
+export const render = (status: Status): string => {
+  const { ledger, now, reasons, state: { owner, source: { held }, startedAt } } = status
+  const commands = ofStore()
   return Page.render({
     title: `${reasons.length > 0 ? "Not ready: " : ""}plaza-stock-sync`,
     subject: html`<h1>plaza-stock-sync</h1>
@@ -14,21 +15,19 @@ export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions):
       owner === undefined ? "Account not known yet" : html`Account <strong>${owner.id ?? "of this key"}</strong> at ${owner.baseUrl}`
     }</p>`,
     toolbar: {
-      asOf: html`As of ${Sections.time(now)}${
-        ledger !== undefined && ledger.at !== now && html`, ledger as of ${Sections.time(ledger.at)}`
-      }`,
+      asOf: html`As of ${Sections.time(now)}${ledger !== undefined && html`, ledger as of ${Sections.time(ledger.at)}`}`,
       refresh: Page.paths.page
     },
-    main: html`${Sections.status(snapshot)}
-${Sections.held(held, ledger, ofStore())}
+    main: html`${Sections.status(status)}
+${Sections.held(held, ledger, commands)}
 <div class="columns">${Sections.waiting(ledger?.backlog, ledger && Sections.longestWait(ledger.backlog), now)}${
-      Sections.overview(snapshot, options)
+      Sections.overview(status)
     }</div>
-${Sections.lastHour(snapshot)}
-${Sections.uncertain(ledger, ofStore())}
-${Sections.quarantined(ledger, ofStore())}
-${Sections.rowIssues(ledger, ofStore())}
-${Sections.errors(snapshot)}`,
+${Sections.lastHour(status)}
+${Sections.uncertain(ledger, commands)}
+${Sections.quarantined(ledger, commands)}
+${Sections.rowIssues(ledger, commands)}
+${Sections.errors(status)}`,
     about: html`, started ${Sections.time(startedAt)}`
   })
 }

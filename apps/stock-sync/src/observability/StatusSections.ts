@@ -2,29 +2,35 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Format from "../commands/Format.ts"
-import type { Waiting } from "../ledger/Entry.ts"
-import type { Backlog, Counts } from "../ledger/Ledger.ts"
-import type { LedgerCommands } from "../ledger/LedgerCommands.ts"
+import { states } from "../ledger/Entry.ts"
+import type { Backlog } from "../ledger/Ledger.ts"
+import type { Commands } from "../ledger/LedgerCommands.ts"
 import type { HeldSnapshot } from "../ledger/Snapshot.ts"
+import type { Waiting } from "../ledger/StockPriority.ts"
 import { outcomes, type State } from "../sync/SyncStatus.ts"
 import * as Chart from "./Chart.ts"
+import type { StateText } from "./Conditions.ts"
 import * as History from "./History.ts"
 import { type Html, html, type Piece } from "./Html.ts"
-import { type LedgerSample, maxHeldChanges, maxListed, type StatusSnapshot } from "./StatusSampler.ts"
+import { age, type LedgerSample, maxHeldChanges, maxListed, type Status } from "./Status.ts"
 import * as StatusText from "./StatusText.ts"
 
-export const time = (at: DateTime.Utc): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
-
-/** The commands for an operator that the sections name. */
-type Commands = LedgerCommands["Type"]
+export const time = (at: DateTime.Utc): Html => html`<time datetime="${DateTime.formatIso(at)}">${StatusText.moment(at)}</time>`
 
 export const none = "–"
 
-export interface Column {
-  readonly head: string
-  readonly kind?: "number" | "long"
-}
+/** A column by its head. */
+export type Column = string | { readonly head: string; readonly kind: "number" | "long" }
+
+export const number = (head: string): Column => ({ head, kind: "number" })
+export const long = (head: string): Column => ({ head, kind: "long" })
+
+const classOf = (column: Column | undefined, kinds: ReadonlyArray<string>): Html | false =>
+  typeof column === "object" && kinds.includes(column.kind) && html` class="${column.kind}"`
+
+const section = (id: string, title: string, body: Html): Html =>
+  html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+${body}</section>`
 
 /** A table that scrolls horizontally, also by keyboard. The first cell of each row is its header. */
 export const table = (
@@ -35,36 +41,33 @@ export const table = (
   empty: string
 ): Html =>
   html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
-<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" && html` class="number"`}>${head}</th>`)}</tr></thead>
+<thead><tr>${
+    columns.map((column) => html`<th scope="col"${classOf(column, ["number"])}>${typeof column === "string" ? column : column.head}</th>`)
+  }</tr></thead>
 <tbody id="${id}" data-live>${
-    rows.length === 0 ?
-      html`<tr><td colspan="${columns.length}" class="soft">${empty}</td></tr>` :
-      rows.map((row) =>
-        html`<tr>${
-          row.map((cell, index) => {
-            const kind = columns[index]?.kind
-            const classes = kind !== undefined && html` class="${kind}"`
-            return index === 0 ? html`<th scope="row"${classes}>${cell}</th>` : html`<td${classes}>${cell}</td>`
-          })
+    rows.length === 0
+      ? html`<tr><td colspan="${columns.length}" class="soft">${empty}</td></tr>`
+      : rows.map(([head, ...cells]) =>
+        html`<tr><th scope="row"${classOf(columns[0], ["number", "long"])}>${head ?? ""}</th>${
+          cells.map((cell, index) => html`<td${classOf(columns[index + 1], ["number", "long"])}>${cell}</td>`)
         }</tr>`
       )
   }</tbody>
 </table></div>`
 
-export const state = (subject: string, { action, description, label, tone }: StatusText.StateText): Html =>
+export const state = (subject: string, { action, description, label, tone }: StateText): Html =>
   html`<div class="state ${tone}"><h3>${subject} <span class="badge ${tone}">${label}</span></h3>
 <p>${description}</p>${action !== "" && html`<p class="action">${action}</p>`}</div>`
 
-export const status = ({ reasons, state: current }: StatusSnapshot): Html =>
-  html`<section aria-labelledby="status"><h2 id="status">Status</h2>
-<div role="status" id="readiness" data-live>${
+export const status = ({ conditions, reasons }: Status): Html =>
+  section("status", "Status", html`<div role="status" id="readiness" data-live>${
     reasons.length === 0
       ? html`<p><span class="badge good">Ready</span> The worker reads the source and sends changes.</p>`
       : html`<p><span class="badge bad">Not ready</span></p><ul>${reasons.map(({ message }) => html`<li>${message}</li>`)}</ul>`
   }</div>
-<div class="states" id="states" data-live>${state("Account", StatusText.account(current.account))}${
-    state("Source", StatusText.source(current))
-  }${state("Ledger", StatusText.ledger(current))}</div></section>`
+<div class="states" id="states" data-live>${state("Account", conditions.account)}${state("Source", conditions.source)}${
+    state("Ledger", conditions.ledger)
+  }</div>`)
 
 const priorities: ReadonlyArray<readonly [priority: Waiting, name: string]> = [
   ["soldOut", "Sold out"],
@@ -82,112 +85,73 @@ export const longestWait = ({ oldest }: Backlog): Html =>
   })
 
 /** What waits by priority, with a sentence about the longest wait. */
-export const waiting = (backlog: Pick<Backlog, "longest" | "waiting"> | undefined, sentence: Html | undefined, now: DateTime.Utc): Html =>
-  html`<section aria-labelledby="waiting"><h2 id="waiting">Waiting to be sent</h2>
-${
-    table(
-      "waiting-rows",
-      "Waiting to be sent",
-      [{ head: "Priority" }, { head: "Products", kind: "number" }, { head: "Longest wait", kind: "number" }],
-      backlog === undefined ? [] : priorities.map(([priority, name]) => {
-        const since = backlog.longest[priority]
-        return [name, backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
-      }),
-      "No data from the ledger yet."
-    )
-  }
-<p id="oldest" data-live>${sentence ?? ""}</p></section>`
-
-export interface RateOptions {
-  readonly rateLimit: number
-  readonly rateWindow: Duration.Duration
+export const waiting = (backlog: Pick<Backlog, "longest" | "waiting"> | undefined, sentence: Html | undefined, now: DateTime.Utc): Html => {
+  const rows = backlog === undefined ? [] : priorities.map(([priority, name]) => {
+    const since = backlog.longest[priority]
+    return [name, backlog.waiting[priority], since === undefined ? none : StatusText.duration(age(since, now))]
+  })
+  const title = "Waiting to be sent"
+  return section("waiting", title,
+    html`${table("waiting-rows", title, ["Priority", number("Products"), number("Longest wait")], rows, "No data from the ledger yet.")}
+<p id="oldest" data-live>${sentence ?? ""}</p>`)
 }
 
-const productEntries = (counts: Counts | undefined): ReadonlyArray<readonly [string, Piece]> => [
-  ["Settled", counts?.settled ?? none],
-  ["Pending", counts?.pending ?? none],
-  ["Sending", counts?.sending ?? none],
-  ["Doubtful", counts?.doubtful ?? none],
-  ["Uncertain", counts?.uncertain ?? none],
-  ["Quarantined", counts?.quarantined ?? none],
-  ["Missing in the source", counts?.missing ?? none]
-]
+type Entries = ReadonlyArray<readonly [name: string, value: Piece]>
 
-const rowEntries = (counts: Counts | undefined, rows: number | undefined): ReadonlyArray<readonly [string, Piece]> => [
-  ["Rows of the source", rows ?? none],
-  ["Rejected rows", counts?.rejectedRows ?? none],
-  ["Negative rows, accepted as 0", counts?.negativeRows ?? none]
-]
-
-const confirmation = (ledger: LedgerSample | undefined, now: DateTime.Utc): readonly [string, Piece] => [
-  "Oldest confirmation",
-  Option.match(ledger === undefined ? Option.none<DateTime.Utc>() : ledger.backlog.oldestConfirmation, {
-    onNone: () => none,
-    onSome: (at) => `${StatusText.duration(DateTime.distance(at, now))} ago`
-  })
-]
-
-const overviewOf = (entries: ReadonlyArray<readonly [string, Piece]>): Html =>
-  html`<section aria-labelledby="overview"><h2 id="overview">Overview</h2>
-<dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
+const overviewOf = (
+  { backlog, counts }: { readonly [Key in "backlog" | "counts"]: LedgerSample[Key] | undefined },
+  rows: number | undefined,
+  now: DateTime.Utc,
+  more: Entries
+): Html => {
+  const confirmedAt = Option.getOrUndefined(backlog?.oldestConfirmation ?? Option.none())
+  const entries: Entries = [
+    ...states.map((state) => [StatusText.capitalized(state), counts?.[state] ?? none] as const),
+    ["Missing in the source", counts?.missing ?? none],
+    ["Rows of the source", rows ?? none],
+    ["Rejected rows", counts?.rejectedRows ?? none],
+    ["Negative rows, accepted as 0", counts?.negativeRows ?? none],
+    ...more,
+    ["Oldest confirmation", confirmedAt === undefined ? none : `${StatusText.duration(age(confirmedAt, now))} ago`]
+  ]
+  return section("overview", "Overview",
+    html`<dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`)
+}
 
 /** The overview of an account by its ledger alone. */
-export const ledgerOverview = (ledger: LedgerSample, rows: number | undefined, now: DateTime.Utc): Html =>
-  overviewOf([...productEntries(ledger.counts), ...rowEntries(ledger.counts, rows), confirmation(ledger, now)])
+export const ledgerOverview = (ledger: LedgerSample, rows: number | undefined, now: DateTime.Utc): Html => overviewOf(ledger, rows, now, [])
 
 /** The numbers of requests by outcome. */
 export const requests = (sends: State["sends"]): string => outcomes.map((outcome) => `${sends[outcome].count} ${outcome}`).join(", ")
 
-export const overview = (
-  { ledger, now, rateInUse, state: { sends, source } }: StatusSnapshot,
-  { rateLimit, rateWindow }: RateOptions
-): Html =>
-  overviewOf([
-    ...productEntries(ledger?.counts),
-    ...rowEntries(ledger?.counts, source.rows),
-    ["Rate limit", `${rateInUse} of ${rateLimit} requests in ${StatusText.duration(Duration.toMillis(rateWindow))}`],
-    ["Requests since the start", requests(sends)],
-    confirmation(ledger, now)
+export const overview = ({ ledger, now, rateInUse, rateLimit, rateWindow, state: { sends, source } }: Status): Html =>
+  overviewOf(ledger ?? { backlog: undefined, counts: undefined }, source.rows, now, [
+    ["Rate limit", `${rateInUse} of ${rateLimit} requests in ${StatusText.duration(rateWindow)}`],
+    ["Requests since the start", requests(sends)]
   ])
-
-const chart = (chart: Omit<Chart.Chart, "from" | "to">, now: DateTime.Utc): Html =>
-  html`<figure><figcaption>${chart.title}</figcaption>${
-    Chart.svg({ ...chart, from: DateTime.toEpochMillis(now) - Duration.toMillis(History.span), to: DateTime.toEpochMillis(now) })
-  }</figure>`
 
 const noData = "No data yet."
 
-export const lastHour = ({ history, now }: StatusSnapshot): Html => {
-  const rates = History.rates(history)
-  const steps = History.steps(history)
-  const last = history.at(-1)
-  return html`<section aria-labelledby="hour"><h2 id="hour">Last hour</h2>
-<div id="charts" class="columns" data-live>${
-    chart({
-      id: "backlog",
-      title: "Products waiting",
-      description: last === undefined ? noData : `${last.backlog} now. The table below has the numbers.`,
-      points: history.map(({ at, backlog }) => ({ at, value: backlog })),
-      least: 10
-    }, now)
-  }${
-    chart({
-      id: "sends",
-      title: "Stock requests per minute",
-      description: rates.length === 0 ? noData : `${Math.round(rates.at(-1)?.perMinute ?? 0)} now. The table below has the numbers.`,
-      points: rates.map(({ at, perMinute }) => ({ at, value: perMinute })),
-      least: 10
-    }, now)
-  }</div>
+const chart = (id: string, title: string, points: Chart.Chart["points"], now: DateTime.Utc): Html => {
+  const to = DateTime.toEpochMillis(now)
+  const last = points.at(-1)
+  const description = last === undefined ? noData : `${Math.round(last.value)} now. The table below has the numbers.`
+  return html`<figure><figcaption>${title}</figcaption>${
+    Chart.svg({ id, title, description, points, least: 10, from: to - Duration.toMillis(History.span), to })
+  }</figure>`
+}
+
+export const lastHour = ({ history, now }: Status): Html => {
+  const backlog = history.map(({ at, backlog }) => ({ at, value: backlog }))
+  const rates = History.rates(history).map(({ at, perMinute }) => ({ at, value: perMinute }))
+  const rows = History.steps(history).map(({ at, backlog, sends }) => [time(DateTime.makeUnsafe(at)), backlog, sends])
+  return section("hour", "Last hour",
+    html`<div id="charts" class="columns" data-live>${chart("backlog", "Products waiting", backlog, now)}${
+      chart("sends", "Stock requests per minute", rates, now)
+    }</div>
 <details><summary>Show as a table</summary>${
-    table(
-      "hour-rows",
-      "Last hour",
-      [{ head: "Five minutes until" }, { head: "Products waiting", kind: "number" }, { head: "Stock requests", kind: "number" }],
-      steps.map(({ at, backlog, sends }) => [time(DateTime.unsafeMake(at)), backlog, sends]),
-      noData
-    )
-  }</details></section>`
+      table("hour-rows", "Last hour", ["Five minutes until", number("Products waiting"), number("Stock requests")], rows, noData)
+    }</details>`)
 }
 
 const more = (shown: number, all: number, { statusJson }: Commands): Html | false =>
@@ -200,97 +164,64 @@ const productsIn = (
   explanation: Html,
   ledger: LedgerSample | undefined,
   commands: Commands
-): Html =>
-  html`<section aria-labelledby="${state}"><h2 id="${state}">${title}</h2>
-<p class="soft">${explanation}</p>
+): Html => {
+  const rows = (ledger?.[state] ?? []).map(({ attempts, dueAt, productId, refusal, wanted }) => [
+    productId,
+    wanted,
+    attempts,
+    dueAt === undefined ? state === "uncertain" ? none : "now" : time(dueAt),
+    StatusText.refusal(refusal)
+  ])
+  return section(state, title, html`<p class="soft">${explanation}</p>
 ${
-    table(
-      `${state}-rows`,
-      title,
-      [{ head: "Product" }, { head: "Wanted", kind: "number" }, { head: "Attempts", kind: "number" }, { head: "Next retry" }, {
-        head: "Response",
-        kind: "long"
-      }],
-      (ledger?.[state] ?? []).map((
-        entry
-      ) => [
-        entry.productId,
-        entry.wanted,
-        entry.attempts,
-        entry.dueAt === undefined ? state === "uncertain" ? none : "now" : time(entry.dueAt),
-        Format.refusalText(entry.refusal)
-      ]),
-      "None"
-    )
-  }<div id="${state}-more" data-live>${more(maxListed, ledger?.counts[state] ?? 0, commands)}</div></section>`
+    table(`${state}-rows`, title, ["Product", number("Wanted"), number("Attempts"), "Next retry", long("Response")], rows, "None")
+  }<div id="${state}-more" data-live>${more(maxListed, ledger?.counts[state] ?? 0, commands)}</div>`)
+}
 
 export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
-  productsIn(
-    "quarantined",
-    "Quarantined products",
+  productsIn("quarantined", "Quarantined products",
     html`The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>${commands.retry}</code>.`,
-    ledger,
-    commands
-  )
+    ledger, commands)
 
 export const uncertain = (ledger: LedgerSample | undefined, commands: Commands): Html =>
-  productsIn(
-    "uncertain",
-    "Uncertain products",
+  productsIn("uncertain", "Uncertain products",
     html`The store may have another stock than the source. Compare them with the store. The worker sends each when the source has another stock for it, or after <code>${commands.retry} PRODUCT</code>.`,
-    ledger,
-    commands
-  )
+    ledger, commands)
 
-const issueCount = (ledger: LedgerSample | undefined): number =>
-  ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows
-
-export const rowIssues = (ledger: LedgerSample | undefined, commands: Commands): Html =>
-  html`<section aria-labelledby="rows"><h2 id="rows">Rejected and changed rows</h2>
-<p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
-${
-    table(
-      "issue-rows",
-      "Rejected and changed rows",
-      [{ head: "Position" }, { head: "Product" }, { head: "Reason", kind: "long" }],
-      (ledger?.rowIssues ?? []).map(({ line, productId, reason }) => [`${ledger?.unit ?? "line"} ${line}`, productId ?? none, reason]),
-      "None"
-    )
-  }<div id="issue-more" data-live>${more(maxListed, issueCount(ledger), commands)}</div></section>`
+export const rowIssues = (ledger: LedgerSample | undefined, commands: Commands): Html => {
+  const title = "Rejected and changed rows"
+  const all = ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows
+  const rows = ledger?.rowIssues.map(({ line, productId, reason }) => [`${ledger.unit} ${line}`, productId ?? none, reason])
+  return section("rows", title,
+    html`<p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
+${table("issue-rows", title, ["Position", "Product", long("Reason")], rows ?? [], "None")}<div id="issue-more" data-live>${
+      more(maxListed, all, commands)
+    }</div>`)
+}
 
 /** The implausible changes of a held snapshot; empty if none is held. */
-export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, statusJson }: Commands): Html =>
-  html`<div id="held" data-live>${
-    snapshot !== undefined && html`<section aria-labelledby="held-title"><h2 id="held-title">Held snapshot ${snapshot.number}</h2>
-<p class="soft">Its implausible changes. If they are right, run <code>${confirm(snapshot.number)}</code>.</p>
-${
-      table(
-        "held-rows",
-        "Held snapshot",
-        [{ head: "Product" }, { head: "From", kind: "number" }, { head: "To", kind: "number" }, { head: "Reason" }],
-        (ledger?.heldChanges ?? []).map(({ from, kind, productId, to }) => [productId, from, to, Format.changeTexts[kind]]),
-        "Not read yet"
-      )
-    }${
-      (ledger?.heldChanges.length ?? 0) >= maxHeldChanges &&
-      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${statusJson}</code> lists all of them.</p>`
-    }</section>`
+export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, statusJson }: Commands): Html => {
+  const changes = ledger?.heldChanges ?? []
+  const rows = changes.map(({ from, kind, productId, to }) => [productId, from, to, StatusText.changes[kind]])
+  return html`<div id="held" data-live>${
+    snapshot !== undefined &&
+    section("held-title", `Held snapshot ${snapshot.number}`,
+      html`<p class="soft">Its implausible changes. If they are right, run <code>${confirm(snapshot.number)}</code>.</p>
+${table("held-rows", "Held snapshot", ["Product", number("From"), number("To"), "Reason"], rows, "Not read yet")}${
+        changes.length >= maxHeldChanges &&
+        html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${statusJson}</code> lists all of them.</p>`
+      }`)
   }</div>`
+}
 
 const maxErrors = 20
 
-export const errors = ({ state }: { readonly state: Pick<State, "errors"> }): Html =>
-  html`<section aria-labelledby="errors"><h2 id="errors">Recent errors</h2>
-${
-    table(
-      "error-rows",
-      "Recent errors",
-      [{ head: "Time" }, { head: "Subject" }, { head: "Error", kind: "long" }],
-      state.errors.slice(0, maxErrors).map((failure) => [
-        time(failure.at),
-        failure.productId ?? failure.about,
-        StatusText.failure(failure)
-      ]),
-      "None since the start"
-    )
-  }</section>`
+export const errors = ({ state }: { readonly state: Pick<State, "errors"> }): Html => {
+  const rows = state.errors.slice(0, maxErrors).map((failure) => [
+    time(failure.at),
+    failure.productId ?? failure.about,
+    StatusText.failure(failure)
+  ])
+  return section("errors", "Recent errors",
+    table("error-rows", "Recent errors", ["Time", "Subject", long("Error")], rows, "None since the start"))
+}

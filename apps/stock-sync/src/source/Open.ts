@@ -2,25 +2,25 @@
  * Opens the source that `--source` names: a file, standard input, an address or a database. Loads the modules of each kind on demand.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Path from "@effect/platform/Path"
-import type { Row } from "@plaza-legacy/tabular/Stock"
 import * as Clock from "effect/Clock"
-import type { ConfigError } from "effect/ConfigError"
+import type { ConfigError } from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as ApplyRules from "./ApplyRules.ts"
+import * as ApplyRules from "../rules/ApplyRules.ts"
 import * as File from "./File.ts"
+import type { HttpOptions } from "./Http.ts"
 import * as LimitedSource from "./LimitedSource.ts"
 import * as Rows from "./Rows.ts"
-import { Source, type SourceFailure, type SourceUnreachable } from "./Source.ts"
+import { mapRows, Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
 import * as SourceUri from "./SourceUri.ts"
 
 export interface SourceOptions extends Rows.RowOptions {
@@ -47,13 +47,11 @@ export interface SourceOptions extends Rows.RowOptions {
 
 type Files = FileSystem.FileSystem | Path.Path
 
-const defaultPoll = Duration.minutes(1)
-const defaultSettle = Duration.seconds(5)
-const defaultUnfinishedWait = Duration.minutes(1)
-
-const finished = (options: SourceOptions) => ({
-  settle: options.settle ?? defaultSettle,
-  unfinishedWait: options.unfinishedWait ?? defaultUnfinishedWait
+const withDefaults = (options: SourceOptions) => ({
+  ...options,
+  poll: options.poll ?? Duration.minutes(1),
+  settle: options.settle ?? Duration.seconds(5),
+  unfinishedWait: options.unfinishedWait ?? Duration.minutes(1)
 })
 
 // Names of the OpenTelemetry semantic conventions.
@@ -75,38 +73,58 @@ const attributesOf = (source: string): Readonly<Record<string, string>> => {
 }
 
 /** Opening a source and reading its rows are spans of their own: the consumer of the rows decides how long they are read. */
-const traced = (name: string, source: Source["Type"]): Source["Type"] => {
-  const attributes = attributesOf(name)
-  return {
-    ...source,
-    open: (accepted) =>
-      source.open(accepted).pipe(
-        Effect.map(Option.map((snapshot) => ({ ...snapshot, rows: Stream.withSpan(snapshot.rows, "Source.rows", { attributes }) }))),
-        Effect.withSpan("Source.open", { attributes })
-      )
+const traced = (source: Source["Service"], address: string): Source["Service"] => {
+  const attributes = attributesOf(address)
+  const withSpans = mapRows(source, Stream.withSpan("Source.rows", { attributes }))
+  return { ...withSpans, open: (accepted) => Effect.withSpan(withSpans.open(accepted), "Source.open", { attributes }) }
+}
+
+const load = <M, A, E, R>(module: () => Promise<M>, make: (module: M) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.promise(module), make)
+
+const loadHttp = () => import("./Http.ts")
+
+/** The source of the options, until the scope closes. An address is read by a client of its own, for which a proxy variable may be invalid. */
+export const make = (options: SourceOptions): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
+  makeWith(options, (http) => load(loadHttp, ({ makeOnNode }) => makeOnNode(http)))
+
+/** The source of the options. It holds no connection between two reads. An address is read by the client in the context. */
+export const makeShared = (options: SourceOptions): Effect.Effect<Source["Service"], SourceFailure, Files | HttpClient.HttpClient> =>
+  makeWith(options, (http) => load(loadHttp, (module) => module.make(http)))
+
+const makeWith = Effect.fnUntraced(function*<E, R>(
+  given: SourceOptions,
+  makeHttp: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
+) {
+  const options = withDefaults(given)
+  const origin = yield* makeOrigin(options, makeHttp)
+  const source = options.rules === undefined ? origin : yield* ApplyRules.make(origin, { ...options, ...options.rules })
+  return traced(LimitedSource.withRows(source), options.source)
+})
+
+const makeOrigin = <E, R>(
+  options: ReturnType<typeof withDefaults>,
+  makeHttp: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
+): Effect.Effect<Source["Service"], E | SourceFailure, Files | R> => {
+  const { source } = options
+  switch (SourceUri.kindOf(source)) {
+    case "stdin":
+      return Effect.succeed(stdin(options))
+    case "file":
+      return File.make({ ...options, path: source })
+    case "http":
+      return makeHttp(options)
+    case "postgres":
+      return load(() => import("./sql/Postgres.ts"), (module) => module.make(options))
+    case "mysql":
+      return load(() => import("./sql/Mysql.ts"), (module) => module.make(options))
+    case "sqlite":
+      return load(() => import("./sql/Sqlite.ts"), (module) => module.make(options))
   }
 }
 
-/** The source of the options, until the scope closes. An address is read by a client of its own, for which a proxy variable may be invalid. */
-export const make = (options: SourceOptions): Effect.Effect<Source["Type"], ConfigError | SourceFailure, Files | Scope.Scope> =>
-  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.ts")), (module) => module.makeOnNode(http)))
-
-/** The source of the options. It holds no connection between two reads. An address is read by the given client. */
-export const makeShared = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | HttpClient.HttpClient> =>
-  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.ts")), (module) => module.make(http)))
-
-type Http<E, R> = (options: SourceOptions & { readonly poll: Duration.Duration }) => Effect.Effect<Source["Type"], E, R>
-
-const makeFrom = <E, R>(options: SourceOptions, http: Http<E, R>): Effect.Effect<Source["Type"], E | SourceFailure, Files | R> =>
-  origin(options, http).pipe(
-    Effect.flatMap((source) =>
-      options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) })
-    ),
-    Effect.map((source) => traced(options.source, LimitedSource.withRows(source)))
-  )
-
 export const layer = (options: SourceOptions): Layer.Layer<Source, ConfigError | SourceFailure, Files> =>
-  Layer.scoped(Source, make(options))
+  Layer.effect(Source, make(options))
 
 /**
  * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
@@ -115,53 +133,28 @@ export const layer = (options: SourceOptions): Layer.Layer<Source, ConfigError |
 export const makeWaiting = (
   options: SourceOptions,
   onWait: (reason: SourceUnreachable) => Effect.Effect<void> = () => Effect.void
-): Effect.Effect<Source["Type"], ConfigError | SourceFailure, Files | Scope.Scope> =>
+): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
-    const longest = Duration.toMillis(finished(options).unfinishedWait)
+    const longest = Duration.toMillis(withDefaults(options).unfinishedWait)
     // A change of the file ends the wait. A server has named the time.
     const changed = SourceUri.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
-    const open: Source["Type"]["open"] = (accepted) =>
+    const open: Source["Service"]["open"] = (accepted) =>
       Effect.catchTag(source.open(accepted), "SourceUnreachable", (failure) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
           const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
-          return wait > longest
-            ? Effect.fail(failure)
-            : onWait(failure).pipe(
-              Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed)),
-              Effect.zipRight(open(accepted))
-            )
+          if (wait > longest) return yield* failure
+          yield* onWait(failure)
+          yield* Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed)
+          return yield* open(accepted)
         }))
     return { ...source, open }
   })
 
-/** The rows of the current snapshot of a source. */
-export const open = (options: SourceOptions): Stream.Stream<Row, ConfigError | SourceFailure, Files> =>
-  Stream.unwrapScoped(Effect.gen(function*() {
-    const source = yield* makeWaiting(options)
-    return Option.match(yield* source.open(Option.none()), { onNone: () => Stream.empty, onSome: ({ rows }) => rows })
-  }))
-
-const origin = <E, R>(given: SourceOptions, http: Http<E, R>): Effect.Effect<Source["Type"], E | SourceFailure, Files | R> => {
-  const options = { ...given, ...finished(given), poll: given.poll ?? defaultPoll }
-  const { source } = options
-  switch (SourceUri.kindOf(source)) {
-    case "stdin":
-      return Effect.succeed(stdin(options))
-    case "file":
-      return File.make({ ...options, path: source })
-    case "http":
-      return http(options)
-    case "postgres":
-      return Effect.flatMap(Effect.promise(() => import("./sql/Postgres.ts")), (module) => module.make(options))
-    case "mysql":
-      return Effect.flatMap(Effect.promise(() => import("./sql/Mysql.ts")), (module) => module.make(options))
-    case "sqlite":
-      return Effect.flatMap(Effect.promise(() => import("./sql/Sqlite.ts")), (module) => module.make(options))
-  }
-}
+const cannotRead = (error: unknown) => unreachable("stdin", `it can't be read (${error instanceof Error ? error.message : String(error)})`)
 
 /** Standard input can be read once and never changes. */
-const stdin = (options: SourceOptions): Source["Type"] => {
+const stdin = (options: SourceOptions): Source["Service"] => {
   const format = options.format ?? "csv"
   return {
     name: "stdin",
@@ -171,7 +164,9 @@ const stdin = (options: SourceOptions): Source["Type"] => {
         unit: Rows.unitOf(format),
         excluded: new Set<string>(),
         // A pipe ends in the same way if its writer fails.
-        rows: Rows.rows(format, { ...options, source: "stdin", needsLineEnd: true })(NodeStream.stdin)
+        rows: Rows.rows(format, { ...options, source: "stdin", needsLineEnd: true })(
+          NodeStream.fromReadable({ evaluate: () => process.stdin, onError: cannotRead, closeOnDone: false })
+        )
       }),
     changes: Stream.empty
   }

@@ -1,16 +1,18 @@
 /**
  * The `Source` service provides stock values. A source opens snapshots of rows and emits when to open the next one.
  */
-import type { SourceError } from "@plaza-legacy/tabular/SourceError"
-import type { Row } from "@plaza-legacy/tabular/Stock"
+import type { SourceError } from "@plaza/tabular/SourceError"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
-import type * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type { Adjustments } from "./ProductRules.ts"
+import * as Stream from "effect/Stream"
+import type { Adjustments } from "../rules/ProductRules.ts"
 
 /**
  * The source can't be read now, or not to its end, or is not finished yet. None of its rows are accepted. A later attempt may succeed
@@ -22,6 +24,9 @@ export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   /** When to retry, if known: the end of a `Retry-After`, or of the wait for an unfinished file. */
   readonly retryAt?: DateTime.Utc | undefined
 }> {}
+
+export const unreachable = (source: string, reason: string, retryAt?: DateTime.Utc): SourceUnreachable =>
+  new SourceUnreachable({ source, message: `${source}: ${reason}; no row of it was used`, retryAt })
 
 export type SourceFailure = SourceError | SourceUnreachable
 
@@ -47,7 +52,7 @@ export interface Snapshot {
   readonly rows: Stream.Stream<Row, SourceFailure>
 }
 
-export class Source extends Context.Tag("@plaza/stock-sync/source/Source")<Source, {
+export class Source extends Context.Service<Source, {
   /** The name in messages, without secrets. */
   readonly name: string
   /**
@@ -60,4 +65,25 @@ export class Source extends Context.Tag("@plaza/stock-sync/source/Source")<Sourc
    * more.
    */
   readonly changes: Stream.Stream<void>
-}>() {}
+}>()("@plaza/stock-sync/source/Source") {}
+
+/**
+ * The same stream, which fails if it emits nothing for `longest`. Setting the clock of the machine does not end it, as it does with
+ * `Stream.timeoutOrElse`.
+ */
+export const failIfSilent = (name: string, longest: Duration.Duration) => <A, E, R>(stream: Stream.Stream<A, E, R>) =>
+  Stream.transformPull(stream, (pull) =>
+    Effect.succeed(Effect.timeoutOrElse(pull, { duration: longest, orElse: () => Effect.fail(silent(name, longest)) })))
+
+export const silent = (name: string, longest: Duration.Duration): SourceUnreachable =>
+  unreachable(name, `no response for ${Duration.format(longest)}`)
+
+/** The changes of a source that sends no notifications. */
+export const polled = (interval: Duration.Duration): Stream.Stream<void> =>
+  Stream.as(Stream.fromSchedule(Schedule.spaced(interval)), undefined)
+
+/** The source with other rows in its snapshots. */
+export const mapRows = (source: Source["Service"], f: (rows: Snapshot["rows"]) => Snapshot["rows"]): Source["Service"] => ({
+  ...source,
+  open: (accepted) => Effect.map(source.open(accepted), Option.map((snapshot) => ({ ...snapshot, rows: f(snapshot.rows) })))
+})

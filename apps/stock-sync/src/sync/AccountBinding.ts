@@ -1,6 +1,6 @@
 /** Identifies the account of the key and binds each opened ledger to it, before anything is sent. */
-import { FailureScope, RateLimit } from "@plaza-legacy/client"
-import type { Profiles } from "@plaza-legacy/client"
+import { FailureScope, RateLimit } from "@plaza/client"
+import type { Profiles } from "@plaza/client"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
@@ -25,7 +25,7 @@ const wrongAddress = Effect.flatMap(Wording, ({ baseUrl }) =>
       `https://host/open/v1. Correct ${baseUrl}; nothing was sent`
   }))
 
-export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountBinding")<AccountBinding, {
+export class AccountBinding extends Context.Service<AccountBinding, {
   /**
    * Binds the ledger to the account. The first time it also identifies the account, makes the rate limit count the requests of earlier
    * processes, and makes delayed products due. Identifying waits for the service, but stops when `mayContinue` is false: then the
@@ -34,7 +34,7 @@ export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountB
   readonly bind: (mayContinue: Effect.Effect<boolean>) => Effect.Effect<void, LedgerFault | OtherAccount | WrongAddress, Ledger>
   /** The identified account; none before. */
   readonly identity: Effect.Effect<Option.Option<Account>>
-}>() {}
+}>()("@plaza/stock-sync/sync/AccountBinding") {}
 
 /**
  * The account by its base URL and key. The service may show its id. With an earlier identity, the service is not asked and delayed
@@ -43,7 +43,7 @@ export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountB
 export const make = (
   key: Omit<Account, "id">,
   earlier: Option.Option<Account>
-): Effect.Effect<AccountBinding["Type"], never, AccountBreaker | Profiles | RateLimit.RateLimit | SyncStatus> =>
+): Effect.Effect<AccountBinding["Service"], never, AccountBreaker | Profiles | RateLimit.RateLimit | SyncStatus> =>
   Effect.gen(function*() {
     const breaker = yield* AccountBreaker
     const rateLimit = yield* RateLimit.RateLimit
@@ -79,22 +79,21 @@ export const make = (
       })
 
     /** None if `mayContinue` became false. */
-    const identify = (mayContinue: Effect.Effect<boolean>) =>
-      Effect.gen(function*() {
-        const ledger = yield* Ledger
-        const before = yield* Ref.get(identified)
-        if (Option.isSome(before)) return before
-        const known = Option.filter(
-          yield* ledger.account,
-          ({ baseUrl, keyFingerprint }) => baseUrl === key.baseUrl && keyFingerprint === key.keyFingerprint
-        )
-        const id = yield* requestId(Option.isSome(known), mayContinue)
-        if (!(yield* mayContinue)) return Option.none()
-        const account: Account = { ...key, id: id ?? Option.getOrUndefined(known)?.id }
-        yield* Ref.set(identified, Option.some(account))
-        yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Running", since: yield* DateTime.now } })
-        return Option.some(account)
-      })
+    const identify = Effect.fnUntraced(function*(mayContinue: Effect.Effect<boolean>) {
+      const ledger = yield* Ledger
+      const before = yield* Ref.get(identified)
+      if (Option.isSome(before)) return before
+      const known = Option.filter(
+        yield* ledger.account,
+        ({ baseUrl, keyFingerprint }) => baseUrl === key.baseUrl && keyFingerprint === key.keyFingerprint
+      )
+      const id = yield* requestId(Option.isSome(known), mayContinue)
+      if (!(yield* mayContinue)) return Option.none()
+      const account: Account = { ...key, id: id ?? Option.getOrUndefined(known)?.id }
+      yield* Ref.set(identified, Option.some(account))
+      yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Running", since: yield* DateTime.now } })
+      return Option.some(account)
+    })
 
     return {
       identity: Ref.get(identified),

@@ -1,17 +1,16 @@
 /** The circuit breaker of the account's requests. It probes the account by `GET /me`, and publishes its state as that of the account. */
-import { CircuitBreaker } from "@plaza-legacy/client"
-import type { Profiles } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
+import { CircuitBreaker } from "@plaza/client"
+import type { Profiles } from "@plaza/client"
+import type { ProductId } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as AccountIdentity from "./AccountIdentity.ts"
 import * as FailureEvent from "./FailureEvent.ts"
 import { type AccountState, SyncStatus } from "./SyncStatus.ts"
 
-export class AccountBreaker extends Context.Tag("@plaza/stock-sync/sync/AccountBreaker")<
-  AccountBreaker,
-  CircuitBreaker.CircuitBreaker<ProductId>
->() {}
+export class AccountBreaker extends Context.Service<AccountBreaker, CircuitBreaker.CircuitBreaker<ProductId>>()(
+  "@plaza/stock-sync/sync/AccountBreaker"
+) {}
 
 const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> =>
   Effect.gen(function*() {
@@ -28,7 +27,7 @@ const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> 
     }
   })
 
-export const make: Effect.Effect<AccountBreaker["Type"], never, Profiles | SyncStatus> = Effect.flatMap(SyncStatus,
+export const make: Effect.Effect<AccountBreaker["Service"], never, Profiles | SyncStatus> = Effect.flatMap(SyncStatus,
   (status) =>
     CircuitBreaker.make<ProductId, Profiles>({
       probe: AccountIdentity.probe,

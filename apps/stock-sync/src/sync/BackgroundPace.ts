@@ -14,16 +14,16 @@ export interface Options {
   readonly notBefore?: MonotonicClock.MonotonicMillis | undefined
 }
 
-export class BackgroundPace extends Context.Tag("@plaza/stock-sync/sync/BackgroundPace")<BackgroundPace, {
+export class BackgroundPace extends Context.Service<BackgroundPace, {
   /** When the next request may follow. Infinite with a share of 0. */
   readonly nextAt: Effect.Effect<MonotonicClock.MonotonicMillis>
   /** Counts a request that is made now. */
   readonly record: Effect.Effect<void>
-}>() {}
+}>()("@plaza/stock-sync/sync/BackgroundPace") {}
 
 export const make = (
   { notBefore = Number.NEGATIVE_INFINITY, rateLimit, rateWindow, share }: Options
-): Effect.Effect<BackgroundPace["Type"]> =>
+): Effect.Effect<BackgroundPace["Service"]> =>
   Effect.gen(function*() {
     const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
     const nextAt = yield* Ref.make<MonotonicClock.MonotonicMillis>(share > 0 ? notBefore : Number.POSITIVE_INFINITY)

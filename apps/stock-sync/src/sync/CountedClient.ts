@@ -2,13 +2,13 @@
  * Counts in the ledger, attempt by attempt, the requests that concern no product, so that the next process of the key knows them all. The
  * ledger itself counts those of products.
  */
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as Option from "effect/Option"
 import type { Ledger } from "../ledger/Ledger.ts"
 
-export type Counting = Pick<Ledger["Type"], "countRequest">
+export type Counting = Pick<Ledger["Service"], "countRequest">
 
 /** A request that the ledger can't count fails before it is sent. Without a ledger none is counted. */
 export const make = (
@@ -24,7 +24,12 @@ export const make = (
           Effect.catchTag(
             countRequest(response),
             "LedgerFault",
-            (fault) => new HttpClientError.RequestError({ request, reason: "Transport", cause: fault, description: fault.message })
+            (fault) =>
+              Effect.fail(
+                new HttpClientError.HttpClientError({
+                  reason: new HttpClientError.TransportError({ request, cause: fault, description: fault.message })
+                })
+              )
           )
       })
     ))

@@ -3,25 +3,27 @@
  * product with the stock that is wanted at that time. One attempt per slot; a failed product is taken again when it is due. Beside it, one
  * request in flight is reserved for sold-out products, so that requests without a response do not delay them.
  */
-import { Plaza, RateLimit, StockPriority, Store } from "@plaza-legacy/client"
-import type { CircuitBreaker } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
-import * as Data from "effect/Data"
+import { Plaza, RateLimit, Store } from "@plaza/client"
+import type { CircuitBreaker } from "@plaza/client"
+import type { ProductId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
+import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { Ledger, type Send } from "../ledger/Ledger.ts"
 import type { LedgerFault } from "../ledger/LedgerError.ts"
 import { AccountBreaker } from "./AccountBreaker.ts"
 import * as ClockShift from "./ClockShift.ts"
 import { DispatchSignal } from "./DispatchSignal.ts"
+import * as LowerShare from "./LowerShare.ts"
 import * as MonotonicClock from "./MonotonicClock.ts"
 import * as OnceLimits from "./OnceLimits.ts"
 import { Reassertion } from "./Reassertion.ts"
@@ -37,7 +39,7 @@ export interface Options extends SendRecorder.Options {
 
 /** When a dispatcher ends by itself. */
 export interface Until<A> {
-  /** Delayed products with this many attempts or more are not waited for. */
+  /** After so many requests for a product that were not confirmed, it is neither sent again nor waited for. */
   readonly maxAttempts: Option.Option<number>
   /** The end if nothing is due and nothing in flight. `nextDue`: the time of the next delayed product. */
   readonly whenNothingDue: (
@@ -55,20 +57,20 @@ export const untilStopped: Until<never> = {
 }
 
 /** Ends when nothing is due or can be sent, after a limited number of attempts. */
-export const untilIdle: Until<OnceLimits.Ended> = {
+export const untilNothingDue: Until<OnceLimits.Ended> = {
   maxAttempts: Option.some(OnceLimits.maxAttempts),
   whenNothingDue: Effect.map(Option.match({ onNone: () => Option.some({ _tag: "Idle" }), onSome: () => Option.none() })),
   whenBlocked: Option.some(OnceLimits.awaitBreakerLimit)
 }
 
 /** A product that is due sooner is waited for. */
-const quietFor = Duration.seconds(5)
+const idleFor = Duration.seconds(5)
 
 /**
  * Ends when no product is due within seconds and none is expected, with the time when the next one is due: a delayed or quarantined
  * one, or one whose stock is sent again. Waits for the service as long as it takes.
  */
-export const untilQuiet: Until<Option.Option<DateTime.Utc>> = {
+export const untilIdle: Until<Option.Option<DateTime.Utc>> = {
   ...untilStopped,
   whenNothingDue: () =>
     Effect.gen(function*() {
@@ -77,18 +79,15 @@ export const untilQuiet: Until<Option.Option<DateTime.Utc>> = {
       const signal = yield* DispatchSignal
       const times = [...Option.toArray(yield* ledger.nextDelayed), ...Option.toArray(yield* reassertion.nextAt)]
       const next = times.reduce<DateTime.Utc | undefined>((first, at) => first === undefined ? at : DateTime.min(first, at), undefined)
-      const isSoon = next !== undefined && DateTime.distance(yield* DateTime.now, next) <= Duration.toMillis(quietFor)
+      const isSoon = next !== undefined && Duration.isLessThanOrEqualTo(DateTime.distance(yield* DateTime.now, next), idleFor)
       // Last: a snapshot may have been applied during the statements above.
-      return isSoon || (yield* signal.isExpected) ? Option.none() : Option.some(Option.fromNullable(next))
+      return isSoon || (yield* signal.isExpected) ? Option.none() : Option.some(Option.fromNullishOr(next))
     })
 }
 
-class End<A> extends Data.TaggedError("End")<{ readonly value: A }> {}
-
 type Requirements = AccountBreaker | DispatchSignal | Ledger | RateLimit.RateLimit | Reassertion | Store | SyncStatus
 
-/** Of so many requests in a row, one is for a product of a lower priority, if one waits. */
-const lowerShare = 10
+const oneMilli = Duration.millis(1)
 
 /**
  * After so long, the reserved request is no longer waited for if another product is sold out. Also the interval between two of them while the
@@ -124,10 +123,10 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     const correctClock = yield* ClockShift.make
     const inFlight = yield* FiberSet.make<void, LedgerFault>()
     const ordinary = Math.max(1, concurrency - 1)
-    const capacity = Effect.unsafeMakeSemaphore(ordinary)
+    const capacity = Semaphore.makeUnsafe(ordinary)
     const allFinished = FiberSet.awaitEmpty(inFlight)
     /** Open while the loop can't take a product, because requests without a response hold its capacity or the circuit breaker is open. */
-    const blocked = yield* Effect.makeLatch(false)
+    const blocked = yield* Latch.make(false)
     // Waits may be nested.
     let waits = 0
     const addWait = (count: number) =>
@@ -141,21 +140,33 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     /** For a half-open circuit breaker: waits for the requests in flight, or until a sold-out product has closed it. */
     const awaitFinished = whileBlocked(Effect.raceFirst(allFinished, untilClosed))
 
-    /** The priorities of the last requests. */
-    let recent: ReadonlyArray<StockPriority.Priority> = []
-    const leastUrgent = () =>
-      recent.length < lowerShare - 1 ? undefined : StockPriority.priorities.findLast((priority) => recent.includes(priority))
+    const lowerShare = LowerShare.make()
 
-    const take = (permit: CircuitBreaker.Permit<ProductId>) =>
-      Effect.gen(function*() {
-        if (!permit.halfOpen) {
-          return yield* ledger.take({ _tag: "Due", confirmedBefore: yield* reassertion.confirmedBefore, lowerAfter: leastUrgent() })
-        }
-        const state = yield* breaker.state
-        // Products that are refused for reasons of their own may be next to each other: every second one comes from the other end.
-        const fromLast = state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1
-        return yield* ledger.take({ _tag: "HalfOpen", except: permit.tried, from: fromLast ? "last" : "first" })
-      })
+    /** Requests since the last confirmation, by product, if they are limited. Those of the ledger start anew after an outage. */
+    const requests = new Map<ProductId, number>()
+    /** Products that have had all of their requests. */
+    const exhausted = new Set<ProductId>()
+    const countRequest = ({ productId }: Send) => {
+      if (Option.isNone(until.maxAttempts)) return
+      const count = (requests.get(productId) ?? 0) + 1
+      requests.set(productId, count)
+      if (count >= until.maxAttempts.value) exhausted.add(productId)
+    }
+    const countConfirmation = ({ productId }: Send) => {
+      requests.delete(productId)
+      exhausted.delete(productId)
+    }
+
+    const take = Effect.fnUntraced(function*(permit: CircuitBreaker.Permit<ProductId>) {
+      if (!permit.halfOpen) {
+        const confirmedBefore = yield* reassertion.confirmedBefore
+        return yield* ledger.take({ _tag: "Due", confirmedBefore, yielding: lowerShare.yielding(), except: exhausted })
+      }
+      const state = yield* breaker.state
+      // Products that are refused for reasons of their own may be next to each other: every second one comes from the other end.
+      const fromLast = state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1
+      return yield* ledger.take({ _tag: "HalfOpen", except: new Set([...permit.tried, ...exhausted]), from: fromLast ? "last" : "first" })
+    })
 
     // Runs in an uninterruptible region: only the request can be interrupted, and its outcome is always recorded.
     const send = Effect.fn("StockSync.dispatch")(
@@ -169,14 +180,14 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
         const sentAt = yield* MonotonicClock.now
         const exit = yield* store.setStock(send.productId, send.value).pipe(
           // A retry inside the call would send an outdated stock, and would pass more urgent products.
-          Plaza.withRetry(Schedule.stop),
+          Plaza.withRetry(Schedule.recurs(0)),
           // After a 429 the breaker waits for the rate limit, not the call.
           Plaza.withMaxWait(0),
           RateLimit.inSlot(slot),
           Effect.interruptible,
           Effect.exit
         )
-        yield* recorder.record(send, exit, permit, sentAt)
+        if (yield* recorder.record(send, exit, permit, sentAt)) countConfirmation(send)
       },
       Effect.ensuring(signal.notify)
     )
@@ -192,22 +203,24 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const scope = yield* Scope.make()
-          const release = Effect.zipRight(Scope.close(scope, Exit.void), releaseCapacity)
+          const release = Effect.andThen(Scope.close(scope, Exit.void), releaseCapacity)
           const end = (result: Started) => Effect.as(release, result)
-          const slot = yield* Effect.either(
-            restore(Scope.extend(rateLimit.reserve(OnceLimits.maxSlotWait, { operation: "setStock" }), scope)).pipe(
+          const slot = yield* Effect.result(
+            restore(Scope.provide(rateLimit.reserve(OnceLimits.maxSlotWait, { operation: "setStock" }), scope)).pipe(
               Effect.onError(() => release)
             )
           )
-          if (Either.isLeft(slot)) return yield* Effect.zipRight(breaker.recordProbe(slot.left), Effect.succeed<Started>("breaker open"))
+          if (Result.isFailure(slot)) return yield* Effect.andThen(breaker.recordProbe(slot.failure),
+              Effect.succeed<Started>("breaker open"))
           // The breaker may have opened during the wait for the slot.
           if (!permit.halfOpen && (yield* breaker.state)._tag === "Open") return yield* end("breaker open")
           // The clock may have been set during the wait, and the ledger stamps the request.
-          const taken = yield* Effect.onError(Effect.zipRight(Effect.zipRight(ledger.check, correctClock), next), () => release)
+          const taken = yield* Effect.onError(Effect.andThen(Effect.andThen(ledger.check, correctClock), next), () => release)
           if (Option.isNone(taken)) return yield* end("nothing due")
-          recent = [...recent, taken.value.priority].slice(1 - lowerShare)
+          lowerShare.record(taken.value.priority)
+          countRequest(taken.value)
           if (taken.value.priority === "assertion") yield* reassertion.record
-          return yield* FiberSet.run(inFlight, Effect.ensuring(send(taken.value, slot.right, permit), release))
+          return yield* FiberSet.run(inFlight, Effect.uninterruptible(Effect.ensuring(send(taken.value, slot.success, permit), release)))
         })
       )
 
@@ -219,7 +232,7 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
         if (Option.isSome(ended)) return ended
       }
       const now = yield* DateTime.now
-      const untilDue = Option.map(yield* nextDue, (at) => Duration.millis(Math.max(1, DateTime.distance(now, at))))
+      const untilDue = Option.map(yield* nextDue, (at) => Duration.max(oneMilli, DateTime.distance(now, at)))
       const waits = [...Option.toArray(untilDue), ...Option.toArray(yield* reassertion.delay)]
       yield* Effect.timeoutOption(signal.wait, waits.reduce((shortest, wait) => Duration.min(shortest, wait), pollInterval))
       return Option.none()
@@ -227,28 +240,26 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
 
     /** A half-open permit is used with nothing else in flight. */
     const acquireOpen = whileBlocked(
-      Effect.flatMap(breaker.acquire,
-        (permit) => permit.halfOpen ? Effect.zipRight(awaitFinished, breaker.acquire) : Effect.succeed(permit))
+      Effect.flatMap(breaker.acquire, (permit) => permit.halfOpen ? Effect.andThen(awaitFinished, breaker.acquire) : Effect.succeed(permit))
     )
     const acquirePermit = Effect.flatMap(isClosed, (closed) => closed ? breaker.acquire : acquireOpen)
-    const acquireOrEnd: Effect.Effect<Either.Either<CircuitBreaker.Permit<ProductId>, A>, never, AccountBreaker> = Option.match(
+    const acquireOrEnd: Effect.Effect<Result.Result<CircuitBreaker.Permit<ProductId>, A>, never, AccountBreaker> = Option.match(
       until.whenBlocked,
       {
-        onNone: () => Effect.map(acquirePermit, Either.right),
-        onSome: (blocked) => Effect.raceFirst(Effect.map(blocked, Either.left), Effect.map(acquirePermit, Either.right))
+        onNone: () => Effect.map(acquirePermit, Result.succeed),
+        onSome: (blocked) => Effect.raceFirst(Effect.map(blocked, Result.fail), Effect.map(acquirePermit, Result.succeed))
       }
     )
 
     const dispatchOne = Effect.gen(function*() {
       yield* (yield* FiberSet.size(inFlight)) < ordinary ? capacity.take(1) : whileBlocked(capacity.take(1))
       const acquired = yield* Effect.onInterrupt(acquireOrEnd, () => capacity.release(1))
-      if (Either.isLeft(acquired)) return yield* Effect.as(capacity.release(1), Option.some(acquired.left))
-      const permit = acquired.right
+      if (Result.isFailure(acquired)) return yield* Effect.as(capacity.release(1), Option.some(acquired.failure))
+      const permit = acquired.success
       const started = yield* startNext(permit, take(permit), capacity.release(1))
       if (permit.halfOpen) yield* awaitFinished
       if (started !== "nothing due") return Option.none()
-      // A backlog that has ended keeps no share of the next one.
-      recent = []
+      lowerShare.reset()
       if (!permit.halfOpen) return yield* awaitDue
       yield* breaker.release(permit)
       return Option.none()
@@ -270,26 +281,28 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     /** A permit for a sold-out product while the loop is blocked, or how long to wait for one. */
     const soldOutPermit = Effect.gen(function*() {
       const state = yield* breaker.state
-      if (state._tag === "Closed") return Either.right({ halfOpen: false, tried: new Set<ProductId>() })
+      if (state._tag === "Closed") return Result.succeed({ halfOpen: false, tried: new Set<ProductId>() })
       if (state.reason === "ServiceFault") {
         // Requests without a response open the breaker as well.
-        return (yield* isTryDue("known")) ? Either.right({ halfOpen: true, tried: new Set<ProductId>() }) : Either.left(slowResponse)
+        return (yield* isTryDue("known")) ? Result.succeed({ halfOpen: true, tried: new Set<ProductId>() }) : Result.fail(slowResponse)
       }
       const untilRetry = DateTime.distance(yield* DateTime.now, state.retryAt)
-      if (state.reason === "RateLimited" && untilRetry <= 0) return Either.right(yield* breaker.acquire)
+      if (state.reason === "RateLimited" && !Duration.isPositive(untilRetry)) return Result.succeed(yield* breaker.acquire)
       // A service that refuses the account refuses every product.
-      return Either.left(Duration.min(refusedInterval, Duration.millis(Math.max(1, untilRetry))))
+      return Result.fail(Duration.min(refusedInterval, Duration.max(oneMilli, untilRetry)))
     })
 
-    let last: Fiber.Fiber<void, LedgerFault> = Fiber.void
+    let last: Fiber.Fiber<void, LedgerFault> | undefined
     /** An earlier request of the last product had an unknown outcome. */
     let isSecond = false
     /** If the last request still has no response, it ends now, and its outcome is unknown. */
     const takeSoldOut = Effect.gen(function*() {
-      const known = yield* ledger.take({ _tag: "SoldOut", outcomes: "known" })
+      const known = yield* ledger.take({ _tag: "SoldOut", outcomes: "known", except: exhausted })
       isSecond = Option.isNone(known)
-      const taken = isSecond && (yield* isTryDue("any")) ? yield* ledger.take({ _tag: "SoldOut", outcomes: "any" }) : known
-      if (Option.isSome(taken)) yield* Fiber.interrupt(last)
+      const taken = isSecond && (yield* isTryDue("any"))
+        ? yield* ledger.take({ _tag: "SoldOut", outcomes: "any", except: exhausted })
+        : known
+      if (Option.isSome(taken) && last !== undefined) yield* Fiber.interrupt(last)
       return taken
     })
 
@@ -297,9 +310,9 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
     const soldOutLoop: Effect.Effect<never, LedgerFault, DispatchSignal> = Effect.forever(Effect.gen(function*() {
       yield* blocked.await
       const permit = yield* soldOutPermit
-      const started = Either.isLeft(permit) ? "nothing due" : yield* startNext(permit.right, takeSoldOut, Effect.void)
+      const started = Result.isFailure(permit) ? "nothing due" : yield* startNext(permit.success, takeSoldOut, Effect.void)
       if (typeof started === "string") {
-        yield* Effect.timeoutOption(signal.waitSoldOut, Either.isLeft(permit) ? permit.left : pollInterval)
+        yield* Effect.timeoutOption(signal.waitSoldOut, Result.isFailure(permit) ? permit.failure : pollInterval)
       } else {
         last = started
         triedAt.any = yield* MonotonicClock.now
@@ -310,18 +323,21 @@ export const run = <A>({ concurrency, stopWithin, ...recording }: Options, until
       }
     }))
 
-    const drain = Effect.raceFirst(Effect.interruptible(allFinished), Effect.interruptible(Effect.sleep(stopWithin)))
-    // The loop's end is a failure here. A race would return before the fibers that it interrupts have ended.
-    return yield* Effect.all([
-      FiberSet.join(inFlight),
-      concurrency > 1 ? soldOutLoop : Effect.never,
-      Effect.flatMap(loop, (value) => Effect.fail(new End({ value })))
-    ], {
-      concurrency: "unbounded",
-      discard: true
-    }).pipe(
-      Effect.zipRight(Effect.never),
-      Effect.catchTag("End", ({ value }) => Effect.succeed(value)),
-      Effect.ensuring(drain)
+    const working = yield* Effect.forkScoped(Effect.raceAllFirst([
+      loop,
+      Effect.andThen(FiberSet.join(inFlight), Effect.never),
+      concurrency > 1 ? soldOutLoop : Effect.never
+    ]))
+    // The loops may wait for a ledger that does not respond. Requests in flight end in time all the same.
+    const drain = Effect.raceFirst(
+      Effect.andThen(Fiber.await(working), allFinished),
+      Effect.andThen(Effect.sleep(stopWithin), FiberSet.clear(inFlight))
+    )
+    return yield* Effect.ensuring(
+      Fiber.join(working),
+      Effect.forkDetach(Fiber.interrupt(working), { startImmediately: true }).pipe(
+        Effect.andThen(drain),
+        Effect.andThen(Fiber.await(working))
+      )
     )
   }))

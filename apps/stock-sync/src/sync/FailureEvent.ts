@@ -1,5 +1,5 @@
 /** Failures of every kind as events and the status report them. */
-import type { ProductId } from "@plaza-legacy/domain/Ids"
+import type { ProductId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { Failure } from "./SyncStatus.ts"

@@ -4,8 +4,8 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import { FailureScope } from "@plaza-legacy/client"
-import type { FailureOf } from "@plaza-legacy/client"
+import { FailureScope } from "@plaza/client"
+import type { Store } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { mismatchTag, type Refusal } from "../ledger/Entry.ts"
@@ -13,7 +13,7 @@ import type { FailedSend, Send } from "../ledger/Ledger.ts"
 import * as Backoff from "./Backoff.ts"
 import * as FailureEvent from "./FailureEvent.ts"
 
-export type SendFailure = FailureOf<"setStock">
+export type SendFailure = Store.SetStockFailure
 
 const serviceFault: Backoff.Backoff = { first: Duration.millis(500), longest: Duration.minutes(1) }
 // Once a minute is 1,440 requests a day, of a quota of unknown size.
@@ -52,7 +52,7 @@ interface Circumstances {
  * another product is accepted, it is retried at least every five minutes: in a small catalogue no other request shows that the account
  * is accepted again. A refusal by a proxy, which may have let the request through, makes the product uncertain instead.
  */
-export const of = (
+export const decide = (
   send: Send,
   failure: SendFailure,
   { breakerIsOpen, othersAccepted, refusals, retryRefusedAfter }: Circumstances

@@ -1,6 +1,5 @@
 /** Keeps a ledger open: opens it, runs the work on it, and opens it again with backoff after a failure. */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,8 +18,6 @@ const backoff: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration
 /** After this time without failure the backoff starts from the beginning. */
 const resetAfter = Duration.toMillis("5 minutes")
 
-class Ended extends Data.TaggedError("Ended") {}
-
 /**
  * Runs an effect with the open ledger again and again. Fails if the ledger can't be opened the first time; later faults are published
  * and retried.
@@ -35,20 +32,19 @@ export const forever = <E, R, R2>(
     const isOpen = yield* Ref.make(false)
     const failures = yield* Ref.make(0)
 
-    const publishFailing = (fault: LedgerFault | LedgerInUse, delay: Duration.Duration) =>
-      Effect.gen(function*() {
-        const { ledger } = yield* status.state
-        const now = yield* DateTime.now
-        yield* status.publish({
-          _tag: "LedgerChanged",
-          ledger: {
-            _tag: "Failing",
-            since: ledger._tag === "Failing" ? ledger.since : now,
-            failure: yield* FailureEvent.make("ledger", fault),
-            nextTry: DateTime.addDuration(now, delay)
-          }
-        })
+    const publishFailing = Effect.fnUntraced(function*(fault: LedgerFault | LedgerInUse, delay: Duration.Duration) {
+      const { ledger } = yield* status.state
+      const now = yield* DateTime.now
+      yield* status.publish({
+        _tag: "LedgerChanged",
+        ledger: {
+          _tag: "Failing",
+          since: ledger._tag === "Failing" ? ledger.since : now,
+          failure: yield* FailureEvent.make("ledger", fault),
+          nextTry: DateTime.addDuration(now, delay)
+        }
       })
+    })
 
     const session = Effect.scoped(Effect.gen(function*() {
       const ledger = Context.get(yield* Layer.build(layer), Ledger)
@@ -58,28 +54,21 @@ export const forever = <E, R, R2>(
       yield* status.publish({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: yield* DateTime.now, path: ledger.path } })
       // Published at once: the work ends later, because it waits for its requests in flight.
       const lost = Effect.tapError(ledger.lost, (fault) => publishFailing(fault, Duration.zero))
-      // The end is a failure here. A race would return before the work that it interrupts has ended.
-      yield* Effect.all([Effect.zipRight(Effect.provideService(use, Ledger, ledger), new Ended()), lost], {
-        concurrency: "unbounded",
-        discard: true
-      })
+      // It also waits for the end of the work that it interrupts.
+      yield* Effect.raceFirst(Effect.provideService(use, Ledger, ledger), lost)
     }))
 
-    const awaitRetry = (fault: LedgerFault | LedgerInUse) =>
-      Effect.gen(function*() {
-        const opened = yield* Ref.get(openedAt)
-        // At the start an operator reads the message.
-        if (Option.isNone(opened)) return yield* fault
-        const wasStable = (yield* Ref.getAndSet(isOpen, false)) && (yield* MonotonicClock.now) - opened.value > resetAfter
-        const delay = yield* Backoff.delay(backoff, yield* Ref.updateAndGet(failures, (count) => wasStable ? 1 : count + 1))
-        yield* publishFailing(fault, delay)
-        yield* Effect.sleep(delay)
-      })
+    const awaitRetry = Effect.fnUntraced(function*(fault: LedgerFault | LedgerInUse) {
+      const opened = yield* Ref.get(openedAt)
+      // At the start an operator reads the message.
+      if (Option.isNone(opened)) return yield* fault
+      const wasStable = (yield* Ref.getAndSet(isOpen, false)) && (yield* MonotonicClock.now) - opened.value > resetAfter
+      const delay = yield* Backoff.delay(backoff, yield* Ref.updateAndGet(failures, (count) => wasStable ? 1 : count + 1))
+      yield* publishFailing(fault, delay)
+      yield* Effect.sleep(delay)
+    })
 
     const isLedgerFailure = (error: E | LedgerFault | LedgerInUse): error is LedgerFault | LedgerInUse =>
       error instanceof LedgerFault || error instanceof LedgerInUse
-    const ended = (error: E | Ended | LedgerFault | LedgerInUse): error is Ended => error instanceof Ended
-    return yield* Effect.forever(
-      session.pipe(Effect.catchIf(ended, () => Effect.void), Effect.catchIf(isLedgerFailure, awaitRetry))
-    )
+    return yield* Effect.forever(Effect.catchIf(session, isLedgerFailure, awaitRetry))
   })

@@ -1,6 +1,6 @@
 /** Limits after which a run that ends when nothing is due stops waiting: `once` has to end, even if the service does not recover. */
-import { FailureScope } from "@plaza-legacy/client"
-import type { CircuitBreaker } from "@plaza-legacy/client"
+import { FailureScope } from "@plaza/client"
+import type { CircuitBreaker } from "@plaza/client"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const pollInterval = Duration.seconds(1)
 
 const staysOpen = (state: OpenState): Effect.Effect<boolean> =>
   state.reason === "RateLimited"
-    ? Effect.map(DateTime.now, (now) => DateTime.distance(now, state.retryAt) > Duration.toMillis(maxSlotWait))
+    ? Effect.map(DateTime.now, (now) => Duration.isGreaterThan(DateTime.distance(now, state.retryAt), maxSlotWait))
     : Effect.succeed(
       state.halfOpenFailures >= maxHalfOpenFailures[state.reason] ||
         (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure))
@@ -43,6 +43,6 @@ export const breakerLimit: Effect.Effect<Option.Option<Ended>, never, AccountBre
 
 /** Waits until the circuit breaker exceeds its limit. Polls, because requests in flight may open it at any time. */
 export const awaitBreakerLimit: Effect.Effect<Ended, never, AccountBreaker> = Effect.flatMap(breakerLimit, Option.match({
-  onNone: () => Effect.zipRight(Effect.sleep(pollInterval), awaitBreakerLimit),
+  onNone: () => Effect.andThen(Effect.sleep(pollInterval), awaitBreakerLimit),
   onSome: Effect.succeed
 }))

@@ -1,5 +1,6 @@
 /** Why a product is sent, as `plan` and the history show it. */
-import type { Entry, Waiting } from "../ledger/Entry.ts"
+import type { Entry } from "../ledger/Entry.ts"
+import type { Waiting } from "../ledger/StockPriority.ts"
 
 export type Reason = Exclude<Waiting, "rest"> | "rising" | "neverConfirmed" | "repeated"
 

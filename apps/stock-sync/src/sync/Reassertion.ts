@@ -9,7 +9,7 @@ import type { LedgerFault } from "../ledger/LedgerError.ts"
 import type { BackgroundPace } from "./BackgroundPace.ts"
 import * as MonotonicClock from "./MonotonicClock.ts"
 
-export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion")<Reassertion, {
+export class Reassertion extends Context.Service<Reassertion, {
   /** Stock confirmed before this time may be sent again now; none: not now. */
   readonly confirmedBefore: Effect.Effect<Option.Option<DateTime.Utc>>
   /** The wait for the next reassertion; none if one is possible now, or none ever is. */
@@ -18,10 +18,10 @@ export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion
   readonly nextAt: Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault, Ledger>
   /** Counts a reassertion that is sent now. */
   readonly record: Effect.Effect<void>
-}>() {}
+}>()("@plaza/stock-sync/sync/Reassertion") {}
 
 /** Confirmed stock is sent again once its confirmation is older than this. */
-export const make = (after: Duration.Duration, pace: BackgroundPace["Type"]): Reassertion["Type"] => {
+export const make = (after: Duration.Duration, pace: BackgroundPace["Service"]): Reassertion["Service"] => {
   const remaining = Effect.zipWith(pace.nextAt, MonotonicClock.now, (nextAt, now) => nextAt - now)
   return {
     confirmedBefore: Effect.flatMap(remaining,
@@ -31,7 +31,7 @@ export const make = (after: Duration.Duration, pace: BackgroundPace["Type"]): Re
       if (!Number.isFinite(wait)) return Option.none()
       const ledger = yield* Ledger
       const { oldestConfirmation } = yield* ledger.backlog
-      const paced = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
+      const paced = DateTime.add(yield* DateTime.now, { milliseconds: Math.ceil(wait) })
       return Option.map(oldestConfirmation, (at) => DateTime.max(paced, DateTime.addDuration(at, after)))
     }),
     delay: Effect.map(remaining,
@@ -41,7 +41,7 @@ export const make = (after: Duration.Duration, pace: BackgroundPace["Type"]): Re
 }
 
 /** Never sends confirmed stock again. */
-export const disabled: Reassertion["Type"] = {
+export const disabled: Reassertion["Service"] = {
   confirmedBefore: Effect.succeedNone,
   delay: Effect.succeedNone,
   nextAt: Effect.succeedNone,

@@ -4,10 +4,9 @@
  *
  * Source: interface v1, "Endpoints", gaps, and "List behaviour".
  */
-import { Plaza } from "@plaza-legacy/client"
-import type { Operations } from "@plaza-legacy/client"
-import { Product } from "@plaza-legacy/domain/Resources"
-import * as Chunk from "effect/Chunk"
+import { Plaza } from "@plaza/client"
+import type { Operations } from "@plaza/client"
+import { Product } from "@plaza/domain/Resources"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -39,7 +38,7 @@ const awaitIdle: Effect.Effect<void, LedgerFault, Ledger | SyncStatus> = Effect.
   // A delayed product is ignored, because one product may be delayed for ever.
   const next = yield* Stream.runHead(ledger.queue)
   const now = yield* DateTime.now
-  const isDue = Option.exists(next, ({ dueAt }) => dueAt === undefined || DateTime.lessThanOrEqualTo(dueAt, now))
+  const isDue = Option.exists(next, ({ dueAt }) => dueAt === undefined || DateTime.isLessThanOrEqualTo(dueAt, now))
   if ((source.readAt !== undefined || source.failing !== undefined) && !isDue) return
   yield* Effect.sleep(pollInterval)
   return yield* awaitIdle
@@ -60,9 +59,9 @@ const reconcile = Effect.fn("StockSync.reconcile")(function*({ path, resend }: O
   const startedAt = yield* DateTime.now
   const total = yield* Ref.make({ products: 0, differing: 0 })
   yield* awaitTurn
-  yield* Stream.runForEachChunk(Plaza.paginate({ path, item: Product }), (page) =>
+  yield* Stream.runForEachArray(Plaza.paginate({ path, item: Product }), (page) =>
     Effect.gen(function*() {
-      const observed = Chunk.toReadonlyArray(page).flatMap(({ id, stock }) => stock === undefined ? [] : [{ productId: id, stock }])
+      const observed = page.flatMap(({ id, stock }) => stock === undefined ? [] : [{ productId: id, stock }])
       const differing = yield* ledger.observe(observed, startedAt, resend)
       yield* Ref.update(total, (before) => ({
         products: before.products + observed.length,
@@ -85,11 +84,12 @@ export const run = (options: Options, next: Ref.Ref<MonotonicClock.MonotonicMill
   Effect.gen(function*() {
     const signal = yield* DispatchSignal
     const status = yield* SyncStatus
-    const reported = Effect.catchAll(reconcile(options), (failure) =>
+    const reported = reconcile(options).pipe(Effect.catch((failure) =>
       failure._tag === "LedgerFault" ?
         Effect.fail(failure) :
-        Effect.flatMap(FailureEvent.make("service", failure), (event) => status.publish({ _tag: "ReconciliationFailed", failure: event })))
+        Effect.flatMap(FailureEvent.make("service", failure), (event) => status.publish({ _tag: "ReconciliationFailed", failure: event }))
+    ))
     const plan = Effect.flatMap(MonotonicClock.now, (now) => Ref.set(next, now + Duration.toMillis(options.every)))
     const awaitNext = Effect.flatMap(Ref.get(next), MonotonicClock.sleepUntil)
-    return yield* Effect.forever(Effect.zipRight(awaitNext, signal.during(Effect.zipRight(reported, plan))))
+    return yield* Effect.forever(Effect.andThen(awaitNext, signal.during(Effect.andThen(reported, plan))))
   })

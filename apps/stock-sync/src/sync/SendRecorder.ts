@@ -1,8 +1,8 @@
 /** Records the outcome of each request in the ledger, the circuit breaker and the status. */
-import { FailureScope } from "@plaza-legacy/client"
-import type { CircuitBreaker } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
-import type { Product } from "@plaza-legacy/domain/Resources"
+import { FailureScope } from "@plaza/client"
+import type { CircuitBreaker } from "@plaza/client"
+import type { ProductId } from "@plaza/domain/Ids"
+import type { Product } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,16 +17,16 @@ import * as FailurePolicy from "./FailurePolicy.ts"
 import * as MonotonicClock from "./MonotonicClock.ts"
 import { type Outcome, SyncStatus } from "./SyncStatus.ts"
 
-type SendExit = Exit.Exit<Product | undefined, FailurePolicy.SendFailure>
+type SendExit = Exit.Exit<Product, FailurePolicy.SendFailure>
 
 export interface SendRecorder {
-  /** `sentAt`: when the request was sent. */
+  /** `sentAt`: when the request was sent. Returns whether its stock was confirmed. */
   readonly record: (
     send: Send,
     exit: SendExit,
     permit: CircuitBreaker.Permit<ProductId>,
     sentAt: MonotonicClock.MonotonicMillis
-  ) => Effect.Effect<void, LedgerFault>
+  ) => Effect.Effect<boolean, LedgerFault>
 }
 
 /** What this process knows of a product whose wanted stock the service has not accepted. */
@@ -59,22 +59,21 @@ export const make = (
     const unprovenRefusals = new Map<ProductId, string>()
     let lastAcceptedAt: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
 
-    const publish = (send: Send, outcome: Outcome, failed: FailedSend | undefined) =>
-      Effect.gen(function*() {
-        const { priority, productId, since, value, wasQuarantined } = send
-        yield* Effect.annotateCurrentSpan({
-          "stock_sync.outcome": outcome,
-          ...(failed === undefined ? {} : { "error.type": failed.refusal.code ?? failed.refusal.tag })
-        })
-        const failure = failed === undefined
-          ? undefined
-          : yield* FailureEvent.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
-            productId)
-        const wasUncertain = outcome === "uncertain" && failed !== undefined && isSameFailure(send.refusal, failed.refusal)
-        yield* status.publish({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, wasUncertain, failure })
+    const publish = Effect.fnUntraced(function*(send: Send, outcome: Outcome, failed: FailedSend | undefined) {
+      const { priority, productId, since, value, wasQuarantined } = send
+      yield* Effect.annotateCurrentSpan({
+        "stock_sync.outcome": outcome,
+        ...(failed === undefined ? {} : { "error.type": failed.refusal.code ?? failed.refusal.tag })
       })
+      const failure = failed === undefined
+        ? undefined
+        : yield* FailureEvent.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
+          productId)
+      const wasUncertain = outcome === "uncertain" && failed !== undefined && isSameFailure(send.refusal, failed.refusal)
+      yield* status.publish({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, wasUncertain, failure })
+    })
 
-    const fail = (send: Send, failed: FailedSend) => Effect.zipRight(ledger.fail(send, failed), publish(send, failed.state, failed))
+    const fail = (send: Send, failed: FailedSend) => Effect.andThen(ledger.fail(send, failed), publish(send, failed.state, failed))
 
     /** Several products are refused with one code, so the products are not the reason. */
     const releaseUnproven = (code: string) =>
@@ -84,21 +83,23 @@ export const make = (
         return ids.length === 0 ? Effect.void : ledger.release(Option.some(ids))
       })
 
-    const recordSuccess = (send: Send, shown: number | undefined) =>
-      Effect.gen(function*() {
-        lastAcceptedAt = yield* MonotonicClock.now
-        unaccepted.delete(send.productId)
-        unprovenRefusals.clear()
-        if (shown === undefined || shown === send.value || shownStock === "ignore") {
-          yield* ledger.confirm(send)
-          yield* publish(send, "confirmed", undefined)
-        } else {
-          yield* fail(send, yield* FailurePolicy.afterMismatch(send, shown))
-        }
-      })
+    /** Returns whether the stock is confirmed. */
+    const recordSuccess = Effect.fnUntraced(function*(send: Send, shown: number | undefined) {
+      lastAcceptedAt = yield* MonotonicClock.now
+      unaccepted.delete(send.productId)
+      unprovenRefusals.clear()
+      const isConfirmed = shown === undefined || shown === send.value || shownStock === "ignore"
+      if (isConfirmed) {
+        yield* ledger.confirm(send)
+        yield* publish(send, "confirmed", undefined)
+      } else {
+        yield* fail(send, yield* FailurePolicy.afterMismatch(send, shown))
+      }
+      return isConfirmed
+    })
 
     /** Returns whether the failure shows anything about other products. */
-    const recordFailure = (
+    const recordFailure = Effect.fnUntraced(function*(
       send: Send,
       failure: FailurePolicy.SendFailure,
       { breakerIsOpen, halfOpen, sentAt }: {
@@ -106,31 +107,30 @@ export const make = (
         readonly halfOpen: boolean
         readonly sentAt: MonotonicClock.MonotonicMillis
       }
-    ) =>
-      Effect.gen(function*() {
-        const { productId } = send
-        const scope = FailureScope.of(failure)
-        const now = yield* MonotonicClock.now
-        const earlier = unaccepted.get(productId)
-        const since = send.refusal === undefined ? now : earlier?.since ?? now
-        const isRefusal = scope._tag === "Item" || scope._tag === "Refusal"
-        // After a restart the earlier attempts are known to be refusals if the product was quarantined, or if the last one was the same
-        // refusal.
-        const wasRefused = send.wasQuarantined || (isRefusal && isSameFailure(send.refusal, FailurePolicy.refusalOf(failure, send.value)))
-        const earlierRefusals = send.attempts === 1 ? 0 : earlier?.refusals ?? (wasRefused ? send.attempts - 1 : 0)
-        const refusals = earlierRefusals + (isRefusal ? 1 : 0)
-        unaccepted.set(productId, { since, refusals })
-        const othersAccepted = lastAcceptedAt >= since
-        const failed = yield* FailurePolicy.of(send, failure, { breakerIsOpen, refusals, othersAccepted, retryRefusedAfter })
-        yield* fail(send, failed)
-        const isRefused = failed.state === "quarantined" || failed.state === "uncertain"
-        if (isRefused && scope._tag === "Refusal" && !othersAccepted) unprovenRefusals.set(productId, scope.code)
-        if (halfOpen) return true
-        // The service worked while this request waited for a response, so the failure shows nothing about other products.
-        if (scope._tag === "Service" && lastAcceptedAt >= sentAt) return false
-        // Nor does a product that keeps failing while others are accepted.
-        return !othersAccepted || !isSameFailure(send.refusal, failed.refusal)
-      })
+    ) {
+      const { productId } = send
+      const scope = FailureScope.of(failure)
+      const now = yield* MonotonicClock.now
+      const earlier = unaccepted.get(productId)
+      const since = send.refusal === undefined ? now : earlier?.since ?? now
+      const isRefusal = scope._tag === "Item" || scope._tag === "Refusal"
+      // After a restart the earlier attempts are known to be refusals if the product was quarantined, or if the last one was the same
+      // refusal.
+      const wasRefused = send.wasQuarantined || (isRefusal && isSameFailure(send.refusal, FailurePolicy.refusalOf(failure, send.value)))
+      const earlierRefusals = send.attempts === 1 ? 0 : earlier?.refusals ?? (wasRefused ? send.attempts - 1 : 0)
+      const refusals = earlierRefusals + (isRefusal ? 1 : 0)
+      unaccepted.set(productId, { since, refusals })
+      const othersAccepted = lastAcceptedAt >= since
+      const failed = yield* FailurePolicy.decide(send, failure, { breakerIsOpen, refusals, othersAccepted, retryRefusedAfter })
+      yield* fail(send, failed)
+      const isRefused = failed.state === "quarantined" || failed.state === "uncertain"
+      if (isRefused && scope._tag === "Refusal" && !othersAccepted) unprovenRefusals.set(productId, scope.code)
+      if (halfOpen) return true
+      // The service worked while this request waited for a response, so the failure shows nothing about other products.
+      if (scope._tag === "Service" && lastAcceptedAt >= sentAt) return false
+      // Nor does a product that keeps failing while others are accepted.
+      return !othersAccepted || !isSameFailure(send.refusal, failed.refusal)
+    })
 
     return {
       record: (send, exit, permit, sentAt) =>
@@ -142,26 +142,28 @@ export const make = (
             Effect.flatMap(Effect.interruptible(breaker.record(used, send.productId, failure)),
               (closed) => closed && before._tag === "Open" && before.reason === "ServiceFault" ? ledger.retryNow : Effect.void)
           if (Exit.isSuccess(exit)) {
-            yield* recordSuccess(send, exit.value?.stock)
+            const isConfirmed = yield* recordSuccess(send, exit.value.stock)
             // Also a request that was in flight when the breaker opened shows by its response that the service works.
             const works = before._tag === "Open" && before.reason === "ServiceFault"
-            return yield* recordInBreaker(undefined, works ? { ...permit, halfOpen: true } : permit)
+            yield* recordInBreaker(undefined, works ? { ...permit, halfOpen: true } : permit)
+            return isConfirmed
           }
-          const failure = Cause.failureOption(exit.cause)
+          const failure = Cause.findErrorOption(exit.cause)
           if (Option.isNone(failure)) {
             yield* fail(send, FailurePolicy.interrupted(send))
-            return Cause.isInterruptedOnly(exit.cause) ? undefined : yield* Effect.die(Cause.squash(exit.cause))
+            return Cause.hasInterruptsOnly(exit.cause) ? false : yield* Effect.die(Cause.squash(exit.cause))
           }
           const showsOthers = yield* recordFailure(send, failure.value, {
             breakerIsOpen: before._tag === "Open",
             halfOpen: permit.halfOpen,
             sentAt
           })
-          if (!showsOthers) return
+          if (!showsOthers) return false
           yield* recordInBreaker(failure.value)
           const scope = FailureScope.of(failure.value)
           const after = yield* breaker.state
           if (scope._tag === "Refusal" && after._tag === "Open" && after.reason === "Refused") yield* releaseUnproven(scope.code)
+          return false
         })
     }
   })

@@ -20,7 +20,7 @@ import * as FailureEvent from "./FailureEvent.ts"
 import * as MonotonicClock from "./MonotonicClock.ts"
 import { SyncStatus } from "./SyncStatus.ts"
 
-export class SnapshotIngest extends Context.Tag("@plaza/stock-sync/sync/SnapshotIngest")<SnapshotIngest, {
+export class SnapshotIngest extends Context.Service<SnapshotIngest, {
   /** Reads the source once. */
   readonly ingest: Effect.Effect<void, LedgerFault | SnapshotHeld | SourceFailure, Ledger>
   /**
@@ -34,7 +34,7 @@ export class SnapshotIngest extends Context.Tag("@plaza/stock-sync/sync/Snapshot
    */
   readonly run: (first: "now" | "later") => Effect.Effect<never, LedgerFault, Ledger>
   readonly progress: Effect.Effect<Progress>
-}>() {}
+}>()("@plaza/stock-sync/sync/SnapshotIngest") {}
 
 const backoff: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
 // Another process confirms a held snapshot in the ledger, which gives no signal.
@@ -73,7 +73,7 @@ const isConfirmed = Effect.gen(function*() {
 export const make = (
   policy: SnapshotPolicy,
   earlier: Progress
-): Effect.Effect<SnapshotIngest["Type"], never, DispatchSignal | Source | SyncStatus> =>
+): Effect.Effect<SnapshotIngest["Service"], never, DispatchSignal | Source | SyncStatus> =>
   Effect.gen(function*() {
     const signal = yield* DispatchSignal
     const source = yield* Source
@@ -87,7 +87,7 @@ export const make = (
     const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ rows, version, ...snapshot }: Snapshot) {
       const ledger = yield* Ledger
       const count = yield* Ref.make(0)
-      const counted = Stream.mapChunksEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
+      const counted = Stream.mapArrayEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
       const result = yield* ledger.applySnapshot({ ...snapshot, source: source.name, rows: counted }, policy).pipe(
         Effect.tapErrorTag("SnapshotHeld", (failure) =>
           Effect.gen(function*() {
@@ -103,12 +103,11 @@ export const make = (
       return result.repeated !== true
     })
 
-    const publishFailure = (failure: SourceFailure) =>
-      Effect.gen(function*() {
-        const event = yield* FailureEvent.make("source", failure)
-        yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
-        yield* status.publish({ _tag: "SourceFailed", failure: event })
-      })
+    const publishFailure = Effect.fnUntraced(function*(failure: SourceFailure) {
+      const event = yield* FailureEvent.make("source", failure)
+      yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
+      yield* status.publish({ _tag: "SourceFailed", failure: event })
+    })
 
     const ingest = Effect.scoped(Effect.gen(function*() {
       const snapshot = yield* source.open((yield* Ref.get(progress)).version)
@@ -153,7 +152,7 @@ export const make = (
         const changes = yield* Queue.sliding<void>(1)
         yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
         if (when === "now") yield* signal.during(first)
-        return yield* Effect.forever(Effect.zipRight(awaitNext(changes), poll))
+        return yield* Effect.forever(Effect.andThen(awaitNext(changes), poll))
       }))
 
     return { ingest: Effect.asVoid(ingest), poll, run, progress: Ref.get(progress) }

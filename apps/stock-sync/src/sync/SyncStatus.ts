@@ -2,18 +2,17 @@
  * The status of a running worker, computed from its events, which are published to subscribers. Pending and quarantined products are
  * not part of it; they are in the ledger.
  */
-import type { StockPriority } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
+import type { ProductId } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
-import type * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import type { Account } from "../ledger/Ledger.ts"
 import type { HeldSnapshot, SnapshotResult } from "../ledger/Snapshot.ts"
+import type { Priority } from "../ledger/StockPriority.ts"
 
 export interface Failure {
   readonly at: DateTime.Utc
@@ -93,7 +92,7 @@ export type SyncEvent =
   | {
     readonly _tag: "Sent"
     readonly productId: ProductId
-    readonly priority: StockPriority.Priority
+    readonly priority: Priority
     /** It was quarantined before this request. */
     readonly wasQuarantined: boolean
     /** The request before had this value too, and the same outcome that made the product uncertain. */
@@ -111,13 +110,13 @@ export type SyncEvent =
 
 export type StampedEvent = SyncEvent & { readonly at: DateTime.Utc }
 
-export class SyncStatus extends Context.Tag("@plaza/stock-sync/sync/SyncStatus")<SyncStatus, {
+export class SyncStatus extends Context.Service<SyncStatus, {
   readonly state: Effect.Effect<State>
   /** Updates the state with an event, then publishes the event. */
   readonly publish: (event: SyncEvent) => Effect.Effect<void>
   /** Subscribes to later events. A slow subscriber loses the oldest. */
-  readonly subscribe: Effect.Effect<Queue.Dequeue<StampedEvent>, never, Scope.Scope>
-}>() {}
+  readonly subscribe: Effect.Effect<PubSub.Subscription<StampedEvent>, never, Scope.Scope>
+}>()("@plaza/stock-sync/sync/SyncStatus") {}
 
 // More than the status page shows.
 const maxErrors = 50
@@ -197,12 +196,12 @@ export const reduce = (state: State, event: StampedEvent): State => ({
 })
 
 /** The status of a worker that starts now. */
-export const makeInitial: Effect.Effect<SyncStatus["Type"]> = Effect.flatMap(DateTime.now, (now) => make(initial(now), eventCapacity))
+export const makeInitial: Effect.Effect<SyncStatus["Service"]> = Effect.flatMap(DateTime.now, (now) => make(initial(now), eventCapacity))
 
 export const layer: Layer.Layer<SyncStatus> = Layer.effect(SyncStatus, makeInitial)
 
 /** Continues an earlier state. A subscriber loses events that are older than the last so many. */
-export const make = (earlier: State, capacity: number): Effect.Effect<SyncStatus["Type"]> =>
+export const make = (earlier: State, capacity: number): Effect.Effect<SyncStatus["Service"]> =>
   Effect.gen(function*() {
     const state = yield* Ref.make(earlier)
     const events = yield* PubSub.sliding<StampedEvent>(capacity)
@@ -211,7 +210,7 @@ export const make = (earlier: State, capacity: number): Effect.Effect<SyncStatus
       publish: (event) =>
         Effect.flatMap(DateTime.now, (at) => {
           const stamped = { ...event, at }
-          return Effect.zipRight(Ref.update(state, (before) => reduce(before, stamped)), PubSub.publish(events, stamped))
+          return Effect.andThen(Ref.update(state, (before) => reduce(before, stamped)), PubSub.publish(events, stamped))
         }),
       subscribe: PubSub.subscribe(events)
     }

@@ -1,20 +1,19 @@
 /**
  * The sync engine: the source determines the wanted stock, and products whose confirmed stock differs are sent, the most urgent first.
- * `run` continues until it is stopped and opens a failed ledger again; `once` ends when nothing is due; `poll` and `untilQuiet` are the
+ * `run` continues until it is stopped and opens a failed ledger again; `once` ends when nothing is due; `poll` and `untilIdle` are the
  * steps of a program that keeps many accounts and runs each of them only when it has work.
  */
-import type { Operations, Profiles, RateLimit, Store } from "@plaza-legacy/client"
+import type { Operations, Profiles, RateLimit, Store } from "@plaza/client"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import { type Account, Ledger } from "../ledger/Ledger.ts"
@@ -53,8 +52,8 @@ export interface Options<R> extends OnceOptions {
   readonly sourceIncludesSales: boolean
 }
 
-/** What a worker of `untilQuiet` knows when it ends, for the next one of the account. */
-export interface Carried {
+/** What a worker of `untilIdle` knows when it ends, for the next one of the account. */
+export interface Checkpoint {
   /** None before the service has identified the account. */
   readonly identity: Option.Option<Account>
   readonly source: SnapshotIngest.Progress
@@ -68,7 +67,7 @@ export interface Carried {
 const unknown = { identity: Option.none<Account>(), source: SnapshotIngest.unread }
 
 /** For the first worker of an account. */
-export const nothingCarried: Effect.Effect<Carried> = Effect.map(Effect.all([DateTime.now, MonotonicClock.now]), ([wall, now]) => ({
+export const firstCheckpoint: Effect.Effect<Checkpoint> = Effect.map(Effect.all([DateTime.now, MonotonicClock.now]), ([wall, now]) => ({
   ...unknown,
   status: SyncStatus.initial(wall),
   reconcileAt: now,
@@ -78,8 +77,8 @@ export const nothingCarried: Effect.Effect<Carried> = Effect.map(Effect.all([Dat
 type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | SyncStatus.SyncStatus | Store
 
 // Services instead of layers: a fleet makes them each time an account has work.
-const services = ({ account, policy }: OnceOptions, { identity, source }: Pick<Carried, "identity" | "source"> = unknown) =>
-  Effect.gen(function*() {
+const services = Effect.fnUntraced(
+  function*({ account, policy }: OnceOptions, { identity, source }: Pick<Checkpoint, "identity" | "source"> = unknown) {
     const shared = Context.make(AccountBreaker.AccountBreaker, yield* AccountBreaker.make).pipe(
       Context.add(DispatchSignal.DispatchSignal, yield* DispatchSignal.make)
     )
@@ -87,7 +86,8 @@ const services = ({ account, policy }: OnceOptions, { identity, source }: Pick<C
       Context.add(AccountBinding.AccountBinding, yield* Effect.provide(AccountBinding.make(account, identity), shared)),
       Context.add(SnapshotIngest.SnapshotIngest, yield* Effect.provide(SnapshotIngest.make(policy, source), shared))
     )
-  })
+  }
+)
 
 const background = (
   { reassert, reconcile, sourceIncludesSales }: Pick<Options<never>, "reassert" | "reconcile" | "sourceIncludesSales">
@@ -103,6 +103,24 @@ const withServices = <A, EA, RA>(made: Effect.Effect<Context.Context<A>, EA, RA>
 
 /** For what follows the requests in flight at a stop: the outcome of each in the ledger, and its end. */
 const recordingTime = Duration.seconds(1)
+
+/**
+ * Limits how long an interruption of the work takes: to the requests in flight and the recording of their outcomes. A statement of a ledger
+ * that does not respond can't be interrupted. What the ledger did not record is doubtful when it is opened again.
+ */
+const withStopLimit = <A, E, R>(
+  { stopWithin }: Pick<Dispatcher.Options, "stopWithin">,
+  work: Effect.Effect<A, E, R>,
+  onStop: Effect.Effect<void> = Effect.void
+): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDetach(work), (fiber) =>
+      Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
+        onStop.pipe(
+          Effect.andThen(Effect.forkDetach(Fiber.interrupt(fiber), { startImmediately: true })),
+          Effect.andThen(Effect.timeoutOption(Fiber.await(fiber), Duration.sum(stopWithin, recordingTime)))
+        )))
+  )
 
 /**
  * Runs until it is interrupted; then requests in flight get some time to finish. Fails only at the start: if the ledger can't be opened
@@ -129,31 +147,21 @@ export const run = <R>(
         reconcile === undefined ? Effect.never : Reconciliation.run({ ...reconcile, resend: sourceIncludesSales }, reconcileAt)
       ], { concurrency: "unbounded", discard: true })
     })
-    return yield* Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.fork(Effect.interruptible(LedgerSession.forever(options.ledger, work))), (fiber) =>
-        Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
-          status.publish({ _tag: "Stopping" }).pipe(
-            Effect.zipRight(Effect.forkDaemon(Fiber.interrupt(fiber))),
-            // A ledger that does not respond would delay the stop. What it did not record is doubtful at the next start.
-            Effect.zipRight(
-              Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), Duration.sum(options.stopWithin, recordingTime))
-            )
-          )))
-    )
+    // Also the work on a ledger that is lost, before the ledger is opened again.
+    return yield* withStopLimit(options, LedgerSession.forever(options.ledger, withStopLimit(options, work)),
+      status.publish({ _tag: "Stopping" }))
   }).pipe(withServices(Effect.zipWith(services(options), background(options), (one, other) => Context.merge(one, other))))
 
-interface QuietOptions extends Omit<Options<never>, "ledger"> {
-  readonly carried: Ref.Ref<Carried>
+interface IdleOptions extends Omit<Options<never>, "ledger"> {
+  readonly checkpoint: Ref.Ref<Checkpoint>
 }
 
-class Quiet extends Data.TaggedError("Quiet")<{ readonly nextDue: Option.Option<DateTime.Utc> }> {}
-
 /** Saves what the worker knows by now, whatever its end. */
-const saving = (carried: Ref.Ref<Carried>, changes: Effect.Effect<Partial<Carried>>) =>
+const saving = (checkpoint: Ref.Ref<Checkpoint>, changes: Effect.Effect<Partial<Checkpoint>>) =>
   Effect.ensuring(Effect.gen(function*() {
     const { state } = yield* SyncStatus.SyncStatus
     const changed = { ...yield* changes, status: yield* state }
-    yield* Ref.update(carried, (before) => ({ ...before, ...changed }))
+    yield* Ref.update(checkpoint, (before) => ({ ...before, ...changed }))
   }))
 
 /**
@@ -161,12 +169,12 @@ const saving = (carried: Ref.Ref<Carried>, changes: Effect.Effect<Partial<Carrie
  * what was opened. Uses neither the ledger nor layers: most polls of a fleet find nothing, and these would be most of their cost.
  */
 export const openChanged = (
-  carried: Ref.Ref<Carried>
-): Effect.Effect<Option.Option<Source["Type"]>, never, Scope.Scope | Source | SyncStatus.SyncStatus> =>
+  checkpoint: Ref.Ref<Checkpoint>
+): Effect.Effect<Option.Option<Source["Service"]>, never, Scope.Scope | Source | SyncStatus.SyncStatus> =>
   Effect.gen(function*() {
     const source = yield* Source
     const status = yield* SyncStatus.SyncStatus
-    const { source: progress, status: { source: { held } } } = yield* Ref.get(carried)
+    const { source: progress, status: { source: { held } } } = yield* Ref.get(checkpoint)
     // Only the ledger knows whether a held snapshot was confirmed, and is to be read again.
     if (held !== undefined) return Option.some(source)
     const opened = yield* Effect.exit(source.open(progress.version))
@@ -174,7 +182,7 @@ export const openChanged = (
     yield* status.publish({ _tag: "SourceUnchanged" })
     const triedAt = yield* MonotonicClock.now
     const state = yield* status.state
-    yield* Ref.update(carried, (before) => ({ ...before, source: { ...progress, failures: 0, triedAt }, status: state }))
+    yield* Ref.update(checkpoint, (before) => ({ ...before, source: { ...progress, failures: 0, triedAt }, status: state }))
     return Option.none()
   })
 
@@ -183,29 +191,29 @@ export const openChanged = (
  * for an identified account. Returns whether a snapshot with other rows was applied: then products may be due.
  */
 export const poll = (
-  { carried, policy }: Pick<QuietOptions, "carried" | "policy">
+  { checkpoint, policy }: Pick<IdleOptions, "checkpoint" | "policy">
 ): Effect.Effect<boolean, LedgerFault, Ledger | Source | SyncStatus.SyncStatus> =>
   Effect.gen(function*() {
-    const { source } = yield* Ref.get(carried)
+    const { source } = yield* Ref.get(checkpoint)
     const ingest = SnapshotIngest.make(policy, source)
     const { poll, progress } = yield* Effect.provideService(ingest, DispatchSignal.DispatchSignal, DispatchSignal.none)
-    return yield* saving(carried, Effect.map(progress, (source) => ({ source })))(poll)
+    return yield* saving(checkpoint, Effect.map(progress, (source) => ({ source })))(poll)
   })
 
 /**
  * Sends until no product is due within seconds, and returns when the next one is. Reads the source now or when it is due again, as long
  * as it runs. Waits for a service that accepts nothing for as long as it takes. Fails if the ledger does.
  */
-export const untilQuiet = (
-  { read, ...options }: QuietOptions & { readonly read: "now" | "later" }
+export const untilIdle = (
+  { read, ...options }: IdleOptions & { readonly read: "now" | "later" }
 ): Effect.Effect<
   Option.Option<DateTime.Utc>,
   AccountBinding.WrongAddress | LedgerFault | OtherAccount,
   Ledger | Requirements
 > =>
   Effect.gen(function*() {
-    const { carried, reassert, reconcile, sourceIncludesSales } = options
-    const earlier = yield* Ref.get(carried)
+    const { checkpoint, reassert, reconcile, sourceIncludesSales } = options
+    const earlier = yield* Ref.get(checkpoint)
     const reconcileAt = yield* Ref.make(earlier.reconcileAt)
     const work = Effect.gen(function*() {
       const binding = yield* AccountBinding.AccountBinding
@@ -219,17 +227,13 @@ export const untilQuiet = (
       })
       return yield* Effect.gen(function*() {
         yield* binding.bind(Effect.succeed(true))
-        // The end is a failure here, so that it interrupts the others and waits for them.
-        return yield* Effect.all([
+        // The dispatcher last: it must not find nothing to do before the source is read.
+        return yield* Effect.raceAllFirst([
           ingest.run(read),
           reconcile === undefined ? Effect.never : Reconciliation.run({ ...reconcile, resend: sourceIncludesSales }, reconcileAt),
-          Effect.flatMap(Dispatcher.run(options, Dispatcher.untilQuiet), (nextDue) => Effect.fail(new Quiet({ nextDue })))
-        ], { concurrency: "unbounded", discard: true })
-      }).pipe(
-        Effect.zipRight(Effect.never),
-        Effect.catchTag("Quiet", ({ nextDue }) => Effect.succeed(nextDue)),
-        saving(carried, changes)
-      )
+          Dispatcher.run(options, Dispatcher.untilIdle)
+        ])
+      }).pipe(saving(checkpoint, changes))
     })
     const nextDue = yield* work.pipe(
       withServices(Effect.zipWith(
@@ -240,21 +244,42 @@ export const untilQuiet = (
     )
     if (reconcile === undefined) return nextDue
     const wait = Math.max(0, (yield* Ref.get(reconcileAt)) - (yield* MonotonicClock.now))
-    const reconciled = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
+    const reconciled = DateTime.add(yield* DateTime.now, { milliseconds: Math.ceil(wait) })
     return Option.some(Option.match(nextDue, { onNone: () => reconciled, onSome: (at) => DateTime.min(at, reconciled) }))
   })
 
 /** The result of `once`. */
-export interface Result {
+export interface OnceResult {
   readonly ended: OnceLimits.Ended
   /**
    * Why the snapshot was not applied; earlier wanted stock was sent nevertheless. Undefined: the source was not read and nothing was
    * sent.
    */
-  readonly source: Either.Either<void, SourceFailure | SnapshotHeld> | undefined
+  readonly source: Result.Result<void, SourceFailure | SnapshotHeld> | undefined
   /** Products that were settled before anything was sent. */
   readonly unchanged: number
 }
+
+const sendOnce = Effect.fnUntraced(function*(options: OnceOptions) {
+  const status = yield* SyncStatus.SyncStatus
+  const ledger = yield* Ledger
+  const binding = yield* AccountBinding.AccountBinding
+  const breaker = yield* AccountBreaker.AccountBreaker
+  const { ingest } = yield* SnapshotIngest.SnapshotIngest
+  yield* status.publish({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: yield* DateTime.now, path: ledger.path } })
+  const breakerLimit = Effect.provideService(OnceLimits.breakerLimit, AccountBreaker.AccountBreaker, breaker)
+  yield* binding.bind(Effect.map(breakerLimit, Option.isNone))
+  const refused = yield* breakerLimit
+  if (Option.isSome(refused)) return { ended: refused.value, source: undefined, unchanged: (yield* ledger.counts).settled }
+  const failed = (failure: SourceFailure | SnapshotHeld) => Effect.succeed(Result.fail(failure))
+  const source = yield* ingest.pipe(
+    Effect.as(Result.void),
+    Effect.catchTags({ SnapshotHeld: failed, SourceError: failed, SourceUnreachable: failed })
+  )
+  const { settled: unchanged } = yield* ledger.counts
+  const ended = yield* Dispatcher.run(options, Dispatcher.untilNothingDue)
+  return { ended, source, unchanged }
+})
 
 /**
  * Reads the source once and sends until nothing is due, or until the service, the key or the account accept no request for longer than
@@ -262,24 +287,8 @@ export interface Result {
  */
 export const once = (
   options: OnceOptions
-): Effect.Effect<Result, AccountBinding.WrongAddress | LedgerFault | OtherAccount, Ledger | Requirements> =>
+): Effect.Effect<OnceResult, AccountBinding.WrongAddress | LedgerFault | OtherAccount, Ledger | Requirements> =>
   Effect.gen(function*() {
-    const status = yield* SyncStatus.SyncStatus
     const ledger = yield* Ledger
-    const binding = yield* AccountBinding.AccountBinding
-    const breaker = yield* AccountBreaker.AccountBreaker
-    const { ingest } = yield* SnapshotIngest.SnapshotIngest
-    yield* status.publish({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: yield* DateTime.now, path: ledger.path } })
-    const breakerLimit = Effect.provideService(OnceLimits.breakerLimit, AccountBreaker.AccountBreaker, breaker)
-    yield* binding.bind(Effect.map(breakerLimit, Option.isNone))
-    const refused = yield* breakerLimit
-    if (Option.isSome(refused)) return { ended: refused.value, source: undefined, unchanged: (yield* ledger.counts).settled }
-    const failed = (failure: SourceFailure | SnapshotHeld) => Effect.succeed(Either.left(failure))
-    const source = yield* ingest.pipe(
-      Effect.as(Either.void),
-      Effect.catchTags({ SnapshotHeld: failed, SourceError: failed, SourceUnreachable: failed })
-    )
-    const { settled: unchanged } = yield* ledger.counts
-    const ended = yield* Dispatcher.run(options, Dispatcher.untilIdle)
-    return { ended, source, unchanged }
+    return yield* Effect.raceFirst(withStopLimit(options, sendOnce(options)), ledger.lost)
   }).pipe(withServices(Effect.map(services(options), Context.add(Reassertion.Reassertion, Reassertion.disabled))))

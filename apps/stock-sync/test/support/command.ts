@@ -2,8 +2,9 @@
  * Commands as the program runs them, in this process: arguments, variables, output and exit code, without the start of a process. Standard
  * input is that of the tests, so a command that reads it requires `program.ts`.
  */
-import { CommandLine, Program, Streams } from "@plaza-legacy/cli-kit"
-import { ConfigProvider, Effect, Layer } from "effect"
+import * as Program from "@plaza/cli-kit/Program"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { ConfigProvider, Effect } from "effect"
 import { chdir, cwd as currentFolder } from "node:process"
 import * as Cli from "../../src/Cli.ts"
 import { checkOutput, type Ended } from "./program.ts"
@@ -13,8 +14,8 @@ export const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, st
     const stdout: Array<string> = []
     const stderr: Array<string> = []
     return Program.exitCodeOf(Cli.run(args), { ...Cli.reporting(args), signal: () => "SIGINT" }).pipe(
-      Effect.provide(Layer.merge(CommandLine.layer, Streams.layerTest({ stdout, stderr }))),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)), { pathDelim: "\0" })),
+      Effect.provide(Streams.layerTest({ stdout, stderr })),
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
       Effect.map((status) => {
         const ended = { status, stdout: stdout.join(""), stderr: stderr.join("") }
         checkOutput(ended, env)

@@ -1,5 +1,5 @@
 /** What the events of a worker are made of. */
-import { ProductId } from "@plaza-legacy/domain"
+import { ProductId } from "@plaza/domain"
 import type { Failure } from "../../src/sync/SyncStatus.ts"
 import { utc } from "./utc.ts"
 

@@ -7,5 +7,5 @@ class NotInTime extends Data.TaggedError("NotInTime")<{ readonly seen: unknown }
 export const eventually = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (found: A) => boolean): Effect.Effect<A, E | NotInTime, R> =>
   read.pipe(
     Effect.filterOrFail(holds, (seen) => new NotInTime({ seen })),
-    Effect.retry(Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(300)))
+    Effect.retry(Schedule.max([Schedule.spaced("100 millis"), Schedule.recurs(300)]))
   )

@@ -38,7 +38,7 @@ export const routines: ReadonlyArray<string> = existsSync(systemTables)
   ? [`USE mysql; ${/CREATE TABLE IF NOT EXISTS proc \([^;]*;/.exec(readFileSync(systemTables, "utf8"))?.[0] ?? ""}`]
   : []
 
-const freePort = Effect.async<number>((resume) => {
+const freePort = Effect.callback<number>((resume) => {
   const server = createServer()
   server.listen(0, "127.0.0.1", () => {
     const address = server.address()
@@ -47,7 +47,7 @@ const freePort = Effect.async<number>((resume) => {
 })
 
 const ready = (server: ChildProcess) =>
-  Effect.async<void>((resume) => {
+  Effect.callback<void>((resume) => {
     let said = ""
     server.stderr?.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-4_000)
@@ -82,7 +82,7 @@ export const scoped = Effect.gen(function*() {
       ], { stdio: ["ignore", "ignore", "pipe"] })
     ),
     (running) =>
-      Effect.async<void>((resume) => {
+      Effect.callback<void>((resume) => {
         if (running.exitCode !== null || running.signalCode !== null) return resume(Effect.void)
         running.once("exit", () => resume(Effect.void))
         running.kill("SIGKILL")

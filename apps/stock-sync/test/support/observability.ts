@@ -1,6 +1,6 @@
 /** Log, status page and collector as the program puts them together, in real time; log lines go into an array. */
-import { Streams } from "@plaza-legacy/cli-kit"
-import { Duration, Effect, Layer, LogLevel, Option } from "effect"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Duration, Effect, Layer, Option } from "effect"
 import * as CurrentLedger from "../../src/ledger/CurrentLedger.ts"
 import * as Observability from "../../src/observability/Observability.ts"
 import type * as OtlpSettings from "../../src/observability/OtlpSettings.ts"
@@ -14,12 +14,12 @@ export interface Options {
   readonly otlp?: OtlpSettings.OtlpSettings
 }
 
-export const observed = ({ host = "127.0.0.1", lines = [], logs = { format: "text", level: LogLevel.Info }, otlp, port }: Options) =>
+export const observed = ({ host = "127.0.0.1", lines = [], logs = { format: "text", level: "Info" }, otlp, port }: Options) =>
   Observability.layer({
     logs,
     server: port === undefined ? Option.none() : Option.some({ host, port }),
     webhook: Option.none(),
-    otlp: Option.fromNullable(otlp),
+    otlp: Option.fromUndefinedOr(otlp),
     rateLimit: 120,
     rateWindow: Duration.minutes(1),
     poll: undefined

@@ -1,22 +1,21 @@
 /**
  * A folder of files in memory, whose times follow the clock of the test.
  */
-import { Error, FileSystem, Path } from "@effect/platform"
-import { Clock, Effect, Layer, Option, Stream } from "effect"
+import { ByteSize, Clock, Effect, FileSystem, Layer, Option, Path, PlatformError, Queue, Stream } from "effect"
 
 interface Content {
   readonly bytes: Uint8Array
   readonly mtime: number
-  readonly ino: number
+  readonly ino: bigint
 }
 
 const missing = (path: string) =>
-  new Error.SystemError({ reason: "NotFound", module: "FileSystem", method: "stat", pathOrDescriptor: path })
+  PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "stat", pathOrDescriptor: path })
 
 export const make = () => {
   const folder = new Map<string, Content>()
   const watchers = new Set<() => void>()
-  let created = 0
+  let created = 0n
   const content = (path: string) =>
     Effect.suspend(() => {
       const found = folder.get(path)
@@ -37,38 +36,35 @@ export const make = () => {
         mtime: Option.some(new Date(mtime)),
         atime: Option.none(),
         birthtime: Option.none(),
-        dev: 1,
+        dev: 1n,
         ino: Option.some(ino),
         mode: 0o600,
         nlink: Option.none(),
         uid: Option.none(),
         gid: Option.none(),
         rdev: Option.none(),
-        size: FileSystem.Size(bytes.length),
+        size: ByteSize.bytes(bytes.length),
         blksize: Option.none(),
         blocks: Option.none()
       })),
     stream: (path) => Stream.map(Stream.fromEffect(content(path)), ({ bytes }) => bytes),
     open: (path) =>
       Effect.map(content(path), ({ bytes }) => {
-        let position = 0
         const file: Partial<FileSystem.File> = {
-          seek: (offset) => Effect.sync(() => void (position = Number(offset))),
-          readAlloc: (size) =>
+          readAlloc: (size, { position = 0n } = {}) =>
             Effect.sync(() => {
-              const piece = bytes.slice(position, position + Number(size))
-              position += piece.length
+              const piece = bytes.slice(Number(position), Number(position) + size)
               return piece.length === 0 ? Option.none() : Option.some(piece)
             })
         }
-        // The code under test uses these two methods of a file only.
+        // The code under test uses this method of a file only.
         return file as FileSystem.File
       }),
     watch: (path) =>
-      Stream.async<FileSystem.WatchEvent>((emit) => {
-        const notify = () => void emit.single(FileSystem.WatchEventUpdate({ path }))
+      Stream.callback<FileSystem.WatchEvent>((queue) => {
+        const notify = () => void Queue.offerUnsafe(queue, { _tag: "Update", path })
         watchers.add(notify)
-        return Effect.sync(() => void watchers.delete(notify))
+        return Effect.addFinalizer(() => Effect.sync(() => void watchers.delete(notify)))
       })
   })
 

@@ -1,7 +1,7 @@
 /**
  * Rows as tests write them.
  */
-import { Chunk, Effect, Stream } from "effect"
+import { Effect, type Fiber, Option, Stream } from "effect"
 import { expect } from "vitest"
 
 export const good = (line: number, productId: string, stock: number) => ({ _tag: "Valid", line, productId, stock })
@@ -14,4 +14,7 @@ export const bad = (line: number, productId: string | undefined, reason: string)
 // The matcher is typed as anything at all; here it stands for a text.
 export const containing = (text: string): unknown => expect.stringContaining(text)
 
-export const all = <Row, E, R>(rows: Stream.Stream<Row, E, R>) => Effect.map(Stream.runCollect(rows), Chunk.toReadonlyArray)
+export const all = <Row, E, R>(rows: Stream.Stream<Row, E, R>) => Stream.runCollect(rows)
+
+/** The exit of a fiber; none while it runs. */
+export const poll = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.sync(() => Option.fromUndefinedOr(fiber.pollUnsafe()))

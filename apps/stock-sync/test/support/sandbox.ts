@@ -1,11 +1,10 @@
 /** A sandbox in process, the ledger's settings and rows as tests of the engine use them. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import { Plaza } from "@plaza-legacy/client"
-import { ProductId } from "@plaza-legacy/domain"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import type { Row } from "@plaza-legacy/tabular/Stock"
-import { Duration, Effect, Layer } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { Plaza } from "@plaza/client"
+import { ProductId } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import type { Row } from "@plaza/tabular/Stock"
+import { Duration, Effect, FileSystem, Layer } from "effect"
 import type { LedgerOptions } from "../../src/ledger/Ledger.ts"
 import type { SnapshotPolicy } from "../../src/ledger/Snapshot.ts"
 
@@ -13,7 +12,7 @@ const manyRequests = 100_000
 
 /** A sandbox without a rate limit worth mentioning, and a client with its key. */
 export const sandboxAndClient = Layer.provideMerge(
-  Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl, rateLimit: manyRequests }))),
+  Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl, rateLimit: manyRequests }))),
   Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: manyRequests } })
 )
 
@@ -39,7 +38,7 @@ export const ledgerOptions: LedgerOptions = { rateWindow: Duration.minutes(1), l
 export const ledgerPath = Effect.map(
   Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()),
   (folder) => `${folder}/ledger.sqlite`
-).pipe(Effect.orDie, Effect.provide(NodeContext.layer))
+).pipe(Effect.orDie, Effect.provide(NodeServices.layer))
 
 /** The stock that the sandbox holds of some products. */
 export const held = (...ids: ReadonlyArray<string>) =>

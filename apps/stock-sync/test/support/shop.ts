@@ -1,10 +1,9 @@
 /** A folder with files, beside a sandbox on a socket: what tests of the program begin with. */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import { Sandbox } from "@plaza-legacy/sandbox"
-import { Effect, Layer } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FileSystem, Layer } from "effect"
 
-const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
+const layer = Layer.merge(NodeServices.layer, Sandbox.layerServer())
 /** In an empty folder, beside a shop with a socket. */
 export const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),

@@ -2,23 +2,21 @@
  * The engine in simulated time: a sandbox in process with the documented rate, a source that the test changes, a ledger in
  * memory. An hour takes seconds.
  */
-import { Reactivity } from "@effect/experimental"
-import { HttpClient } from "@effect/platform"
-import { Plaza } from "@plaza-legacy/client"
-import * as SqliteClient from "@plaza-legacy/client/sqlite"
-import { type Assumptions, type Fault, Sandbox } from "@plaza-legacy/sandbox"
-import type { Row } from "@plaza-legacy/tabular/Stock"
-import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
-import { Chunk, DateTime, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Queue, Ref, Stream } from "effect"
+import { Plaza, TestTime } from "@plaza/client"
+import * as SqliteClient from "@plaza/client/sqlite"
+import { type Assumptions, type Fault, Sandbox } from "@plaza/sandbox"
+import type { Row } from "@plaza/tabular/Stock"
+import { Clock, DateTime, Duration, Effect, Fiber, Layer, Option, Queue, Ref, References, Stream } from "effect"
+import { HttpClient } from "effect/http"
+import { Reactivity } from "effect/reactivity"
+import * as AccountLedger from "../../src/ledger/AccountLedger.ts"
 import * as CurrentLedger from "../../src/ledger/CurrentLedger.ts"
-import * as Dialect from "../../src/ledger/Dialect.ts"
+import * as Faults from "../../src/ledger/database/Faults.ts"
+import * as Migrations from "../../src/ledger/database/Migrations.ts"
 import { Ledger, type LedgerOptions } from "../../src/ledger/Ledger.ts"
-import * as LedgerConnection from "../../src/ledger/LedgerConnection.ts"
 import type { LedgerFault } from "../../src/ledger/LedgerError.ts"
-import * as LedgerSql from "../../src/ledger/LedgerSql.ts"
-import * as Migrations from "../../src/ledger/Migrations.ts"
-import * as OutcomeQueries from "../../src/ledger/OutcomeQueries.ts"
-import { faultOf } from "../../src/ledger/SqliteErrors.ts"
+import * as Operation from "../../src/ledger/Operation.ts"
+import * as Tables from "../../src/ledger/Schema.ts"
 import { Source, type SourceFailure } from "../../src/source/Source.ts"
 import * as CountedClient from "../../src/sync/CountedClient.ts"
 import * as SyncStatus from "../../src/sync/SyncStatus.ts"
@@ -44,8 +42,8 @@ export const source = (first: Wanted) =>
     const changes = yield* Queue.unbounded<void>()
     const reads = yield* Ref.make(0)
     const next = (rows: Effect.Effect<ReadonlyArray<Row>, SourceFailure>) =>
-      Effect.zipRight(Ref.update(current, ({ version }) => ({ version: version + 1, rows })), Queue.offer(changes, undefined))
-    const service: Source["Type"] = {
+      Effect.andThen(Ref.update(current, ({ version }) => ({ version: version + 1, rows })), Queue.offer(changes, undefined))
+    const service: Source["Service"] = {
       name: "memory",
       open: (taken) =>
         Effect.gen(function*() {
@@ -74,18 +72,20 @@ export const source = (first: Wanted) =>
 
 /** A ledger in memory, and what each opening of a ledger does to what the process before it left. */
 export interface MemoryLedger {
-  readonly ledger: Ledger["Type"]
+  readonly ledger: Ledger["Service"]
   readonly reopened: Effect.Effect<void, LedgerFault>
 }
 
 export const memoryLedger = (options: LedgerOptions = ledgerOptions) =>
   Effect.gen(function*() {
     const sql = yield* SqliteClient.make({ filename: ":memory:", disableWAL: true })
-    yield* Migrations.migrate(sql, Dialect.sqlite, Option.none())
-    const access = LedgerConnection.make(sql, "memory", faultOf("memory"))
+    yield* Migrations.migrate(sql, Tables.sqlite, Tables.addAccount(AccountLedger.single))
+    const epoch = yield* AccountLedger.takeOver(sql, AccountLedger.single)
+    const database: Operation.Database = { sql, path: "memory", session: Effect.succeed(sql), faultOf: Faults.ofFile("memory") }
+    const target = { account: AccountLedger.single, epoch }
     const memory: MemoryLedger = {
-      ledger: LedgerSql.make(access, options),
-      reopened: Effect.asVoid(access.run(OutcomeQueries.markInterrupted(sql, options)))
+      ledger: AccountLedger.make(database, target, options),
+      reopened: AccountLedger.recover({ sql, ...target }, options).pipe(Operation.orFault(database.faultOf))
     }
     return memory
   }).pipe(Effect.provide(Reactivity.layer), Effect.orDie)
@@ -95,7 +95,7 @@ export type Settings = Partial<Omit<SyncWorker.Options<never>, "reassert">> & {
 }
 
 /** Options with the defaults of the program. */
-export const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...settings }: Settings): SyncWorker.Options<never> => ({
+export const optionsOf = (ledger: Ledger["Service"], baseUrl: string, { reassert, ...settings }: Settings): SyncWorker.Options<never> => ({
   account: { baseUrl, keyFingerprint: "0123456789abcdef" },
   ledger: Layer.succeed(Ledger, ledger),
   policy,
@@ -109,7 +109,7 @@ export const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, .
 })
 
 /** `SyncWorker.run` beside the test, until the test's scope ends. */
-export const started = (from: Source["Type"], ledger: Ledger["Type"], settings: Settings = {}) =>
+export const started = (from: Source["Service"], ledger: Ledger["Service"], settings: Settings = {}) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
     const fiber = yield* Effect.forkScoped(
@@ -122,7 +122,7 @@ export const started = (from: Source["Type"], ledger: Ledger["Type"], settings: 
 /** `SyncWorker.once` as a process of its own: its client remembers nothing of earlier requests, and the ledger is opened anew. */
 export const onceFrom = (
   memory: MemoryLedger,
-  from: Source["Type"],
+  from: Source["Service"],
   { plaza = {}, ...settings }: Settings & { readonly plaza?: PlazaOptions } = {}
 ) =>
   Effect.gen(function*() {
@@ -134,7 +134,8 @@ export const onceFrom = (
     }).pipe(
       Effect.provideService(Source, from),
       Effect.provideService(Ledger, memory.ledger),
-      Effect.provide(Layer.merge(SyncStatus.layer, client(plaza, memory)))
+      // Of its own: a layer that is provided within itself is built once.
+      Effect.provide(Layer.fresh(Layer.merge(SyncStatus.layer, client(plaza, memory))))
     )
     return { ...result, confirmed: sends.confirmed.count, counts: yield* memory.ledger.counts }
   })
@@ -146,8 +147,8 @@ type PlazaOptions = Partial<Omit<Parameters<typeof Plaza.layer>[0], "apiKey" | "
 
 /** Counts its requests in the ledger, as the programs do. */
 const client = (options: PlazaOptions, { ledger }: MemoryLedger) =>
-  Layer.unwrapEffect(
-    Effect.map(Effect.zip(Sandbox.Sandbox, HttpClient.HttpClient), ([{ apiKey, baseUrl }, http]) =>
+  Layer.unwrap(
+    Effect.map(Effect.all([Sandbox.Sandbox, HttpClient.HttpClient]), ([{ apiKey, baseUrl }, http]) =>
       Layer.provide(
         Plaza.layer({ ...options, apiKey, baseUrl }),
         Layer.succeed(HttpClient.HttpClient, CountedClient.make(http, Effect.succeedSome(ledger)))
@@ -157,7 +158,8 @@ const client = (options: PlazaOptions, { ledger }: MemoryLedger) =>
 /** The sandbox keeps its own clock, whatever happens to the engine's wall clock. */
 const ownClock = Layer.effect(
   HttpClient.HttpClient,
-  Effect.map(Effect.all([HttpClient.HttpClient, Effect.clock]), ([client, clock]) => HttpClient.transform(client, Effect.withClock(clock)))
+  Effect.map(Effect.all([HttpClient.HttpClient, Clock.Clock]),
+    ([client, clock]) => HttpClient.transform(client, Effect.provideService(Clock.Clock, clock)))
 )
 
 export interface Simulation extends Partial<Assumptions> {
@@ -179,7 +181,7 @@ export const simulated = <A, E, R>(
   { lateWrites = ledgerOptions.lateWrites, limit = 120, timeout = Duration.seconds(30), ...assumptions }: Simulation = {}
 ) =>
   Effect.flatMap(memoryLedger({ ...ledgerOptions, lateWrites }), (memory) =>
-    Effect.zipRight(respondsAfter(latency), test(memory)).pipe(
+    Effect.andThen(respondsAfter(latency), test(memory)).pipe(
       Effect.scoped,
       Effect.provide(Layer.provideMerge(
         Layer.merge(SyncStatus.layer, client({ rateLimit: limit, timeout }, memory)),
@@ -191,14 +193,14 @@ export const simulated = <A, E, R>(
           })
         )
       )),
-      Logger.withMinimumLogLevel(LogLevel.None),
-      SimulatedTime.run
+      Effect.provideService(References.MinimumLogLevel, "None"),
+      TestTime.advancing
     )).pipe(Effect.scoped)
 
 /** Every response takes so many milliseconds from now on; all other faults end. */
 export const respondsAfter = (millis: number) =>
   Effect.flatMap(Sandbox.Sandbox, ({ addFault, clearFaults }) =>
-    Effect.zipRight(clearFaults, addFault({ kind: "delay", when: "after", millis, times: 1_000_000 })))
+    Effect.andThen(clearFaults, addFault({ kind: "delay", when: "after", millis, times: 1_000_000 })))
 
 /** All faults end. */
 export const faultsEnd = respondsAfter(latency)
@@ -219,7 +221,8 @@ export const mismatch = (id: string, stock: number, times: number): Fault => ({
 /** For ever, as far as a test is concerned. */
 export const forEver = 1_000_000
 
-export const stockOf = (id: string) => `/store/products/${id}/stock`
+/** The path of a product's stock, as it is sent. */
+export const stockOf = (id: string) => `/store/products/${encodeURIComponent(id)}/stock`
 export const anyStock = stockOf("*")
 
 /** The requests that set a stock, in the order of arrival. */
@@ -244,8 +247,9 @@ export const requestsOf = (path: string) =>
 export const identifications = Effect.map(requestsOf("/me"), (requests) => requests.length)
 
 /** Every product that is not settled. */
-export const unsettled = (ledger: Ledger["Type"]) => Effect.map(Stream.runCollect(ledger.unsettled), Chunk.toReadonlyArray)
+export const unsettled = (ledger: Ledger["Service"]) => Stream.runCollect(ledger.unsettled)
 
 /** One product as the ledger has it. */
-export const entryOf = (ledger: Ledger["Type"], id: string) =>
-  Effect.map(Stream.runCollect(ledger.all), (all) => Option.getOrThrow(Chunk.findFirst(all, ({ productId }) => productId === id)))
+export const entryOf = (ledger: Ledger["Service"], id: string) =>
+  Effect.map(Stream.runCollect(ledger.all), (all) =>
+    Option.getOrThrow(Option.fromUndefinedOr(all.find(({ productId }) => productId === id))))

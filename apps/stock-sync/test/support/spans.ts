@@ -5,9 +5,8 @@ import { Effect, Tracer } from "effect"
 export const recordSpans = Effect.map(Effect.tracer, (native) => {
   const spans: Array<Tracer.Span> = []
   const tracer = Tracer.make({
-    context: (run, fiber) => native.context(run, fiber),
-    span: (...parts) => {
-      const span = native.span(...parts)
+    span: (options) => {
+      const span = native.span(options)
       spans.push(span)
       return span
     }

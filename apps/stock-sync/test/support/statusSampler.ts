@@ -1,30 +1,18 @@
 /** The state of a worker and a ledger that a test changes, with the sampler, the log and the status page over both. */
-import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import { ProductId } from "@plaza-legacy/domain"
-import { Duration, Effect, Layer, Logger, LogLevel, Option, Ref, Stream } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { Duration, Effect, Layer, Logger, Option, Ref, References, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as CurrentLedger from "../../src/ledger/CurrentLedger.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
+import * as Open from "../../src/ledger/Open.ts"
 import type { HeldSnapshot } from "../../src/ledger/Snapshot.ts"
-import * as LedgerSqlite from "../../src/ledger/Sqlite.ts"
 import * as EventLogger from "../../src/observability/EventLogger.ts"
 import * as Routes from "../../src/observability/Routes.ts"
 import * as StatusSampler from "../../src/observability/StatusSampler.ts"
-import { type Failure, layer as layerState, type SyncEvent, SyncStatus } from "../../src/sync/SyncStatus.ts"
-import { ledgerOptions, policy, row } from "./sandbox.ts"
+import { layer as layerState, type SyncEvent, SyncStatus } from "../../src/sync/SyncStatus.ts"
+import { failure } from "./events.ts"
+import { options as ledgerOptions, policy, row } from "./ledger/using.ts"
 import { utc } from "./utc.ts"
-
-export const id = (text: string) => ProductId.make(text)
-
-export const failure = (more: Partial<Failure> = {}): Failure => ({
-  at: utc(0),
-  about: "account",
-  productId: undefined,
-  tag: "InvalidApiKey",
-  code: "INVALID_API_KEY",
-  message: "the key is revoked",
-  ...more
-})
 
 /** A held snapshot that would sell out 60 of 100 products. */
 export const held: HeldSnapshot = {
@@ -39,8 +27,8 @@ export const held: HeldSnapshot = {
 export const happens = (event: SyncEvent) => Effect.flatMap(SyncStatus, (status) => status.publish(event))
 
 /** The worker opens a ledger. */
-export const opens = (ledger: Ledger["Type"]) =>
-  Effect.zipRight(
+export const opens = (ledger: Ledger["Service"]) =>
+  Effect.andThen(
     Effect.flatMap(CurrentLedger.CurrentLedger, (current) => Ref.set(current, Option.some(ledger))),
     happens({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: utc(0), path: ledger.path } })
   )
@@ -67,7 +55,9 @@ export const heldInLedger = (ids: ReadonlyArray<string>) =>
     const { held } = yield* Effect.flip(
       Effect.flatMap(Ledger, (ledger) => ledger.applySnapshot({ source: "stock.csv", unit: "line", excluded: new Set(), rows }, policy))
     ).pipe(
-      Effect.flatMap((refused) => refused._tag === "SnapshotHeld" ? Effect.succeed(refused) : Effect.dieMessage("the snapshot is not held"))
+      Effect.flatMap((refused) =>
+        refused._tag === "SnapshotHeld" ? Effect.succeed(refused) : Effect.die(new Error("the snapshot is not held"))
+      )
     )
     yield* happens({
       _tag: "SnapshotHeld",
@@ -110,7 +100,7 @@ export const ready = (wanted: Readonly<Record<string, number>> = {}) =>
     yield* received({ "ALWAYS-THERE": 1, ...wanted })
   })
 
-export const options = { rateLimit: 120, rateWindow: Duration.seconds(60), sourceStaleAfter: Duration.minutes(5), loopback: true }
+export const options = { rateLimit: 120, rateWindow: Duration.seconds(60), sourceStaleAfter: Duration.minutes(5) }
 
 export interface Response {
   readonly status: number
@@ -126,7 +116,7 @@ export const request = (
   Effect.gen(function*() {
     const request = new Request(`http://localhost${path}`, { method, headers: { host: "localhost:9000", ...headers } })
     const web = HttpServerResponse.toWeb(
-      yield* Effect.provideService(Routes.handle(options), HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request))
+      yield* Effect.provideService(Routes.handle(true), HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request))
     )
     const response: Response = { status: web.status, headers: web.headers, body: yield* Effect.promise(() => web.text()) }
     return response
@@ -144,7 +134,7 @@ export const layer = (path: string, lines: Array<string> = []) =>
   StatusSampler.layer(options).pipe(
     Layer.provideMerge(EventLogger.layer),
     Layer.provideMerge(Layer.merge(layerState, CurrentLedger.layer)),
-    Layer.provideMerge(Layer.provide(LedgerSqlite.layer(path, ledgerOptions), NodeContext.layer)),
-    Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, (line) => void lines.push(line)))),
-    Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Info))
+    Layer.provideMerge(Layer.provide(Open.layer(path, ledgerOptions), NodeServices.layer)),
+    Layer.provideMerge(Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Info"))
   )

@@ -2,4 +2,4 @@
 import { DateTime } from "effect"
 
 /** A time in milliseconds since the epoch. */
-export const utc = (millis: number) => DateTime.unsafeMake(millis)
+export const utc = (millis: number) => DateTime.makeUnsafe(millis)

@@ -1,5 +1,5 @@
 /** Parses the extra request headers of STOCK_SYNC_SOURCE_HEADERS. */
-import * as Either from "effect/Either"
+import * as Result from "effect/Result"
 
 // Set by the program or the protocol. With a condition or a range the response would not be the whole source.
 const reserved = new Set([
@@ -30,20 +30,20 @@ const separator = new RegExp(`;\\s*(?=${token}\\s*:)`)
  * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The error contains no value;
  * `authorization` names in it the setting for that header.
  */
-export const parse = (text: string, authorization: string): Either.Either<Readonly<Record<string, string>>, string> =>
-  Either.gen(function*() {
+export const parse = (text: string, authorization: string): Result.Result<Readonly<Record<string, string>>, string> =>
+  Result.gen(function*() {
     const found: Record<string, string> = {}
     const parts = /[\r\n]/.test(text.trim()) ? text.split(/\r\n|\r|\n/) : text.split(separator)
     for (const [index, part] of parts.map((each) => each.trim().replace(/;$/, "").trim()).entries()) {
       if (part === "") continue
       const [, written, value] = header.exec(part) ?? []
       if (written === undefined || value === undefined) {
-        return yield* Either.left(`header ${index + 1} is not "Name: value" in printable ASCII characters`)
+        return yield* Result.fail(`header ${index + 1} is not "Name: value" in printable ASCII characters`)
       }
       const name = written.toLowerCase()
-      if (name === "authorization") return yield* Either.left(`the header authorization belongs into ${authorization}`)
-      if (reserved.has(name)) return yield* Either.left(`the header ${name} can't be set`)
-      if (Object.hasOwn(found, name)) return yield* Either.left(`the header ${name} is set twice`)
+      if (name === "authorization") return yield* Result.fail(`the header authorization belongs into ${authorization}`)
+      if (reserved.has(name)) return yield* Result.fail(`the header ${name} can't be set`)
+      if (Object.hasOwn(found, name)) return yield* Result.fail(`the header ${name} is set twice`)
       found[name] = value
     }
     return found

@@ -1,19 +1,20 @@
-/** GET requests for a source: redirects, retries, `Retry-After`, and secrets for the named origin only. */
-import * as HttpClient from "@effect/platform/HttpClient"
-import type { HttpClientError } from "@effect/platform/HttpClientError"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import { retryAfter } from "@plaza-legacy/domain/ErrorResponse"
-import type { SourceError } from "@plaza-legacy/tabular/SourceError"
+/** GET requests for a source: redirects, retries, `Retry-After`, validators, and secrets for the named origin only. */
+import { retryAfter } from "@plaza/domain/ErrorResponse"
+import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { Headers } from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { SourceUnreachable } from "../Source.ts"
+import { silent, type SourceFailure, unreachable } from "../Source.ts"
 
 export interface RequestOptions {
   readonly address: URL
@@ -21,8 +22,9 @@ export interface RequestOptions {
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
   /** How long the server may be silent. */
   readonly timeout: Duration.Duration
-  readonly refused: (what: string) => SourceError
-  readonly unreachable: (what: string, retryAt?: DateTime.Utc) => SourceUnreachable
+  /** The source's name in messages. */
+  readonly name: string
+  readonly refused: (reason: string) => SourceError
 }
 
 /** A response with its final address. */
@@ -31,89 +33,95 @@ export interface Fetched {
   readonly response: HttpClientResponse
 }
 
-export type Get = (
-  url: URL,
-  conditions?: Readonly<Record<string, string>>
-) => Effect.Effect<Fetched, SourceError | SourceUnreachable, Scope.Scope>
+export type Get = (url: URL, conditions?: Readonly<Record<string, string>>) => Effect.Effect<Fetched, SourceFailure, Scope.Scope>
 
-const attempts = 4
+const retries = 3
 const redirects = 5
 const redirections = new Set([301, 302, 303, 307, 308])
 // After a longer Retry-After the request fails, with the time to retry.
 const maxWait = Duration.minutes(2)
 
-export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpClient.HttpClient> =>
-  Effect.map(HttpClient.HttpClient, (platform) => {
-    // Without a scope of its own, a response whose body nobody reads stays in memory until a full garbage collection.
-    const client = HttpClient.withScope(HttpClient.withTracerPropagation(platform, false))
-    const { address, refused, timeout, unreachable } = options
-    const secrets: Readonly<Record<string, string>> = {
-      ...(options.headers === undefined ? {} : Redacted.value(options.headers)),
-      ...(options.authorization === undefined ? {} : { authorization: Redacted.value(options.authorization) })
-    }
+const untilRetryAt = (failure: SourceFailure): Effect.Effect<Duration.Duration> =>
+  Effect.map(Clock.currentTimeMillis, (now) =>
+    failure._tag === "SourceUnreachable" && failure.retryAt !== undefined
+      ? Duration.millis(Math.max(0, DateTime.toEpochMillis(failure.retryAt) - now))
+      : Duration.zero)
 
-    const requestTo = (url: URL): HttpClientRequest.HttpClientRequest =>
-      // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
-      HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
-        headers: {
-          accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
-          ...(url.origin === address.origin ? secrets : {}),
-          "accept-encoding": "identity"
-        }
-      })
-    const first = requestTo(address)
+// The pause is the longer of Retry-After and backoff.
+const backoff = Schedule.max([Schedule.recurs(retries), Schedule.jittered(Schedule.exponential("1 second"))]).pipe(
+  Schedule.setInputType<SourceFailure>(),
+  Schedule.modifyDelay(({ duration, input }) => Effect.map(untilRetryAt(input), Duration.max(duration)))
+)
 
-    const follow = (url: URL, conditions: Readonly<Record<string, string>>, left: number): ReturnType<Get> =>
-      Effect.gen(function*() {
-        const request = HttpClientRequest.setHeaders(url === address ? first : requestTo(url), conditions)
-        const response = yield* client.execute(request).pipe(
-          Effect.mapError((error) => unreachable(`the connection failed (${causeOf(error)})`)),
-          Effect.timeoutFail({ duration: timeout, onTimeout: () => unreachable(`no response for ${Duration.format(timeout)}`) })
-        )
-        if (!redirections.has(response.status)) return { url, response }
-        const { location } = response.headers
-        if (location === undefined) return { url, response }
-        if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
-        return yield* follow(new URL(location, url), conditions, left - 1)
-      })
+export const make = Effect.fnUntraced(function*({ address, authorization, headers, name, refused, timeout }: RequestOptions) {
+  // Without a scope of its own, a response whose body nobody reads stays in memory until a full garbage collection.
+  const client = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const secrets: Readonly<Record<string, string>> = {
+    ...(headers === undefined ? {} : Redacted.value(headers)),
+    ...(authorization === undefined ? {} : { authorization: Redacted.value(authorization) })
+  }
 
-    const available = ({ response, url }: Fetched) =>
-      Effect.gen(function*() {
-        const { status } = response
-        if (status < 500 && status !== 429) return { url, response }
-        const { headers } = response
-        const now = yield* Clock.currentTimeMillis
-        const wait = retryAfter(headers["retry-after"], now, headers["date"])
-        if (Option.isNone(wait)) return yield* unreachable(`it responded ${status}`)
-        const at = DateTime.unsafeMake(now + Duration.toMillis(wait.value))
-        return yield* unreachable(`it responded ${status} with Retry-After until ${DateTime.formatIso(at)}`, at)
-      })
+  const requestTo = (url: URL, conditions: Readonly<Record<string, string>>): HttpClientRequest.HttpClientRequest =>
+    // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
+    HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
+      headers: {
+        accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
+        ...(url.origin === address.origin ? secrets : {}),
+        "accept-encoding": "identity",
+        ...conditions
+      }
+    })
 
-    // The pause is the longer of Retry-After and backoff.
-    const backoff = Schedule.intersect(Schedule.recurs(attempts - 1), Schedule.jittered(Schedule.exponential("1 second")))
-    const retries = Schedule.identity<SourceError | SourceUnreachable>().pipe(
-      Schedule.intersect(backoff),
-      Schedule.modifyDelayEffect(([failure], delay) =>
-        Effect.map(Clock.currentTimeMillis, (now) =>
-          failure._tag === "SourceUnreachable" && failure.retryAt !== undefined
-            ? Duration.max(delay, Duration.millis(Math.max(0, DateTime.toEpochMillis(failure.retryAt) - now)))
-            : delay)
+  const follow = (url: URL, conditions: Readonly<Record<string, string>>, left: number): ReturnType<Get> =>
+    Effect.gen(function*() {
+      const response = yield* client.execute(requestTo(url, conditions)).pipe(
+        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+        Effect.mapError((error) => unreachable(name, `the connection failed (${causeOf(error)})`)),
+        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(silent(name, timeout)) })
       )
+      const { location } = response.headers
+      if (!redirections.has(response.status) || location === undefined) return { url, response }
+      if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
+      return yield* follow(new URL(location, url), conditions, left - 1)
+    })
+
+  const checkAvailable = ({ response: { headers, status } }: Fetched) =>
+    Effect.gen(function*() {
+      if (status < 500 && status !== 429) return
+      const now = yield* Clock.currentTimeMillis
+      const wait = retryAfter(headers["retry-after"], now, headers["date"])
+      if (Option.isNone(wait)) return yield* unreachable(name, `it responded ${status}`)
+      const at = DateTime.makeUnsafe(now + Duration.toMillis(wait.value))
+      return yield* unreachable(name, `it responded ${status} with Retry-After until ${DateTime.formatIso(at)}`, at)
+    })
+
+  const get: Get = (url, conditions = {}) =>
+    follow(url, conditions, redirects).pipe(
+      Effect.tap(checkAvailable),
+      Effect.retry({
+        while: (failure) =>
+          failure._tag === "SourceError" ? false : Effect.map(untilRetryAt(failure), Duration.isLessThanOrEqualTo(maxWait)),
+        schedule: backoff
+      })
     )
-    const worthWaiting = (failure: SourceError | SourceUnreachable) =>
-      Effect.map(Clock.currentTimeMillis, (now) =>
-        failure._tag === "SourceUnreachable" &&
-        (failure.retryAt === undefined || DateTime.toEpochMillis(failure.retryAt) - now <= Duration.toMillis(maxWait)))
-
-    return (url, conditions = {}) =>
-      follow(url, conditions, redirects).pipe(
-        Effect.flatMap(available),
-        Effect.retry({ while: worthWaiting, schedule: retries })
-      )
-  })
+  return get
+})
 
 /** The error code of the system, else the reason of the platform. Neither contains parts of the request. */
-const causeOf = (error: HttpClientError): string => {
-  const { cause } = error
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : error.reason
+const causeOf = ({ reason }: HttpClientError): string => {
+  const { cause } = reason
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : reason._tag.replace(/Error$/, "")
 }
+
+// A version begins with its header. The stronger one is first: `Last-Modified` counts whole seconds.
+const validators = [["etag", "if-none-match"], ["last-modified", "if-modified-since"]] as const
+
+/** The version of a response, by its validators. */
+export const versionOf = (headers: Headers): Option.Option<string> =>
+  Option.firstSomeOf(validators.map(([name]) => Option.map(Option.fromUndefinedOr(headers[name]), (value) => `${name} ${value}`)))
+
+/** The request headers that ask for a version newer than this one only. */
+export const newerThan = (version: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    validators.flatMap(([name, condition]) => version.startsWith(`${name} `) ? [[condition, version.slice(name.length + 1)]] : [])
+  )

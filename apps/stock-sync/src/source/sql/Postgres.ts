@@ -1,15 +1,12 @@
 /**
  * Streams the rows of a query from Postgres, over one connection for each read, in a read-only transaction, by an SQL cursor. A read that
- * ends early cancels its query at the server, which would otherwise go on without its client. Uses the driver itself, because Effect's
- * client sends a statement without parameters by the simple protocol, which runs several statements at once.
+ * ends early cancels its query at the server, which would otherwise go on without its client. Uses the driver `pg`
+ * (docs/decisions/017-database-sources-by-drivers.md).
  */
-import { SqlError } from "@effect/sql/SqlError"
-import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { randomBytes } from "node:crypto"
 import Pg from "pg"
 import * as Query from "./Query.ts"
 
@@ -18,38 +15,11 @@ const numeric = 1700
 // Rows per fetch: enough to make round trips cheap.
 const batch = 1_000
 
-export const make = (options: Query.QueryOptions) => {
-  /** The cursor of a read whose query the server did not end. */
-  let unended: string | undefined
-  return Query.make(options, (query) =>
-    Stream.unwrapScoped(
-      Effect.gen(function*() {
-        // Unique, so that the list of the server's sessions shows whose query runs.
-        const cursor = `stock_${randomBytes(8).toString("hex")}`
-        const session = yield* Effect.acquireRelease(
-          Effect.try({ try: () => new Session(options), catch: failed }),
-          (opened) => Effect.map(opened.end, (isEnded) => isEnded ? undefined : unended = cursor)
-        )
-        yield* session.connect
-        if (unended !== undefined) yield* awaitEnd(session, unended)
-        unended = undefined
-        // A server that refuses a limit reads without it.
-        yield* Effect.orElse(session.run(`${begin}; ${limits(options.timeout)}`), () => session.run(`ROLLBACK; ${begin}`))
-        // The extended protocol accepts one statement. The query of a cursor can only be a SELECT or VALUES without side effects in its
-        // WITH: no COMMIT, SET, DO, CALL or COPY.
-        const declare = { text: `DECLARE ${cursor} NO SCROLL CURSOR FOR ${query}`, queryMode: "extended" }
-        yield* Effect.mapError(session.run(declare), ({ cause }) => failed(explained(cause)))
-        return Stream.repeatEffectChunkOption(
-          session.run(`FETCH ${batch} FROM ${cursor}`).pipe(
-            // An empty result has columns as well.
-            Effect.tap(({ fields }) => Effect.mapError(Query.checkColumns(options, fields.map(({ name }) => name)), failed)),
-            Effect.mapBoth({ onFailure: Option.some, onSuccess: ({ rows }) => Chunk.unsafeFromArray(rows) }),
-            Effect.filterOrFail(Chunk.isNonEmpty, () => Option.none())
-          )
-        )
-      })
-    ))
-}
+export const make = (options: Query.QueryOptions) =>
+  Query.makeInSessions(options, (mark) => Effect.try({ try: () => new Session(options, mark), catch: Query.failed }))
+
+// Unique, so that the list of the server's sessions shows whose query runs.
+const cursorOf = (mark: string): string => `stock_${mark}`
 
 const begin = "BEGIN TRANSACTION READ ONLY"
 
@@ -86,17 +56,23 @@ interface Untyped {
   readonly sslNegotiation: string
 }
 
+// The driver's clients have these properties.
 const clientOf = (config: Pg.ClientConfig) => new Pg.Client(config) as Pg.Client & Untyped
 
 /** A connection, which knows whether a statement runs. */
-class Session {
+class Session implements Query.Session {
+  private readonly options: Query.QueryOptions
   private readonly config: Pg.ClientConfig
   private readonly client: Pg.Client & Untyped
+  private readonly cursor: string
   private running: Promise<unknown> | undefined
   /** The server may go on with a statement whose connection is lost. */
   private isLost = false
 
-  constructor({ source, timeout }: Query.QueryOptions) {
+  constructor(options: Query.QueryOptions, mark: string) {
+    this.options = options
+    this.cursor = cursorOf(mark)
+    const { source, timeout } = options
     this.config = {
       // What the address says replaces the other settings, except in its `options`, which the server reads before the others.
       connectionString: source,
@@ -113,10 +89,55 @@ class Session {
   }
 
   get connect() {
-    return Effect.tryPromise({ try: () => this.client.connect(), catch: failed })
+    return Effect.tryPromise({ try: () => this.client.connect(), catch: Query.failed })
   }
 
-  run(statement: string | Pg.QueryConfig) {
+  rows(query: string) {
+    return Effect.gen({ self: this }, function*() {
+      // A server that refuses a limit reads without it.
+      yield* this.run(`${begin}; ${limits(this.options.timeout)}`).pipe(Effect.catch(() => this.run(`ROLLBACK; ${begin}`)))
+      // The extended protocol accepts one statement. The query of a cursor can only be a SELECT or VALUES without side effects in its
+      // WITH: no COMMIT, SET, DO, CALL or COPY.
+      const declare = { text: `DECLARE ${this.cursor} NO SCROLL CURSOR FOR ${query}`, queryMode: "extended" }
+      yield* Effect.mapError(this.run(declare),
+        (error) => error.cause instanceof Error && error.cause.message.includes("multiple commands") ? Query.moreThanOne : error)
+      const fetch = Effect.gen({ self: this }, function*() {
+        const { fields, rows } = yield* this.run(`FETCH ${batch} FROM ${this.cursor}`)
+        // An empty result has columns as well.
+        yield* Query.checkColumns(this.options, fields.map(({ name }) => name))
+        return [rows, rows.length === 0 ? Option.none() : Option.some(undefined)] as const
+      })
+      return Stream.paginate(undefined, () => fetch)
+    })
+  }
+
+  /** The list of sessions shows a user the statements of its own sessions. */
+  endEarlier(mark: string) {
+    const others = `pid <> pg_backend_pid() AND query LIKE '%${cursorOf(mark)}%' AND state <> 'idle'`
+    return Effect.map(this.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`), ({ rows }) => rows.length)
+  }
+
+  get end(): Effect.Effect<void> {
+    // Before that, the server has no query to cancel, and ends with the socket.
+    if (this.client.processID === null) return Effect.void
+    const { running } = this
+    const settled = Effect.promise(() => Promise.resolve(running).then(() => undefined, () => undefined))
+    // A cancellation that arrives before its statement has no effect.
+    const cancelling = Effect.forever(Effect.andThen(this.cancel, Effect.sleep(Query.lookAgainAfter)))
+    return (this.isLost ? this.cancel : running === undefined ? Effect.void : Effect.raceFirst(settled, cancelling)).pipe(
+      Effect.andThen(Effect.promise(() => this.client.end()))
+    )
+  }
+
+  get destroy() {
+    return Effect.sync(() => void this.client.connection.stream.destroy())
+  }
+
+  mayRun(): boolean {
+    return this.isLost || this.running !== undefined
+  }
+
+  private run(statement: string | Pg.QueryConfig) {
     return Effect.tryPromise({
       try: () => {
         const result = this.client.query<Record<string, unknown>>(statement)
@@ -128,34 +149,13 @@ class Session {
         result.then(() => ended(), ended)
         return result
       },
-      catch: failed
+      catch: Query.failed
     })
-  }
-
-  /** Cancels the running statement and closes the connection. Whatever the server does, both end soon. Returns whether the query has ended. */
-  get end(): Effect.Effect<boolean> {
-    // Before that, the server has no query to cancel, and ends with the socket.
-    if (this.client.processID === null) return Effect.as(this.destroy, true)
-    const { running } = this
-    const settled = Effect.promise(() => Promise.resolve(running).then(() => undefined, () => undefined))
-    // A cancellation that arrives before its statement has no effect.
-    const cancelling = Effect.forever(Effect.zipRight(this.cancel, Effect.sleep(Query.lookAgainAfter)))
-    return (this.isLost ? this.cancel : running === undefined ? Effect.void : Effect.raceFirst(settled, cancelling)).pipe(
-      Effect.zipRight(Effect.promise(() => this.client.end())),
-      Effect.interruptible,
-      Effect.timeoutOption(Query.endWithin),
-      Effect.ensuring(this.destroy),
-      Effect.map(() => !this.isLost && this.running === undefined)
-    )
-  }
-
-  private get destroy() {
-    return Effect.sync(() => void this.client.connection.stream.destroy())
   }
 
   /** Sends the request by which Postgres cancels a statement. It has a connection of its own, which is no session. */
   private get cancel() {
-    return Effect.async<void>((resume) => {
+    return Effect.callback<void>((resume) => {
       const { processID, secretKey } = this.client
       const { connection, host, port, ssl, sslNegotiation } = clientOf(this.config)
       const done = () => resume(Effect.void)
@@ -171,17 +171,3 @@ class Session {
     })
   }
 }
-
-/** Ends the session with this cursor. The list of sessions shows a user the statements of its own sessions. */
-const awaitEnd = (session: Session, cursor: string) =>
-  session.run(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${cursor}%' AND state <> 'idle'`
-  ).pipe(
-    Effect.flatMap(({ rows }) => rows.length === 0 ? Effect.void : Effect.fail(failed(Query.stillRuns))),
-    Effect.retry(Query.whileItRuns)
-  )
-
-const failed = (cause: unknown): SqlError => new SqlError({ cause, message: "Postgres failed" })
-
-const explained = (cause: unknown): unknown =>
-  cause instanceof Error && cause.message.includes("multiple commands") ? Query.moreThanOne : cause

@@ -1,119 +1,110 @@
 /** The rows of a query from an SQLite file, which a process of its own reads (docs/decisions/042-sqlite-reader.md). */
-import * as NodeCommandExecutor from "@effect/platform-node/NodeCommandExecutor"
-import * as Command from "@effect/platform/Command"
-import type { CommandExecutor, Process } from "@effect/platform/CommandExecutor"
-import type { PlatformError } from "@effect/platform/Error"
-import type * as FileSystem from "@effect/platform/FileSystem"
-import * as Ndjson from "@effect/platform/Ndjson"
-import { SqlError } from "@effect/sql/SqlError"
-import type { SourceError } from "@plaza-legacy/tabular/SourceError"
-import * as Data from "effect/Data"
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import * as Ndjson from "effect/encoding/Ndjson"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
-import * as Permits from "../../sync/Permits.ts"
-import type { Source } from "../Source.ts"
+import { mapRows } from "../Source.ts"
 import * as Query from "./Query.ts"
-import { Message, Request } from "./SqliteMessage.ts"
 
-// A bundle has the program of the reader beside its chunks; from the sources, it is that of the last build.
-const program = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "../../../dist/sqlite-reader.cjs" : "../sqlite-reader.cjs", import.meta.url)
-)
+/** The standard input of the process, in JSON. */
+export interface Request {
+  readonly path: string
+  readonly query: string
+}
+
+/** What the process prints: a JSON value for each line. */
+const Message = Schema.Union([
+  // Integers are texts, so that no digit is lost.
+  Schema.Struct({ rows: Schema.Array(Schema.Unknown) }),
+  /** All columns, before the rows, if some of them have the same name. A row has only the last of these. */
+  Schema.Struct({ columns: Schema.Array(Schema.String) }),
+  Schema.Struct({ error: Schema.Literals(["moreThanOne", "noSelect"]) }),
+  /** `code` is that of SQLite. */
+  Schema.Struct({ error: Schema.Literal("database"), code: Schema.optionalKey(Schema.String), message: Schema.String }),
+  /** The last row was before. */
+  Schema.Struct({ isComplete: Schema.Literal(true) })
+])
+
+export type Message = typeof Message.Type
+
+// A bundle has the program of the reader beside its chunks. Node runs the source itself.
+const program = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./SqliteReader.ts" : "../sqlite-reader.cjs", import.meta.url))
 
 // A process takes some 50 MB. Others wait, which their timeout does not include.
-const readers = Permits.unsafeMake(4)
-
-export const make = (options: Query.QueryOptions): Effect.Effect<Source["Type"], SourceError, FileSystem.FileSystem> =>
-  Effect.gen(function*() {
-    const executor = yield* Effect.context<CommandExecutor>().pipe(Effect.provide(NodeCommandExecutor.layer))
-    const start = yield* oneAtATime
-    const source = yield* Query.make(options, (query) => Stream.provideContext(rowsOf(options, query, start), executor))
-    return {
-      ...source,
-      open: (accepted) =>
-        Effect.map(
-          source.open(accepted),
-          Option.map((snapshot) => ({ ...snapshot, rows: Stream.unwrapScoped(Effect.as(readers.acquire, snapshot.rows)) }))
-        )
-    }
-  })
+const readers = Semaphore.makeUnsafe(4)
 
 /** How long the end of a read waits for its process. One that the system can't end waits for a disk or a network drive. */
 const endWithin = Duration.seconds(1)
 
-type Start = (command: Command.Command) => Effect.Effect<Process, PlatformError | ReaderEnded, CommandExecutor | Scope.Scope>
+export const make = Effect.fnUntraced(function*(options: Query.QueryOptions) {
+  const spawner = yield* Effect.provide(ChildProcessSpawner, NodeChildProcessSpawner.layer)
+  /** The end of the process of the read before. */
+  let ending: Fiber.Fiber<void> | undefined
 
-/** Starts processes, none of them beside an earlier one that has not ended. */
-const oneAtATime: Effect.Effect<Start> = Effect.sync(() => {
-  let earlier: Fiber.Fiber<void> | undefined
-  return (command) =>
-    Effect.gen(function*() {
-      if (earlier !== undefined && Option.isNone(yield* Fiber.poll(earlier))) {
-        return yield* new ReaderEnded({
-          message: "the process of an earlier read waits for the file and has not ended, although it was killed"
-        })
-      }
-      // Closing the scope of a process waits for its end, and can't be interrupted.
-      const [process] = yield* Effect.acquireRelease(
-        Effect.flatMap(Scope.make(), (scope) =>
-          Effect.map(Effect.onError(Scope.extend(Command.start(command), scope), (cause) => Scope.close(scope, Exit.failCause(cause))),
-            (started) => [started, scope] as const)),
-        ([started, scope]) =>
-          Effect.gen(function*() {
-            // A process that is stopped ends by no other signal.
-            yield* Effect.forkDaemon(Effect.ignore(started.kill("SIGKILL")))
-            earlier = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
-            yield* Effect.timeoutOption(Fiber.join(earlier), endWithin)
-          })
+  /** Starts a process, but not beside an earlier one that has not ended. Closing its scope waits for its end, and can't be interrupted. */
+  const start = Effect.fnUntraced(function*(command: ChildProcess.Command) {
+    if (ending !== undefined && ending.pollUnsafe() === undefined) {
+      return yield* Query.failed(new Error("the process of an earlier read waits for the file and has not ended, although it was killed"))
+    }
+    const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) =>
+      Effect.gen(function*() {
+        ending = yield* Effect.forkDetach(Scope.close(scope, exit), { startImmediately: true })
+        yield* Effect.timeoutOption(Fiber.await(ending), endWithin)
+      }))
+    return yield* Effect.mapError(Scope.provide(spawner.spawn(command), scope), ({ reason }) => Query.failed(reason.cause ?? reason))
+  })
+
+  const source = yield* Query.make(options, (query) =>
+    Stream.unwrap(Effect.gen(function*() {
+      const request: Request = { path: pathOf(options.source), query }
+      // Node 22 warns that its SQLite is experimental.
+      const reader = yield* start(ChildProcess.make(execPath, ["--disable-warning=ExperimentalWarning", program], {
+        stdin: Stream.encodeText(Stream.succeed(JSON.stringify(request))),
+        // A process that is stopped ends by no other signal.
+        killSignal: "SIGKILL"
+      }))
+      const explained = Stream.mkString(Stream.decodeText(reader.stderr)).pipe(
+        Effect.mapError(Query.failed),
+        Effect.flatMap((text) => Effect.fail(Query.failed(new Error(text.trim() === "" ? endedEarly : text.trim()))))
       )
-      return process
-    })
+      return reader.stdout.pipe(
+        Stream.pipeThroughChannel(Ndjson.decodeSchema(Message)()),
+        Stream.mapError(Query.failed),
+        Stream.concat(Stream.fromEffect(explained)),
+        Stream.takeWhile((message) => !("isComplete" in message)),
+        Stream.mapEffect((message) =>
+          "error" in message
+            ? Effect.fail(errorOf(message))
+            : "columns" in message
+            ? Effect.as(Query.checkColumns(options, message.columns), [])
+            : Effect.succeed("rows" in message ? message.rows : [])
+        ),
+        Stream.flattenIterable
+      )
+    })))
+  const permit = Effect.acquireRelease(readers.take(1), () => readers.release(1), { interruptible: true })
+  return mapRows(source, (rows) => Stream.unwrap(Effect.as(permit, rows)))
 })
 
-const rowsOf = (options: Query.QueryOptions, query: string, start: Start): Stream.Stream<unknown, SqlError, CommandExecutor> =>
-  Stream.unwrapScoped(
-    Effect.gen(function*() {
-      // Node 22 warns that its SQLite is experimental.
-      const command = Command.make(execPath, "--disable-warning=ExperimentalWarning", program)
-      const request = yield* Schema.encode(Request)({ path: pathOf(options.source), query })
-      const reader = yield* start(Command.feed(command, request))
-      const explained = Effect.flatMap(Stream.mkString(Stream.decodeText(reader.stderr)), (text) =>
-        Effect.fail(new ReaderEnded({ message: text.trim() === "" ? "the process that reads it ended before its last row" : text.trim() })))
-      return reader.stdout.pipe(
-        Stream.pipeThroughChannel(Ndjson.unpackSchema(Message)<PlatformError>()),
-        Stream.concat(Stream.fromEffect(explained)),
-        Stream.mapEffect((message) => ("error" in message ? Effect.fail(causeOf(message)) : Effect.succeed(message))),
-        Stream.tap((message) =>
-          "columns" in message ? Query.checkColumns(options, message.columns) : Effect.void
-        ),
-        Stream.takeWhile((message) =>
-          "rows" in message || "columns" in message
-        ),
-        Stream.mapConcat((message) => "rows" in message ? message.rows : [])
-      )
-    })
-  ).pipe(Stream.mapError((cause) => new SqlError({ cause, message: "SQLite failed" })))
+const endedEarly = "the process that reads it ended before its last row"
 
-class ReaderEnded extends Data.TaggedError("ReaderEnded")<{ readonly message: string }> {}
-
-type Failure = Extract<typeof Message.Type, { readonly error: unknown }>
-
-const causeOf = (failure: Failure): Error => {
+const errorOf = (failure: Extract<Message, { readonly error: unknown }>): Query.InvalidQuery | Query.QueryError => {
   switch (failure.error) {
     case "moreThanOne":
       return Query.moreThanOne
     case "noSelect":
       return Query.noSelect
     case "database":
-      return Object.assign(new Error(failure.message), { code: failure.code })
+      return Query.failed(Object.assign(new Error(failure.message), { code: failure.code }))
   }
 }
 

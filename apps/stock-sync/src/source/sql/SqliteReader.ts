@@ -2,23 +2,23 @@
  * The program of the process that reads an SQLite file. SQLite computes a query without a pause, which would stop all other work of the
  * process, and nothing but the end of the process ends it. Without Effect, because it is loaded for each read.
  */
-import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync, statSync } from "node:fs"
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs"
 import { setPriority } from "node:os"
-import { geteuid, ppid, stdout } from "node:process"
+import { geteuid, ppid, stdin, stdout } from "node:process"
 import { DatabaseSync } from "node:sqlite"
+import { text } from "node:stream/consumers"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
-import type { Message, Request } from "./SqliteMessage.ts"
+import type { Message, Request } from "./Sqlite.ts"
 
 const rowsPerMessage = 500
 // Another process may be writing the file.
 const longestLockMillis = 5_000
 const options = { readOnly: true, timeout: longestLockMillis }
 
-type Failure = Extract<typeof Message.Type, { readonly error: unknown }>
+type Failure = Extract<Message, { readonly error: unknown }>
 
-const send = (message: typeof Message.Type): Promise<void> =>
-  new Promise((resolve) => stdout.write(`${JSON.stringify(message)}\n`, () => resolve()))
+const send = (message: Message): Promise<void> => new Promise((resolve) => stdout.write(`${JSON.stringify(message)}\n`, () => resolve()))
 
 // By primary result code, which is in the lower eight bits of an extended one.
 const codes: Readonly<Record<number, string>> = { 1: "SQLITE_ERROR", 5: "SQLITE_BUSY", 8: "SQLITE_READONLY", 26: "SQLITE_NOTADB" }
@@ -119,7 +119,7 @@ const open = (name: string): Opened | undefined => {
   }
 }
 
-const read = async ({ path, query }: typeof Request.Type): Promise<typeof Message.Type> => {
+const read = async ({ path, query }: Request): Promise<Message> => {
   const opened = open(path)
   if (opened === undefined) return cannotOpen
   const { database, isChanged } = opened
@@ -159,5 +159,4 @@ new Worker(
   { eval: true, workerData: ppid }
 )
 // The process that starts this one is the only other that writes it.
-const request = JSON.parse(readFileSync(0, "utf8")) as typeof Request.Type
-void read(request).then(send).then(() => process.exit())
+void text(stdin).then((request) => read(JSON.parse(request) as Request)).then(send).then(() => process.exit())

@@ -2,8 +2,7 @@
  * A source file that keeps changing, and every stock that it ever had: enough to say of any order of values whether an older
  * one followed a newer one.
  */
-import { FileSystem } from "@effect/platform"
-import { Clock, Effect, Random } from "effect"
+import { Clock, Effect, FileSystem, Random } from "effect"
 
 interface Version {
   readonly stock: number

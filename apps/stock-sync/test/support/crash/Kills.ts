@@ -3,9 +3,8 @@
  * what is wrong with the store and the ledger after each kill and at the end. The seed decides what changes, which faults and
  * which latitude there are and how long each process lives; how far a process gets in its time depends on the machine.
  */
-import { FileSystem } from "@effect/platform"
-import type { Fault, Latitude } from "@plaza-legacy/sandbox"
-import { Duration, Effect, Fiber, Random } from "effect"
+import type { Fault, Latitude } from "@plaza/sandbox"
+import { Duration, Effect, Fiber, FileSystem, Option, Random } from "effect"
 import { cpSync } from "node:fs"
 import { dist, type Ended, start } from "../program.ts"
 import * as Feed from "./Feed.ts"
@@ -38,7 +37,7 @@ const faults: ReadonlyArray<Fault> = [
 ]
 
 const among = <A>(...all: ReadonlyArray<A>): Effect.Effect<A> =>
-  Effect.flatMap(Random.nextIntBetween(0, all.length), (index) => Effect.orDie(Effect.fromNullable(all[index])))
+  Effect.map(Random.nextIntBetween(0, all.length, { halfOpen: true }), (index) => Option.getOrThrow(Option.fromUndefinedOr(all[index])))
 
 /** What the interface leaves to the service, as far as setting a stock can meet it. */
 const latitude: Effect.Effect<Latitude.Change> = Effect.gen(function*() {
@@ -107,17 +106,19 @@ export const run = ({ kills, ledger, products }: Options) =>
     const isSettled = Effect.map(LedgerRows.all(place),
       (rows) => rows.length === products && rows.every(({ confirmed, id, state }) => state === "settled" && confirmed === feed.wanted(id)))
     /** A process that nothing disturbs, from its start to a stop some time after everything is settled. */
-    const undisturbed = (time: Duration.DurationInput) =>
+    const undisturbed = (time: Duration.Input) =>
       Effect.scoped(Effect.gen(function*() {
         const running = yield* begin
         yield* until(sandbox.requestsSince, (records) => records.length > 0)
         yield* until(isSettled, (settled) => settled).pipe(
-          Effect.timeoutTo({ duration: "2 minutes", onTimeout: () => false, onSuccess: () => true }),
-          Effect.filterOrElse((settled) => settled, () =>
+          Effect.timeoutOption("2 minutes"),
+          Effect.filterOrElse(Option.isSome, () =>
             Effect.flatMap(LedgerRows.all(place), (rows) => {
               const unsettled = rows.filter(({ confirmed, id, state }) => state !== "settled" || confirmed !== feed.wanted(id))
-              return Effect.dieMessage(
-                `the store never came to equal the source: ${JSON.stringify(unsettled.slice(0, 5))}\n${running.stderr().slice(-2_000)}`
+              return Effect.die(
+                new Error(
+                  `the store never came to equal the source: ${JSON.stringify(unsettled.slice(0, 5))}\n${running.stderr().slice(-2_000)}`
+                )
               )
             }))
         )
@@ -149,8 +150,8 @@ export const run = ({ kills, ledger, products }: Options) =>
       wrong.push(...untrue(rows, yield* sandbox.stock))
     })
 
-    const feeding = yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.flatMap(pause, Effect.sleep), feed.change)))
-    yield* Effect.repeatN(Effect.zipRight(life, count), kills - 1)
+    const feeding = yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.flatMap(pause, Effect.sleep), feed.change)))
+    yield* Effect.repeat(Effect.andThen(life, count), { times: kills - 1 })
     yield* Fiber.interrupt(feeding)
 
     const hits = yield* sandbox.clearFaults

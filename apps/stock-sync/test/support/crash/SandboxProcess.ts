@@ -1,6 +1,6 @@
 /** A sandbox on a socket, as a process of its own until it is stopped: `SandboxProcess.ts PRODUCTS LIMIT`. Prints its address and a key. */
 import { NodeRuntime } from "@effect/platform-node"
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Redacted } from "effect"
 import { writeSync } from "node:fs"
 import { argv } from "node:process"

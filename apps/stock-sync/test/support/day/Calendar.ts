@@ -1,7 +1,7 @@
 /**
  * A week of a shop by the minute: sales, recounts, days with more changes than the quota, and outages.
  */
-import type { Fault } from "@plaza-legacy/sandbox"
+import type { Fault } from "@plaza/sandbox"
 import { Effect, Random } from "effect"
 import type { Inventory } from "./Inventory.ts"
 
@@ -24,7 +24,7 @@ export const applyMinute = (
     const hour = Math.floor(minute % minutesADay / 60)
     const busy = sales[hour] ?? 0
     // Rounds randomly, so that less than one sale per minute is not always zero.
-    yield* inventory.sell(Math.floor(busy * products / 1_000 * (yield* Random.nextRange(0.5, 1.5)) + (yield* Random.next)))
+    yield* inventory.sell(Math.floor(busy * products / 1_000 * (yield* Random.nextBetween(0.5, 1.5)) + (yield* Random.next)))
     if (minute % 60 !== 0) return
     if (hour === 6) yield* inventory.fillUp
     if (lists(day).includes(hour)) yield* inventory.recount(listed)

@@ -2,9 +2,9 @@
  * Measures how long each change waits from the source to the confirmation of the service, by priority, and whether the rate limit explains
  * the wait. A change that the source reverts before it is sent is not counted.
  */
-import type { StockPriority } from "@plaza-legacy/client"
-import type { ProductId } from "@plaza-legacy/domain/Ids"
+import type { ProductId } from "@plaza/domain/Ids"
 import { DateTime } from "effect"
+import type * as StockPriority from "../../../src/ledger/StockPriority.ts"
 import type { StampedEvent } from "../../../src/sync/SyncStatus.ts"
 
 export interface Wait {

@@ -2,18 +2,16 @@
  * Days of a store in simulated time, with outages, quotas and products that the service refuses: how long changes wait, the 429s, and the
  * differences between store and inventory at the end. Deterministic by seed.
  */
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
-import type { PlatformError } from "@effect/platform/Error"
-import { Plaza } from "@plaza-legacy/client"
-import { Limits } from "@plaza-legacy/domain"
-import { type Fault, Sandbox } from "@plaza-legacy/sandbox"
-import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
-import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Queue, Random } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { Plaza, TestTime } from "@plaza/client"
+import { Limits } from "@plaza/domain"
+import { type Fault, Sandbox } from "@plaza/sandbox"
+import { Clock, Context, Duration, Effect, FileSystem, Layer, PubSub, Random, References } from "effect"
+import type { PlatformError } from "effect/PlatformError"
 import * as CurrentLedger from "../../../src/ledger/CurrentLedger.ts"
 import { Ledger } from "../../../src/ledger/Ledger.ts"
 import type { LedgerFault, LedgerInUse } from "../../../src/ledger/LedgerError.ts"
-import * as LedgerSqlite from "../../../src/ledger/Sqlite.ts"
+import * as Open from "../../../src/ledger/Open.ts"
 import { Source } from "../../../src/source/Source.ts"
 import { layer as layerState, SyncStatus } from "../../../src/sync/SyncStatus.ts"
 import * as SyncWorker from "../../../src/sync/SyncWorker.ts"
@@ -60,7 +58,7 @@ export interface Outcome {
   readonly unhealed: number
 }
 
-const options = (ledger: Ledger["Type"], baseUrl: string, share: number): SyncWorker.Options<never> => ({
+const options = (ledger: Ledger["Service"], baseUrl: string, share: number): SyncWorker.Options<never> => ({
   account: { baseUrl, keyFingerprint: "" },
   ledger: Layer.succeed(Ledger, ledger),
   // Half of the products may sell out in a day, so the guard must not hold a snapshot.
@@ -96,7 +94,7 @@ const poisonFaults: ReadonlyArray<Fault> = poisons.map((poison, index) => ({
 const isPoisoned = (id: string) => poisons.some((_, index) => poisonedId(index) === id)
 
 /** Counts the requests in the sandbox's log. Call `look` before the log drops records. */
-const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
+const makeCount = (sandbox: Sandbox.Sandbox["Service"]) => {
   let last = 0
   const total = { requests: 0, overRate: 0, overQuota: 0 }
   const poisoned: Record<string, number> = {}
@@ -127,9 +125,9 @@ export const measure = (
     const folder = yield* files.makeTempDirectoryScoped(disk)
     // Opened outside of the simulated time, which does not wait for the disk.
     const settings = { rateWindow: Limits.rateWindow, lateWrites: Duration.minutes(1), historyLimit: 100_000 }
-    const opened = yield* Layer.build(Layer.provide(LedgerSqlite.layer(`${folder}/ledger.sqlite`, settings), NodeContext.layer))
+    const opened = yield* Layer.build(Layer.provide(Open.layer(`${folder}/ledger.sqlite`, settings), NodeServices.layer))
     // `check` reads the disk, which the simulated time does not wait for.
-    const ledger: Ledger["Type"] = { ...Context.get(opened, Ledger), check: Effect.void }
+    const ledger: Ledger["Service"] = { ...Context.get(opened, Ledger), check: Effect.void }
 
     const soak = Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
@@ -139,7 +137,7 @@ export const measure = (
       const count = makeCount(sandbox)
       let reassertions = 0
       const events = yield* status.subscribe
-      yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(events), (event) => {
+      yield* Effect.forkScoped(Effect.forever(Effect.map(PubSub.take(events), (event) => {
         if (event._tag === "Sent" && event.priority === "assertion") reassertions++
         changeWaits.onEvent(event)
       })))
@@ -171,7 +169,7 @@ export const measure = (
       yield* sandbox.clearFaults
       yield* Effect.forEach(poisonFaults, sandbox.addFault, { discard: true })
       yield* inventory.publish
-      yield* Effect.repeat(Effect.zipRight(Effect.delay(count.look, "1 minute"), ledger.counts), {
+      yield* Effect.repeat(Effect.andThen(Effect.delay(count.look, "1 minute"), ledger.counts), {
         until: ({ settled }) => settled === products - poisons.length
       })
 
@@ -193,7 +191,7 @@ export const measure = (
       }
     })
 
-    const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+    const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
     const shop = Sandbox.layerHttpClient({
       assumptions: { dailyQuota: quota },
       fixtures: { products: Array.from({ length: products }, (_, index) => ({ id: `P${index}` })) }
@@ -202,8 +200,8 @@ export const measure = (
       Effect.scoped,
       Effect.provide(Layer.merge(layerState, Layer.provideMerge(client, shop))),
       Effect.orDie,
-      Logger.withMinimumLogLevel(LogLevel.None),
-      Effect.withRandom(Random.make(seed)),
-      SimulatedTime.run
+      Effect.provideService(References.MinimumLogLevel, "None"),
+      Random.withSeed(seed),
+      TestTime.advancing
     )
   }).pipe(Effect.scoped)

@@ -1,13 +1,13 @@
 /**
  * The stock of a shop in an inventory system (sold, sold out, refilled, recounted), as a source that reports its changes.
  */
-import { ProductId } from "@plaza-legacy/domain/Ids"
-import type { Row } from "@plaza-legacy/tabular/Stock"
+import { ProductId } from "@plaza/domain/Ids"
+import type { Row } from "@plaza/tabular/Stock"
 import { Effect, Option, Queue, Random, Stream } from "effect"
 import type { Source } from "../../../src/source/Source.ts"
 
 export interface Inventory {
-  readonly source: Source["Type"]
+  readonly source: Source["Service"]
   readonly stock: ReadonlyMap<ProductId, number>
   /** Reduces the stock of a number of products, a third of which sell out. */
   readonly sell: (products: number) => Effect.Effect<void>
@@ -28,7 +28,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
     let published: ReadonlyArray<Row> = []
 
     const some = (count: number) =>
-      Effect.replicateEffect(Effect.map(Random.nextIntBetween(0, products), (index) => ids[index] ?? ProductId.make("P0")), count)
+      Effect.replicateEffect(Effect.map(Random.nextIntBetween(0, products - 1), (index) => ids[index] ?? ProductId.make("P0")), count)
     const among = (count: number, change: (id: ProductId, random: number) => void) =>
       Effect.flatMap(some(count), Effect.forEach((id) => Effect.map(Random.next, (random) => change(id, random)), { discard: true }))
 

@@ -1,18 +1,20 @@
 /** Which snapshots a ledger holds, and what becomes of products that are missing, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza-legacy/tabular/Stock"
-import { Duration, Effect, Option, Stream, TestClock } from "effect"
+import type { Row } from "@plaza/tabular/Stock"
+import { Duration, Effect, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import type { Ledger } from "../../../src/ledger/Ledger.ts"
 import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.ts"
 import { utc } from "../utc.ts"
+import type { Kind } from "./kind.ts"
 import {
   at,
   bad,
   collect,
   entryOf,
   failing,
-  type Fresh,
   intake,
+  type Place,
   policy,
   queueOf,
   receive,
@@ -31,12 +33,12 @@ const products = (count: number, stockOf: (index: number) => number | undefined)
   )
 const hundred = (stockOf: (index: number) => number | undefined) => products(100, stockOf)
 const zero: Partial<SnapshotPolicy> = { missing: "zero" }
-const heldOf = (ledger: Ledger["Type"]) => Effect.map(ledger.snapshot, ({ held }) => Option.getOrUndefined(held))
+const heldOf = (ledger: Ledger["Service"]) => Effect.map(ledger.snapshot, ({ held }) => Option.getOrUndefined(held))
 const day = Duration.toMillis("1 day")
 
 /** A ledger that has taken a catalogue of a hundred products with a stock of 50. */
-const onCatalogue = (fresh: Fresh) => (test: (ledger: Ledger["Type"], place: string) => Effect.Effect<void, unknown>) =>
-  at(fresh, (place) =>
+const onCatalogue = (kind: Kind) => (test: (ledger: Ledger["Service"], place: Place) => Effect.Effect<void, unknown>) =>
+  at(kind, (place) =>
     using(place, (ledger) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1_000)
@@ -44,8 +46,8 @@ const onCatalogue = (fresh: Fresh) => (test: (ledger: Ledger["Type"], place: str
         yield* test(ledger, place)
       })))
 
-export const guard = (fresh: Fresh): void => {
-  const taken = onCatalogue(fresh)
+export const guard = (kind: Kind): void => {
+  const taken = onCatalogue(kind)
 
   describe("the drop guard", () => {
     it.effect("holds a snapshot that sells out more than 20% and more than 10 products, and applies nothing of it", () =>
@@ -173,7 +175,7 @@ export const guard = (fresh: Fresh): void => {
       ))
 
     it.effect("applies the first snapshot whatever it contains, and new products", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, ...hundred((index) => index < 90 ? 0 : 999_999))
@@ -182,7 +184,7 @@ export const guard = (fresh: Fresh): void => {
           }))))
 
     it.effect("does not hold small catalogues for ten products or fewer", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const eleven = (stock: number, zeros: number) => products(11, (index) => index < zeros ? 0 : stock)
@@ -234,7 +236,7 @@ export const guard = (fresh: Fresh): void => {
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
           expect((yield* Effect.flip(ledger.confirmHeld(7))).message).toContain("snapshot 7 is not held (any longer); snapshot 1 is")
-          expect(yield* using(place, (beside) => beside.confirmHeld(1), "layerWithoutLock")).toMatchObject({ number: 1, confirmed: true })
+          expect(yield* using(place, (beside) => beside.confirmHeld(1), "beside")).toMatchObject({ number: 1, confirmed: true })
           expect(yield* heldOf(ledger)).toMatchObject({ number: 1, confirmed: true })
           expect(yield* receive(ledger, ...hundred(() => 0))).toMatchObject({ changed: 100 })
           expect(yield* heldOf(ledger)).toBeUndefined()
@@ -318,7 +320,7 @@ export const guard = (fresh: Fresh): void => {
 
   describe("products that are missing", () => {
     it.effect("are counted as missing, and in their state", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const states = ["settled", "pending", "sending", "doubtful", "quarantined"] as const
@@ -349,7 +351,7 @@ export const guard = (fresh: Fresh): void => {
           }))))
 
     it.effect("are set to 0 on request, also those that were missing before, and sent as sold out, until they are named again", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
@@ -372,7 +374,7 @@ export const guard = (fresh: Fresh): void => {
           }))))
 
     it.effect("are not those of a rejected row, and none is missing for certain while such a row names no known product", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
@@ -391,7 +393,7 @@ export const guard = (fresh: Fresh): void => {
           }))))
 
     it.effect("are quarantined like any other product", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
@@ -403,7 +405,7 @@ export const guard = (fresh: Fresh): void => {
           }))))
 
     it.effect("keep their delay after a failure when they are named again", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
@@ -416,8 +418,8 @@ export const guard = (fresh: Fresh): void => {
 }
 
 /** For a ledger that can be copied. */
-export const previews = (fresh: Fresh): void => {
-  const taken = onCatalogue(fresh)
+export const previews = (kind: Kind): void => {
+  const taken = onCatalogue(kind)
 
   describe("a preview", () => {
     it.effect("equals the effect of the snapshot, and leaves the ledger unchanged", () =>
@@ -430,7 +432,7 @@ export const previews = (fresh: Fresh): void => {
             bad("P95", "stock is empty"),
             bad("New", "is odd")
           ]
-          const all = (of: Ledger["Type"]) =>
+          const all = (of: Ledger["Service"]) =>
             Effect.all([
               collect(of.queue),
               collect(of.all),
@@ -446,7 +448,7 @@ export const previews = (fresh: Fresh): void => {
               expect(yield* all(copy)).toEqual(before)
               const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), { ...policy, ...zero })
               return [preview, yield* all(copy)] as const
-            }), "layerTemporaryCopy")
+            }), "copy")
           expect(yield* all(ledger)).toEqual(before)
           const received = yield* receiveOn(ledger, zero, ...next)
           expect(previewed[0]).toEqual({ ...received, held: Option.none() })
@@ -464,7 +466,7 @@ export const previews = (fresh: Fresh): void => {
               expect((yield* copy.backlog).waiting.soldOut).toBe(100)
               expect(yield* collect(copy.heldChanges)).toHaveLength(100)
               return preview
-            }), "layerTemporaryCopy")
+            }), "copy")
           expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 1, figures: { soldOut: 100 } })
           expect(yield* heldOf(ledger)).toBeUndefined()
           const held = yield* Effect.flip(receive(ledger, ...next))

@@ -4,13 +4,16 @@
  * showed another stock.
  */
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza-legacy/tabular/Stock"
-import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
+import type { Row } from "@plaza/tabular/Stock"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Context, Duration, Effect, Exit, Layer, Option, Result, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { mismatchTag } from "../../../src/ledger/Entry.ts"
 import { Ledger, type Send } from "../../../src/ledger/Ledger.ts"
 import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.ts"
 import { utc } from "../utc.ts"
-import { bad, collect, type Fresh, id, intake, negative, opened, options, policy, refusal, row } from "./using.ts"
+import type { Kind } from "./kind.ts"
+import { at, bad, collect, id, intake, negative, opened, options, type Place, policy, refusal, row } from "./using.ts"
 
 const ids = ["A", "B", "C", "D"] as const
 const late = Duration.toMillis(options.lateWrites)
@@ -64,103 +67,96 @@ type Command =
   /** `shown`: the list is out of date. */
   | { readonly _tag: "Observe"; readonly resend: boolean; readonly shown: number | undefined }
 
-const stock = FastCheck.nat({ max: 3 })
-const which = FastCheck.nat({ max: 3 })
-const retryIn = FastCheck.constantFrom(0, 500, 60_000)
-const fate: FastCheck.Arbitrary<Fate> = FastCheck.oneof(FastCheck.constantFrom("once" as const, "never" as const),
-  FastCheck.integer({ min: 1, max: late - 1 }))
-const jump = FastCheck.constantFrom(0, -hour, hour, -1_000, 30_000)
-const millis = FastCheck.oneof(FastCheck.constantFrom(1, late - 1, late, late + 1), FastCheck.nat({ max: 2 * late }))
+const stock = Generate.between(0, 3)
+const which = Generate.between(0, 3)
+const retryIn = Generate.elementOf([0, 500, 60_000])
+const fate = Generate.oneOf<Fate>(Generate.anyOf(["once", "never"]), Generate.between(1, late - 1))
+const jump = Generate.elementOf([0, -hour, hour, -1_000, 30_000])
+const millis = Generate.oneOf(Generate.elementOf([1, late - 1, late, late + 1]), Generate.between(0, 2 * late))
 
-const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
-  {
-    weight: 4,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Snapshot" as const),
-      rows: FastCheck.array(
-        FastCheck.record({
-          id: FastCheck.oneof({ weight: 12, arbitrary: FastCheck.constantFrom(...ids) }, {
-            weight: 1,
-            arbitrary: FastCheck.constant(undefined)
-          }),
-          kind: FastCheck.oneof({ weight: 8, arbitrary: FastCheck.constant("good" as const) }, {
-            weight: 1,
-            arbitrary: FastCheck.constantFrom("negative" as const, "bad" as const)
-          }),
+const command = Generate.weighted<Command>(
+  [
+    4,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Snapshot"),
+      rows: Generate.arrayOf(
+        Arbitrary.all({
+          id: Generate.weighted<(typeof ids)[number] | undefined>([12, Generate.anyOf(ids)], [1, Arbitrary.Constant(undefined)]),
+          kind: Generate.weighted<"good" | "negative" | "bad">([8, Arbitrary.Constant("good")], [1, Generate.anyOf(["negative", "bad"])]),
           stock
         }),
         { minLength: 1, maxLength: 5 }
       ),
-      excluded: FastCheck.oneof({ weight: 3, arbitrary: FastCheck.constant([]) }, {
-        weight: 1,
-        arbitrary: FastCheck.subarray([...ids], { maxLength: 2 })
-      }),
-      missing: FastCheck.constantFrom("leave" as const, "zero" as const),
-      duplicates: FastCheck.constantFrom("sum" as const, "reject" as const),
-      guarded: FastCheck.oneof({ weight: 4, arbitrary: FastCheck.constant(false) }, { weight: 1, arbitrary: FastCheck.constant(true) })
+      excluded: Generate.weighted<ReadonlyArray<string>>([3, Arbitrary.Constant([])], [
+        1,
+        Arbitrary.map(Generate.arrayOf(Generate.anyOf(ids), { maxLength: 2 }), (some) => [...new Set(some)])
+      ]),
+      missing: Generate.anyOf(["leave", "zero"]),
+      duplicates: Generate.anyOf(["sum", "reject"]),
+      guarded: Generate.weighted<boolean>([4, Arbitrary.Constant(false)], [1, Arbitrary.Constant(true)])
     })
-  },
-  { weight: 1, arbitrary: FastCheck.constant({ _tag: "ConfirmHeld" as const }) },
-  {
-    weight: 7,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Take" as const),
-      how: FastCheck.constantFrom("due" as const, "due" as const, "assert" as const, "trial" as const),
-      arrives: FastCheck.boolean()
+  ],
+  [1, Arbitrary.Constant({ _tag: "ConfirmHeld" })],
+  [
+    7,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Take"),
+      how: Generate.elementOf(["due", "due", "assert", "trial"] as const),
+      arrives: Generate.boolean
     })
-  },
-  { weight: 5, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Confirm" as const), which }) },
-  {
-    weight: 4,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Doubtful" as const),
+  ],
+  [5, Arbitrary.all({ _tag: Arbitrary.Constant("Confirm"), which })],
+  [
+    4,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Doubtful"),
       which,
       fate,
       retryIn,
-      state: FastCheck.constantFrom("doubtful" as const, "doubtful" as const, "uncertain" as const)
+      state: Generate.elementOf(["doubtful", "doubtful", "uncertain"] as const)
     })
-  },
-  {
-    weight: 2,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Refused" as const),
+  ],
+  [
+    2,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Refused"),
       which,
-      state: FastCheck.constantFrom("pending" as const, "quarantined" as const),
+      state: Generate.anyOf(["pending", "quarantined"]),
       retryIn,
-      absent: FastCheck.boolean()
+      absent: Generate.boolean
     })
-  },
-  {
-    weight: 3,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Mismatch" as const),
+  ],
+  [
+    3,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Mismatch"),
       which,
       shown: stock,
-      atShop: FastCheck.oneof({ weight: 3, arbitrary: FastCheck.constant("sent" as const) }, { weight: 1, arbitrary: stock }),
-      retryIn: FastCheck.constantFrom(undefined, undefined, 0, 2_000)
+      atShop: Generate.weighted<number | "sent">([3, Arbitrary.Constant("sent")], [1, stock]),
+      retryIn: Generate.elementOf([undefined, undefined, 0, 2_000])
     })
-  },
-  { weight: 3, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Pass" as const), millis }) },
-  {
-    weight: 2,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Crash" as const),
-      fates: FastCheck.array(fate, { minLength: ids.length, maxLength: ids.length }),
+  ],
+  [3, Arbitrary.all({ _tag: Arbitrary.Constant("Pass"), millis })],
+  [
+    2,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Crash"),
+      fates: Generate.arrayOf(fate, { minLength: ids.length, maxLength: ids.length }),
       millis,
       jump
     })
-  },
-  { weight: 1, arbitrary: FastCheck.record({ _tag: FastCheck.constant("SetClock" as const), jump }) },
-  { weight: 1, arbitrary: FastCheck.constant({ _tag: "Release" as const }) },
-  { weight: 1, arbitrary: FastCheck.constant({ _tag: "RetryNow" as const }) },
-  {
-    weight: 1,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Observe" as const),
-      resend: FastCheck.boolean(),
-      shown: FastCheck.oneof(FastCheck.constant(undefined), stock)
+  ],
+  [1, Arbitrary.all({ _tag: Arbitrary.Constant("SetClock"), jump })],
+  [1, Arbitrary.Constant({ _tag: "Release" })],
+  [1, Arbitrary.Constant({ _tag: "RetryNow" })],
+  [
+    1,
+    Arbitrary.all({
+      _tag: Arbitrary.Constant("Observe"),
+      resend: Generate.boolean,
+      shown: Generate.oneOf<number | undefined>(Arbitrary.Constant(undefined), stock)
     })
-  }
+  ]
 )
 
 interface InFlight {
@@ -168,7 +164,7 @@ interface InFlight {
   arrived: boolean
 }
 
-const run = (place: string, commands: ReadonlyArray<Command>) =>
+const run = (place: Place, commands: ReadonlyArray<Command>) =>
   Effect.gen(function*() {
     let real = 1_000_000_000
     let offset = 0
@@ -258,8 +254,8 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
             ? negative(each.id)
             : row(each.id, each.stock)
         )
-        const received = yield* Effect.either(ledger.applySnapshot(intake(Stream.fromIterable(asRows), without), on))
-        if (Either.isLeft(received)) return expect(["SnapshotHeld", "SourceError"]).toContain(received.left._tag)
+        const received = yield* Effect.result(ledger.applySnapshot(intake(Stream.fromIterable(asRows), without), on))
+        if (Result.isFailure(received)) return expect(["SnapshotHeld", "SourceError"]).toContain(received.failure._tag)
         const good = new Map<string, number>()
         for (const each of new Set(named.flatMap((one) => one.id ?? []))) {
           const all = named.filter((one) => one.id === each)
@@ -270,7 +266,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
           if (without.includes(each)) excluded.add(each)
           else if (!named.some((one) => one.id === each)) {
             excluded.delete(each)
-            if (missing === "zero" && !received.right.missingKept) want(each, 0)
+            if (missing === "zero" && !received.success.missingKept) want(each, 0)
           }
         }
         for (const [each, stock] of good) {
@@ -405,7 +401,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
         }
         const resting = yield* uncertain
         const parked = (yield* collect(ledger.unsettled)).flatMap((entry) =>
-          excluded.has(entry.productId) || resting.has(entry.productId) ? [] : [entry.dueAt?.epochMillis ?? 0]
+          excluded.has(entry.productId) || resting.has(entry.productId) ? [] : [entry.dueAt?.epochMilliseconds ?? 0]
         )
         if (parked.length === 0) break
         yield* pass(Math.min(...parked) - real - offset)
@@ -431,10 +427,10 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
     expect(Object.values((yield* ledger.backlog).waiting)).toEqual([0, 0, 0, 0, 0])
   })
 
-export const model = (fresh: Fresh, runs: number): void => {
+export const model = (kind: Kind, runs: number): void => {
   describe("a ledger and a store", () => {
     it.effect.prop("agree on what is settled, and on everything once the service accepts requests", [
-      FastCheck.array(command, { maxLength: 40, size: "max" })
-    ], ([commands]) => Effect.scoped(Effect.flatMap(fresh, (place) => run(place, commands))), { fastCheck: { numRuns: runs } })
+      Generate.arrayOf(command, { maxLength: 40 })
+    ], ([commands]) => at(kind, (place) => run(place, commands)), { arbitrary: { runs } })
   })
 }

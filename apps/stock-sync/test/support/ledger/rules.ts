@@ -1,28 +1,18 @@
 /** Rules apply to the sum of a product's rows, in every ledger: the wanted stock is compared with a plain model. */
 import { expect, it } from "@effect/vitest"
-import type { Row } from "@plaza-legacy/tabular/Stock"
-import { Duration, Effect, FastCheck, Option, Stream } from "effect"
-import * as ApplyRules from "../../../src/source/ApplyRules.ts"
-import type { Adjustment, ProductRule } from "../../../src/source/ProductRules.ts"
-import * as OneFolder from "../oneFolder.ts"
-import { at, bad, collect, type Fresh, id, negative, policy, row, unguarded, using } from "./using.ts"
-
-type WrittenRule = Partial<ProductRule>
+import type { Row } from "@plaza/tabular/Stock"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Stream } from "effect"
+import * as ProductRules from "../../../src/rules/ProductRules.ts"
+import type { Kind } from "./kind.ts"
+import { at, bad, collect, id, intake, negative, type Place, policy, row, unguarded, using } from "./using.ts"
 
 interface Shop {
   readonly rows: ReadonlyArray<Row>
-  readonly all: Adjustment
-  readonly rules: Readonly<Record<string, WrittenRule>>
+  readonly all: ProductRules.Adjustment
+  readonly rules: Readonly<Record<string, Partial<ProductRules.ProductRule>>>
   readonly duplicates: "sum" | "reject"
 }
-
-/** A rules file. Always with a rule, because a file without one is not read as one. */
-const written = (rules: Readonly<Record<string, WrittenRule>>): string =>
-  `id,productId,buffer,max,exclude\n${
-    Object.entries(rules).map(([name, { buffer, exclude, max, productId }]) =>
-      `${name},${productId ?? ""},${buffer ?? ""},${max ?? ""},${exclude === true}\n`
-    ).join("")
-  }`
 
 /** What each product should be offered, computed without a database: first the sum, then the buffer, then the maximum. */
 const model = ({ all, duplicates, rows, rules }: Shop): Readonly<Record<string, number>> => {
@@ -50,65 +40,60 @@ const model = ({ all, duplicates, rows, rules }: Shop): Readonly<Record<string, 
 }
 
 /** The wanted stock of each product after a snapshot. */
-const wanted = (place: string, { all, duplicates, rows, rules }: Shop) =>
-  Effect.gen(function*() {
-    const { layer, write } = OneFolder.make()
-    yield* write("/rules.csv", written(rules))
-    const path = Object.keys(rules).length === 0 ? undefined : "/rules.csv"
-    const source = yield* Effect.provide(
-      ApplyRules.make({
-        name: "stock.csv",
-        open: () =>
-          Effect.succeedSome({
-            version: Option.none(),
-            unit: "line" as const,
-            excluded: new Set<string>(),
-            rows: Stream.fromIterable(rows)
-          }),
-        changes: Stream.empty
-      }, { all, path, unmapped: "pass", settle: Duration.zero, unfinishedWait: Duration.zero }),
-      layer
-    )
-    const { version: _, ...snapshot } = Option.getOrThrow(yield* source.open(Option.none()))
-    return yield* using(place, (ledger) =>
-      Effect.gen(function*() {
-        yield* ledger.applySnapshot({ ...snapshot, source: source.name }, { ...policy, ...unguarded, duplicates, maxBadRows: 1 })
-        const entries = yield* collect(ledger.all)
-        return Object.fromEntries(entries.map((entry) => [entry.productId, entry.wanted]))
-      }))
-  }).pipe(Effect.scoped)
+const wanted = (place: Place, { all, duplicates, rows, rules }: Shop) => {
+  const applied: ProductRules.ProductRules = {
+    all,
+    unmapped: "pass",
+    products: new Map(Object.entries(rules).map(([name, rule]) => [name, { exclude: false, ...rule }]))
+  }
+  const mapped = rows.flatMap((each) => ProductRules.apply(applied, "--unmapped")(each) ?? [])
+  const input = {
+    ...intake(Stream.fromIterable(mapped)),
+    excluded: ProductRules.excluded(applied),
+    adjustments: ProductRules.adjustments(applied)
+  }
+  return using(place, (ledger) =>
+    Effect.gen(function*() {
+      yield* ledger.applySnapshot(input, { ...policy, ...unguarded, duplicates, maxBadRows: 1 })
+      const entries = yield* collect(ledger.all)
+      return Object.fromEntries(entries.map((entry) => [entry.productId, entry.wanted]))
+    }))
+}
 
 const names = ["A", "B", "C"] as const
-const name = FastCheck.constantFrom(...names)
-const stock = FastCheck.oneof({ weight: 8, arbitrary: FastCheck.nat({ max: 12 }) }, {
-  weight: 1,
-  arbitrary: FastCheck.constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 5)
-})
-const anyRow = FastCheck.oneof(
-  { weight: 10, arbitrary: FastCheck.tuple(name, stock).map(([product, units]) => row(product, units)) },
-  { weight: 1, arbitrary: name.map((product) => negative(product)) },
-  { weight: 1, arbitrary: FastCheck.option(name, { nil: undefined }).map((product) => bad(product, "no stock")) }
+const name = Generate.anyOf(names)
+const stock = Generate.weighted(
+  [8, Generate.between(0, 12)],
+  [1, Generate.elementOf([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 5])]
 )
-const limit = FastCheck.option(FastCheck.nat({ max: 9 }), { nil: undefined })
-const rule = FastCheck.record({
-  productId: FastCheck.option(FastCheck.constantFrom(...names, "P").map(id), { nil: undefined }),
+const optional = <A>(value: Arbitrary.Arbitrary<A>) => Generate.weighted<A | undefined>([1, Arbitrary.Constant(undefined)], [4, value])
+const anyRow = Generate.weighted<Row>(
+  [10, Arbitrary.map(Arbitrary.all([name, stock]), ([product, units]) => row(product, units))],
+  [1, Arbitrary.map(name, (product) => negative(product))],
+  [1, Arbitrary.map(optional(name), (product) => bad(product, "no stock"))]
+)
+const limit = optional(Generate.between(0, 9))
+const rule = Arbitrary.all({
+  productId: optional(Arbitrary.map(Generate.anyOf([...names, "P"]), id)),
   buffer: limit,
   max: limit,
-  exclude: FastCheck.oneof({ weight: 6, arbitrary: FastCheck.constant(false) }, { weight: 1, arbitrary: FastCheck.constant(true) })
+  exclude: Generate.weighted<boolean>([6, Arbitrary.Constant(false)], [1, Arbitrary.Constant(true)])
 })
-const shop: FastCheck.Arbitrary<Shop> = FastCheck.record({
+const shop: Arbitrary.Arbitrary<Shop> = Arbitrary.all({
   // At least one row that counts, because a snapshot of nothing but rejected rows is refused.
-  rows: FastCheck.array(anyRow, { maxLength: 9 }).map((rows) =>
-    [row("Z", 7), ...rows].map((each, index) => ({ ...each, line: index + 2 }))
+  rows: Arbitrary.map(Generate.arrayOf(anyRow, { maxLength: 9 }),
+    (rows) => [row("Z", 7), ...rows].map((each, index) => ({ ...each, line: index + 2 }))),
+  all: Arbitrary.all({ buffer: limit, max: limit }),
+  rules: Arbitrary.map(
+    Generate.arrayOf(Arbitrary.all([name, rule]), { maxLength: 3 }),
+    (entries) => Object.fromEntries(entries)
   ),
-  all: FastCheck.record({ buffer: limit, max: limit }),
-  rules: FastCheck.dictionary(name, rule, { maxKeys: 3 }),
-  duplicates: FastCheck.constantFrom("sum" as const, "reject" as const)
+  duplicates: Generate.anyOf(["sum", "reject"])
 })
 
-export const rules = (fresh: Fresh, numRuns: number) => {
+export const rules = (kind: Kind, runs: number) => {
   it.effect("a rule applies once to the sum of a product's rows, however many there are", () =>
-    at(fresh, (place) =>
+    at(kind, (place) =>
       Effect.gen(function*() {
         const rows = [3, 4, 5].map((units, index) => row("A", units, index + 2))
         const sums = { rows, rules: {}, duplicates: "sum" as const }
@@ -119,8 +104,8 @@ export const rules = (fresh: Fresh, numRuns: number) => {
 
   it.effect.prop("the wanted stock is the sum of a product's rows, less the buffer, at most the maximum", [shop],
     ([one]) =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           expect(yield* wanted(place, one)).toEqual(model(one))
-        })), { fastCheck: { numRuns } })
+        })), { arbitrary: { runs } })
 }

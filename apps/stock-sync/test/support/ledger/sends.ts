@@ -1,11 +1,13 @@
 /** What a ledger hands out to be sent, and the outcome of a request, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { StockPriority } from "@plaza-legacy/client"
-import { Deferred, Duration, Effect, FastCheck, Fiber, Option, TestClock } from "effect"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Deferred, Duration, Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { mismatchTag, states } from "../../../src/ledger/Entry.ts"
 import type { Send } from "../../../src/ledger/Ledger.ts"
-import { inFlight } from "../../../src/ledger/OutcomeQueries.ts"
+import * as StockPriority from "../../../src/ledger/StockPriority.ts"
 import { utc } from "../utc.ts"
+import type { Kind } from "./kind.ts"
 import {
   at,
   bad,
@@ -14,9 +16,7 @@ import {
   entryOf,
   fail,
   failing,
-  type Fresh,
   id,
-  inDatabase,
   options,
   queueOf,
   receive,
@@ -33,12 +33,14 @@ import {
 
 const late = Duration.toMillis(options.lateWrites)
 
-export const sends = (fresh: Fresh, runs: number): void => {
+const orUndefined = <A>(value: Arbitrary.Arbitrary<A>) => Generate.weighted<A | undefined>([1, Arbitrary.Constant(undefined)], [4, value])
+
+export const sends = (kind: Kind, runs: number): void => {
   describe("the outcome of a request", () => {
     it.effect("a request that a crash interrupted is doubtful at the next start, and is sent again", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
-          yield* using(place, (ledger) => Effect.zipRight(receive(ledger, row("A", 1)), take(ledger)))
+          yield* using(place, (ledger) => Effect.andThen(receive(ledger, row("A", 1)), take(ledger)))
           yield* TestClock.setTime(5_000)
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
@@ -59,7 +61,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
         })))
 
     it.effect("a doubt stays when another value is wanted, and when that value certainly did not arrive", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -83,7 +85,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a confirmed stock that is wanted again before another one was sent waits until no earlier request can overwrite it", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 9))
@@ -99,7 +101,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a repeated value that is confirmed is settled at once", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 9))
@@ -123,7 +125,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a refused product is quarantined with its reason until it is due, or another value is wanted", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -148,7 +150,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a refusal holds for the refused value, not for one that is wanted since", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4), row("B", 4))
@@ -161,7 +163,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a product that does not exist at the service has no late writes", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -173,7 +175,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a product that does not exist at the service is sent even if its earlier confirmed value is wanted again", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -185,7 +187,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a confirmation has its time of the wall clock", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -196,7 +198,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a doubt outlives a refusal: the value at the service is not assumed to be the confirmed one", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const doubted = Effect.gen(function*() {
@@ -219,7 +221,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a response with another stock confirms neither the sent nor the shown one, and the next different stock is sent", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 0))
@@ -244,7 +246,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("an uncertain product is sent again when it is due, or when it is named in a release, until a response shows its stock", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* TestClock.setTime(1_000)
@@ -267,7 +269,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a refusal by a proxy leaves the product uncertain: the earlier stock is no longer taken for that of the store", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 0))
@@ -282,7 +284,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("texts that no database can store do not stop the ledger", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -300,7 +302,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a product is delayed after a failure, and due at once when the service works again", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const rest = [row("A", 4), row("B", 5), row("C", 6)]
@@ -337,12 +339,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
     )
 
     it.effect("has the order of the StockPriority.priorities, whatever the ledger holds; settled products only on request, the oldest first", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const named = ways.map((way, index) => ({ ...way, name: `P${String(index).padStart(2, "0")}` }))
             const rows = (of: (way: (typeof named)[number]) => number | undefined) =>
-              named.flatMap((way) => Option.toArray(Option.map(Option.fromNullable(of(way)), (stock) => row(way.name, stock))))
+              named.flatMap((way) => Option.toArray(Option.map(Option.fromUndefinedOr(of(way)), (stock) => row(way.name, stock))))
             yield* receive(ledger, ...rows((way) => way.confirmed))
             for (let next = yield* take(ledger); next !== undefined; next = yield* take(ledger)) yield* ledger.confirm(next)
             yield* receiveOn(ledger, unguarded, ...rows((way) => way.doubted))
@@ -381,51 +383,41 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(asserted).toBe(settled)
           }))))
 
-    const stock = FastCheck.oneof(FastCheck.constantFrom(0, 1, 2, Number.MAX_SAFE_INTEGER), FastCheck.nat({ max: 4 }))
-    const orNull = FastCheck.option(stock, { nil: null })
-    const entry = FastCheck.record({
+    const stock = Generate.oneOf(Generate.elementOf([0, 1, 2, Number.MAX_SAFE_INTEGER]), Generate.between(0, 4))
+    const product = Arbitrary.all({
       wanted: stock,
-      confirmed: orNull,
-      doubt: FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), {
-        nil: null
-      }),
-      state: FastCheck.constantFrom(...states),
-      part: FastCheck.constantFrom("named", "zeroed", "left", "excluded"),
-      due: FastCheck.option(FastCheck.constant(9), { nil: null })
+      confirmed: orUndefined(stock),
+      doubt: orUndefined(
+        Arbitrary.map(Arbitrary.all([stock, stock]), ([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) }))
+      ),
+      state: Generate.anyOf(states),
+      listing: Generate.anyOf(["named", "zeroed", "missing", "excluded"]),
+      dueAt: orUndefined(Arbitrary.Constant(9))
     })
 
-    it.effect.prop("has the priority of `StockPriority` in the database as well", [FastCheck.array(entry, { minLength: 1, maxLength: 60 })],
-      ([entries]) =>
-        at(fresh, (place) =>
-          Effect.gen(function*() {
-            yield* using(place, () => Effect.void)
-            const priorityOf = (each: (typeof entries)[number]) => {
-              if (each.state === "sending" || each.part === "excluded") return null
-              if (each.state === "settled" || (each.state === "uncertain" && each.due === null))
-                return each.part === "named" || each.part === "zeroed"
-                  ? StockPriority.priorities.indexOf("assertion")
-                  : null
-              return StockPriority.priorities.indexOf(
-                StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed ?? undefined, doubt: each.doubt ?? undefined })
-              )
-            }
-            yield* inDatabase(place, (sql) =>
-              Effect.gen(function*() {
-                for (const [index, { confirmed, doubt, due, part, state, wanted }] of entries.entries()) {
-                  yield* sql`INSERT INTO product (id, wanted, confirmed, doubt_low, doubt_high, doubt_until, attempts, state, part, since, due_at, line, updated_at)
-                  VALUES (${`P${index}`}, ${wanted}, ${confirmed}, ${doubt?.lowest ?? null}, ${doubt?.highest ?? null}, ${
-                    doubt === null ? null : 5
-                  },
-                    0, ${state}, ${part}, 0, ${due}, 2, 0)`
-                }
-                const found = yield* sql<{ id: string; priority: number | string | null }>`SELECT id, priority FROM product`
-                const known = new Map(found.map((each) => [each.id, each.priority === null ? null : Number(each.priority)]))
-                expect(known).toEqual(new Map(entries.map((each, index) => [`P${index}`, priorityOf(each)])))
-              }))
-          })), { fastCheck: { numRuns: runs } })
+    it.effect.prop("has the priority of `StockPriority` in the database as well", [
+      Generate.arrayOf(product, { minLength: 1, maxLength: 60 })
+    ], ([products]) =>
+      at(kind, (place) =>
+        Effect.gen(function*() {
+          yield* using(place, () => Effect.void)
+          const priorityOf = (each: (typeof products)[number]) => {
+            if (each.state === "sending" || each.listing === "excluded") return null
+            if (each.state === "settled" || (each.state === "uncertain" && each.dueAt === undefined))
+              return each.listing === "named" || each.listing === "zeroed"
+                ? StockPriority.priorities.indexOf("assertion")
+                : null
+            return StockPriority.priorities.indexOf(
+              StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed, doubt: each.doubt })
+            )
+          }
+          const stored = products.map((each, index) => ({ ...each, id: `P${index}` }))
+          expect(yield* kind.whiteBox.prioritiesOf(place.name, stored))
+            .toEqual(new Map(stored.map((each) => [each.id, priorityOf(each)])))
+        })), { arbitrary: { runs } })
 
     it.effect("of one priority is the one that waits longest, never one that is sent or delayed, with its current value", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("B", 1))
@@ -463,30 +455,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 2, refusal: refusal(1) })
           }))))
 
-    it.effect("of a lower priority comes first in its turn: the one that waits longest, and not if a higher one has fewer requests behind it", () =>
-      at(fresh, (place) =>
-        using(place, (ledger) =>
-          Effect.gen(function*() {
-            yield* receiveOn(ledger, unguarded, row("F1", 9), row("F2", 9), row("B", 0), row("S", 9))
-            for (const each of ["F1", "F2", "B", "S"]) yield* settle(ledger, each)
-            yield* TestClock.setTime(1_000)
-            yield* receiveOn(ledger, unguarded, row("F1", 8), row("F2", 8), row("B", 4), row("S", 9))
-            yield* TestClock.setTime(2_000)
-            yield* receiveOn(ledger, unguarded, row("F1", 8), row("F2", 8), row("B", 4), row("S", 9), row("N", 1))
-            const next = (lowerAfter?: StockPriority.Priority) =>
-              Effect.map(ledger.take({ _tag: "Due", confirmedBefore: Option.none(), lowerAfter }), (taken) =>
-                Option.getOrUndefined(taken)?.productId)
-            // The last requests had lower priorities themselves.
-            expect(yield* next("rest")).toBe("F1")
-            expect(yield* next("falling")).toBe("B")
-            expect(yield* next("falling")).toBe("N")
-            expect(yield* next("falling")).toBe("F2")
-            yield* receiveOn(ledger, unguarded, row("F1", 8), row("F2", 8), row("B", 4), row("S", 0), row("N", 1))
-            expect(yield* next("falling")).toBe("S")
-          }))))
-
     it.effect("for the reserved request is sold out: first one of which no request has an unknown outcome", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 0), row("B", 0), row("C", 5))
@@ -500,7 +470,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("is the oldest confirmation if nothing is due, and only one from before the given time", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
@@ -520,7 +490,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("for a half-open breaker is any unsettled product, due or not, except those that were tried", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const trial = (...except: ReadonlyArray<string>) =>
@@ -537,7 +507,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("for a half-open breaker is no quarantined product, and first one whose wanted stock has not failed, from either end", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const trial = (from: "first" | "last") =>
@@ -553,7 +523,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("is no excluded product; it is sent again once it is no longer excluded, whether the source names it or not", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
@@ -577,7 +547,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
 
   describe("the queue", () => {
     it.effect("has due products by priority, then delayed ones by their time", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 0), row("B", 2), row("C", 3), row("D", 0), row("E", 5))
@@ -599,7 +569,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
 
   describe("a wall clock that is set", () => {
     it.effect("back moves times in the future to now", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* TestClock.setTime(5_000)
@@ -618,7 +588,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
 
     for (const [way, jump] of [["back", -3_600_000], ["forward", 3_600_000]] as const) {
       it.effect(`${way} shifts delays, late writes and the requests of the window`, () =>
-        at(fresh, (place) =>
+        at(kind, (place) =>
           using(place, (ledger) =>
             Effect.gen(function*() {
               yield* TestClock.setTime(10_000_000)
@@ -640,7 +610,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
     }
 
     it.effect("back while no worker runs leaves no delay longer than it was", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* TestClock.setTime(1_000_000_000)
           yield* using(place, (ledger) =>
@@ -667,7 +637,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
 
   describe("requests of the rate window", () => {
     it.effect("are those of products and others, as long as they count", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
@@ -685,18 +655,17 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* ledger.countRequest(Effect.void)
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000, 0])
             }))
-          const [kept] = yield* inDatabase(place, (sql) => sql<{ n: number | string }>`SELECT count(*) AS n FROM request`)
-          expect(Number(kept?.n)).toBe(3)
+          expect(yield* kind.whiteBox.storedRequests(place.name)).toBe(3)
         })))
 
     it.effect("are also those in flight, from before they are sent until a window after the process has ended", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
               const ages = Effect.map(ledger.requests, (all) => all.map(Duration.toMillis))
               const sent = yield* Deferred.make<void>()
-              const slow = yield* Effect.fork(ledger.countRequest(Effect.zipRight(Deferred.succeed(sent, undefined), Effect.never)))
+              const slow = yield* Effect.forkChild(ledger.countRequest(Effect.andThen(Deferred.succeed(sent, undefined), Effect.never)))
               yield* Deferred.await(sent)
               yield* TestClock.adjust("2 minutes")
               expect(yield* ages).toEqual([0])
@@ -708,8 +677,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* TestClock.adjust("10 seconds")
               expect(yield* ages).toEqual([20_000, 10_000])
             }))
-          // As a process that is killed leaves it.
-          yield* inDatabase(place, (sql) => sql`UPDATE request SET at = ${inFlight + 1} WHERE at = (SELECT max(at) FROM request)`)
+          yield* kind.whiteBox.killDuringLastRequest(place.name)
           yield* TestClock.adjust("5 seconds")
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
@@ -721,7 +689,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
 
   describe("the history", () => {
     it.effect("has each request with its outcome, the latest first, of one product on request, and ends at its limit", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 0))
@@ -763,7 +731,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               "quarantined"
             ])
             expect(yield* collect(ledger.history(Option.some("A")))).toEqual([])
-          }), "layer", { historyLimit: 5 })))
+          }), "owner", { historyLimit: 5 })))
   })
 
   describe("a list of the store", () => {
@@ -771,7 +739,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
     const seen = observed.map(([each, stock]) => ({ productId: id(each), stock }))
 
     it.effect("has differing products sent again on request, and confirms equal ones", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 0))
@@ -787,7 +755,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("is ignored for products that were sent, refused, changed or missing since its reading started", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3), row("D", 4), row("E", 5))
@@ -809,7 +777,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("confirms none of its numbers: they may be out of date", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 5))
@@ -821,7 +789,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("has uncertain products sent again on request, and does not confirm them", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 5), row("B", 5))
@@ -835,7 +803,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("may contain numbers that are no stock", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
@@ -852,7 +820,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
 
   describe("a release", () => {
     it.effect("has quarantined products sent again, all or those with these ids, and returns them", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 1), row("C", 1), row("D", 1))
@@ -860,7 +828,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* settle(ledger, "D")
             expect(yield* take(ledger)).toBeUndefined()
             // From beside, as another process does it.
-            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "layerWithoutLock")).toEqual(["B"])
+            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "beside")).toEqual(["B"])
             expect(yield* take(ledger)).toMatchObject({ productId: "B", attempts: 1 })
             expect([...(yield* ledger.release(Option.none()))].sort()).toEqual(["A", "C"])
             expect(yield* ledger.counts).toMatchObject({ quarantined: 0, pending: 2, sending: 1, settled: 1 })

@@ -1,8 +1,11 @@
 /** What a ledger takes of a snapshot and what it keeps, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { SourceError } from "@plaza-legacy/tabular/SourceError"
-import { Effect, FastCheck, Stream, TestClock } from "effect"
+import { SourceError } from "@plaza/tabular/SourceError"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { utc } from "../utc.ts"
+import type { Kind } from "./kind.ts"
 import {
   at,
   bad,
@@ -10,7 +13,6 @@ import {
   collect,
   entryOf,
   failing,
-  type Fresh,
   intake,
   negative,
   policy,
@@ -25,10 +27,10 @@ import {
   using
 } from "./using.ts"
 
-export const snapshots = (fresh: Fresh, runs: number): void => {
+export const snapshots = (kind: Kind, runs: number): void => {
   describe("snapshots", () => {
     it.effect("confirmed stock is known after the ledger is opened again, and only differences wait", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
@@ -48,7 +50,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
         })))
 
     it.effect("a snapshot that fails halfway changes nothing", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), bad("X", "is odd", 3))
@@ -63,7 +65,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a product with two rows is rejected with all its lines, also where one of them is bad, and keeps what was wanted", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 5), row("B", 5))
@@ -82,7 +84,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a product on many lines names the first of them", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receiveOn(ledger, { maxBadRows: 1 }, row("B", 1), ...Array.from({ length: 40 }, (_, index) => row("A", 1, index + 2)))
@@ -92,7 +94,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a source in which every product has two rows is rejected as a whole", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("P1", 7))
@@ -105,7 +107,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("rows of one product are added up on request; a bad row among them, or a sum that can't be sent exactly, rejects all of them", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const most = Number.MAX_SAFE_INTEGER
@@ -143,7 +145,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a sum beyond the whole numbers of the database rejects its rows", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const huge = Array.from({ length: 1_100 }, () => row("A", Number.MAX_SAFE_INTEGER))
@@ -155,7 +157,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a negative stock is wanted as 0, and is an issue", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             expect(yield* receive(ledger, negative("A", 2), row("B", 1, 3), negative("C", 4), row("C", 2, 5))).toMatchObject({
@@ -172,7 +174,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a missing product keeps its wanted stock, and is sent nevertheless", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
@@ -183,7 +185,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("more products than a page are listed once, in order", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* ledger.applySnapshot(intake(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n % 7, n + 1)))), policy)
@@ -195,10 +197,11 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect.prop("ids and stocks are read as they were written", [
-      FastCheck.uniqueArray(FastCheck.fullUnicodeString({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 20 }),
-      FastCheck.maxSafeNat()
+      Arbitrary.map(Generate.arrayOf(Generate.unicode({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 20 }),
+        (all) => [...new Set(all)]),
+      Generate.between(0, Number.MAX_SAFE_INTEGER)
     ], ([ids, stock]) =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const clean = ids.filter((each) => !/\0|\p{Surrogate}/u.test(each))
@@ -211,10 +214,10 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
               yield* ledger.confirm(taken)
             }
             expect(yield* ledger.counts).toMatchObject({ settled: clean.length, pending: 0, sending: 0 })
-          }))), { fastCheck: { numRuns: runs } })
+          }))), { arbitrary: { runs } })
 
     it.effect("an id that no database can store or find again rejects its row only", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A\0", 1, 2), row("\uD800B", 1, 3), row("C".repeat(501), 1, 4), bad("D\0", "stock is empty", 5),
@@ -226,7 +229,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a reason that no database can store does not stop the ledger", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, bad("A", "stock \"1\0\uD800\" is not a number", 2), row("B", 1, 3))
@@ -234,7 +237,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a snapshot that moves every line and changes one stock changes one product, and shows where a quarantined one is now", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1, 2), row("B", 1, 3), row("C", 1, 4))
@@ -251,7 +254,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
           }))))
 
     it.effect("a stock that is wanted while another one is sent waits for that request", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1))

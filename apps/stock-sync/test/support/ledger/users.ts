@@ -1,16 +1,18 @@
 /** Who may use a ledger, and beside whom, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either, Option, TestClock } from "effect"
+import { Effect, Option, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { hostname } from "node:os"
 import type { Account } from "../../../src/ledger/Ledger.ts"
-import { at, bad, collect, type Fresh, inDatabase, queueOf, receive, row, settle, take, using } from "./using.ts"
+import type { Kind } from "./kind.ts"
+import { at, bad, collect, queueOf, receive, row, settle, take, using } from "./using.ts"
 
-export const accounts = (fresh: Fresh): void => {
+export const accounts = (kind: Kind): void => {
   const account: Account = { baseUrl: "https://one.example/open/v1", id: "1001", keyFingerprint: "k1" }
 
   describe("the account of a ledger", () => {
     it.effect("is that of the first start, also after it is opened again", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
@@ -56,7 +58,7 @@ export const accounts = (fresh: Fresh): void => {
       [undefined, undefined, "other", "other", "adopt"]
     ]
     it.effect("is compared by its id, its address and its key", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             for (const [found, wanted, key, address, expected] of matrix) {
@@ -67,15 +69,15 @@ export const accounts = (fresh: Fresh): void => {
                 id: wanted,
                 keyFingerprint: key === "same" ? "k1" : "k2"
               }
-              yield* inDatabase(place, (sql) => sql`DELETE FROM account`)
+              yield* kind.whiteBox.forgetAccount(place.name)
               yield* ledger.bind(before)
-              const bound = yield* Effect.either(ledger.bind(now))
-              expect([label, Either.isRight(bound)]).toEqual([label, expected === "bind"])
-              if (Either.isLeft(bound)) {
-                expect([label, bound.left.message.includes("plaza-stock-sync adopt")]).toEqual([label, expected === "adopt"])
+              const bound = yield* Effect.result(ledger.bind(now))
+              expect([label, Result.isSuccess(bound)]).toEqual([label, expected === "bind"])
+              if (Result.isFailure(bound)) {
+                expect([label, bound.failure.message.includes("plaza-stock-sync adopt")]).toEqual([label, expected === "adopt"])
                 expect([label, yield* ledger.account]).toEqual([label, Option.some(before)])
               }
-              expect([label, Either.isRight(yield* Effect.either(ledger.adopt(now)))]).toEqual([label, expected !== "never"])
+              expect([label, Result.isSuccess(yield* Effect.result(ledger.adopt(now)))]).toEqual([label, expected !== "never"])
               // An id that is known stays known.
               const after = expected === "never" ? before : { ...now, id: now.id ?? before.id }
               expect([label, yield* ledger.account]).toEqual([label, Option.some(after)])
@@ -85,10 +87,10 @@ export const accounts = (fresh: Fresh): void => {
   })
 }
 
-export const users = (fresh: Fresh): void => {
+export const users = (kind: Kind): void => {
   describe("who may use it", () => {
     it.effect("a second worker is rejected with the owner while the first works, and accepted afterwards", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* TestClock.setTime(1_700_000_000_000)
           yield* using(place, () =>
@@ -101,11 +103,11 @@ export const users = (fresh: Fresh): void => {
         })))
 
     it.effect("a worker notices that another one took the ledger over", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* ledger.check
-            yield* inDatabase(place, (sql) => sql`UPDATE lock_owner SET token = 'another'`)
+            yield* kind.whiteBox.takeOver(place.name)
             yield* TestClock.adjust("1 second")
             for (const _ of [1, 2]) {
               const error = yield* Effect.flip(ledger.check)
@@ -115,7 +117,7 @@ export const users = (fresh: Fresh): void => {
           }))))
 
     it.effect("a reader works beside the worker and can't write", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
@@ -123,11 +125,11 @@ export const users = (fresh: Fresh): void => {
               Effect.gen(function*() {
                 expect(yield* collect(reader.unsettled)).toMatchObject([{ productId: "A", wanted: 4 }])
                 expect(yield* Effect.flip(take(reader))).toMatchObject({ _tag: "LedgerFault" })
-              }), "layerReadOnly")
+              }), "readOnly")
           }))))
 
     it.effect("a temporary copy accepts writes beside the worker, and leaves the ledger unchanged", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4), row("B", 1), bad("C", "is odd", 7))
@@ -139,20 +141,20 @@ export const users = (fresh: Fresh): void => {
                 expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "B" }, {
                   productId: "D"
                 }])
-              }), "layerTemporaryCopy")
+              }), "copy")
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1, rejectedRows: 1 })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
           }))))
 
     it.effect("a reader fails before the first start; a temporary copy is empty and leaves no file", () =>
-      at(fresh, (place) =>
+      at(kind, (place) =>
         Effect.gen(function*() {
           yield* using(place, (copy) =>
             Effect.gen(function*() {
               yield* receive(copy, row("C", 1))
               expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
-            }), "layerTemporaryCopy")
-          for (const how of ["layerReadOnly", "layerWithoutLock"] as const) {
+            }), "copy")
+          for (const how of ["readOnly", "beside"] as const) {
             const missing = yield* Effect.flip(using(place, () => Effect.void, how))
             expect(missing).toMatchObject({ _tag: "LedgerFault" })
             expect(missing.message).toContain("does not exist yet")

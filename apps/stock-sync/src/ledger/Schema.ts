@@ -1,0 +1,189 @@
+/**
+ * The tables of a ledger, the same in SQLite and Postgres. Each row belongs to an account; a single store is account 1. Ids are text: "007"
+ * stays "007".
+ */
+import { mismatchTag, states } from "./Entry.ts"
+import * as StockPriority from "./StockPriority.ts"
+
+/** What the databases name differently. */
+export interface Dialect {
+  readonly integer: string
+  /** Compared byte by byte, so that pages and indexes do not depend on the database's locale. */
+  readonly text: string
+  /** The kind of generated column that can be indexed. */
+  readonly generated: string
+  /** The key of a temporary table. Postgres joins these by hashing, and an index would take longer than all else. */
+  readonly stagingKey: string
+  /** Options of a table that is found by its primary key, and of any other table. */
+  readonly keyed: string
+  readonly plain: string
+}
+
+export const sqlite: Dialect = {
+  integer: "INTEGER",
+  text: "TEXT",
+  generated: "VIRTUAL",
+  stagingKey: " PRIMARY KEY",
+  keyed: " STRICT, WITHOUT ROWID",
+  plain: " STRICT"
+}
+export const postgres: Dialect = {
+  integer: "BIGINT",
+  text: "TEXT COLLATE \"C\"",
+  generated: "STORED",
+  stagingKey: "",
+  keyed: "",
+  plain: ""
+}
+
+/** Sent only by reassertion, or after another stock is wanted. */
+export const resting = "(state = 'settled' OR (state = 'uncertain' AND due_at IS NULL))"
+
+// The rule of `StockPriority.of`; a property test compares the two. Null: not sent.
+const priority = `CASE
+    WHEN state = 'sending' OR listing = 'excluded' THEN NULL
+    WHEN ${resting} THEN CASE WHEN listing IN ('named', 'zeroed') THEN ${StockPriority.indexOf("assertion")} END
+    WHEN wanted = 0 AND (confirmed IS NULL OR confirmed <> 0 OR doubt_high > 0) THEN ${StockPriority.indexOf("soldOut")}
+    WHEN doubt_low = wanted AND doubt_high = wanted THEN ${StockPriority.indexOf("doubtful")}
+    WHEN confirmed > wanted OR doubt_high > wanted THEN ${StockPriority.indexOf("falling")}
+    WHEN wanted > 0 AND (confirmed = 0 OR doubt_low = 0) THEN ${StockPriority.indexOf("backInStock")}
+    ELSE ${StockPriority.indexOf("rest")}
+  END`
+
+// `epoch` counts the owners: only the newest may write. `owner` is the process that took the account over at `owned_since`.
+const account = ({ integer, plain, text }: Dialect) =>
+  `account (account ${integer} PRIMARY KEY, epoch ${integer} NOT NULL DEFAULT 0, owner ${text}, owned_since ${integer},
+  base_url ${text}, profile_id ${text}, key_fingerprint ${text})${plain}`
+
+// `listing`: the last snapshot names the product (`named`), does not name it and its wanted stock is kept (`missing`) or set to 0
+// (`zeroed`), or a rule excludes it (`excluded`).
+// `missing_since`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed.
+// `baseline`: the wanted stock before the first change within the guard's window; that change was at `baseline_at`.
+// `queued_at`: when it started to wait; for a settled product, when it was last confirmed.
+// `due_at`: not sent before this time; null: due now, or an uncertain product that is not sent.
+// `doubt_low`, `doubt_high`: without `doubt_until`, no request can take effect any more.
+// `refused_stock`: what was sent when the refusal came.
+// `mismatches`: accepted requests for the wanted stock whose responses showed another one.
+const product = ({ generated, integer, keyed, text }: Dialect) =>
+  `product (account ${integer} NOT NULL, id ${text} NOT NULL, wanted ${integer} NOT NULL, confirmed ${integer}, confirmed_at ${integer},
+  sent ${integer}, sent_at ${integer}, doubt_low ${integer}, doubt_high ${integer}, doubt_until ${integer}, attempts ${integer} NOT NULL,
+  state ${text} NOT NULL CHECK (state IN (${states.map((state) => `'${state}'`).join(", ")})),
+  listing ${text} NOT NULL CHECK (listing IN ('named', 'missing', 'zeroed', 'excluded')), missing_since ${integer}, baseline ${integer},
+  baseline_at ${integer}, queued_at ${integer} NOT NULL, due_at ${integer}, refusal_tag ${text}, refusal_code ${text}, refusal_message ${text},
+  refused_stock ${integer}, mismatches ${integer} NOT NULL DEFAULT 0, line ${integer} NOT NULL, updated_at ${integer} NOT NULL,
+  priority ${integer} GENERATED ALWAYS AS (${priority}) ${generated}, PRIMARY KEY (account, id))${keyed}`
+
+/** The columns of `product` that are not generated. */
+const productColumns =
+  "account, id, wanted, confirmed, confirmed_at, sent, sent_at, doubt_low, doubt_high, doubt_until, attempts, state, " +
+  "listing, missing_since, baseline, baseline_at, queued_at, due_at, refusal_tag, refusal_code, refusal_message, refused_stock, mismatches, " +
+  "line, updated_at"
+
+// The last applied snapshot, with a digest of its rows and what it changed, and the held one. `held_number` counts all that were ever held.
+const snapshot = ({ integer, plain, text }: Dialect) =>
+  `snapshot (account ${integer} PRIMARY KEY, taken_at ${integer}, row_count ${integer}, unit ${text}, digest ${text}, result ${text},
+  held_number ${integer} NOT NULL DEFAULT 0, held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, held_figures ${text})${plain}`
+
+/** The implausible changes of the held snapshot. */
+const heldChange = ({ integer, keyed, text }: Dialect) =>
+  `held_change (account ${integer} NOT NULL, id ${text} NOT NULL, kind ${text} NOT NULL, was ${integer} NOT NULL, wanted ${integer} NOT NULL,
+  PRIMARY KEY (account, id))${keyed}`
+
+const rowIssue = ({ integer, keyed, text }: Dialect) =>
+  `row_issue (account ${integer} NOT NULL, place ${integer} NOT NULL, line ${integer} NOT NULL, product_id ${text}, kind ${text} NOT NULL,
+  reason ${text} NOT NULL, PRIMARY KEY (account, place))${keyed}`
+
+const history = ({ integer, keyed, text }: Dialect) =>
+  `history (account ${integer} NOT NULL, n ${integer} NOT NULL, product_id ${text} NOT NULL, value ${integer} NOT NULL,
+  priority ${integer} NOT NULL, sent_at ${integer} NOT NULL, ended_at ${integer} NOT NULL, outcome ${text} NOT NULL, code ${text}, message ${text},
+  PRIMARY KEY (account, n))${keyed}`
+
+// When the requests of the key ended, within the rate window; a time that never comes for a request in flight.
+const request = ({ integer, plain }: Dialect) => `request (account ${integer} NOT NULL, ended_at ${integer} NOT NULL)${plain}`
+
+// A copy of a ledger has these tables, because a preview writes to them.
+const copied = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue }
+const tables = { ...copied, history, request }
+
+/** The tables of a ledger that have rows of each account. */
+export const tableNames = Object.keys(tables)
+
+/** The words of the partial index for the states that few products have. A query repeats them, so that the index is used. */
+export const exceptional = "state IN ('sending', 'doubtful', 'uncertain', 'quarantined')"
+
+export const due = "priority IS NOT NULL AND due_at IS NULL"
+
+/** The service or a proxy refuses the product, so a retry has time and nothing waits for it. */
+export const refused = `(state = 'quarantined' OR (state = 'uncertain' AND refusal_tag <> '${mismatchTag}'))`
+
+/** Not due before a time. Refused products, which have one too, are released apart. */
+export const delayed = `due_at IS NOT NULL AND NOT ${refused}`
+
+const dueIndex = (name: string) => `CREATE INDEX ${name} ON product (account, priority, queued_at, id) WHERE ${due}`
+
+const indexes: ReadonlyArray<string> = [
+  dueIndex("product_due"),
+  "CREATE INDEX product_unsettled ON product (account, id) WHERE state <> 'settled'",
+  `CREATE INDEX product_exceptional ON product (account, state, id) WHERE ${exceptional}`,
+  "CREATE INDEX product_delayed ON product (account, due_at, id) WHERE due_at IS NOT NULL",
+  "CREATE INDEX product_doubt ON product (account, doubt_until) WHERE doubt_until IS NOT NULL",
+  "CREATE INDEX product_missing ON product (account, missing_since) WHERE missing_since IS NOT NULL",
+  "CREATE INDEX product_baseline ON product (account, baseline_at) WHERE baseline_at IS NOT NULL",
+  "CREATE INDEX request_ended ON request (account, ended_at)"
+]
+
+/** A time before every window of the drop guard. */
+export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
+
+/** Statements that create the tables in an empty database. */
+export const create = (dialect: Dialect): ReadonlyArray<string> => [
+  ...Object.values(tables).map((table) => `CREATE TABLE ${table(dialect)}`),
+  ...indexes
+]
+
+/** Statements that add an account without products. */
+export const addAccount = (account: number): ReadonlyArray<string> => [
+  `INSERT INTO account (account) VALUES (${account})`,
+  `INSERT INTO snapshot (account) VALUES (${account})`
+]
+
+/**
+ * Statements that create temporary tables, which hide those of the same names from this session: it reads and writes the copies, and the
+ * ledger stays unchanged. They are filled from a schema with current tables, if it is given.
+ */
+export const createCopy = (dialect: Dialect, account: number, schema: string | undefined): ReadonlyArray<string> => [
+  ...Object.values(copied).map((table) => `CREATE TEMP TABLE ${table(dialect)}`),
+  ...(schema === undefined ? addAccount(account) : Object.keys(copied).map((name) => {
+    // A generated column can't be written.
+    const columns = name === "product" ? productColumns : "*"
+    return `INSERT INTO ${name}${
+      columns === "*" ? "" : ` (${columns})`
+    } SELECT ${columns} FROM ${schema}.${name} WHERE account = ${account}`
+  })),
+  dueIndex("copy_due"),
+  "CREATE INDEX copy_missing ON product (account, missing_since) WHERE missing_since IS NOT NULL"
+]
+
+const staging = ({ integer, keyed, plain, stagingKey, text }: Dialect) => ({
+  /** The rows of a snapshot as they are read. */
+  staged_row: `line ${integer} NOT NULL, id ${text}, stock ${integer}, kind ${text} NOT NULL, reason ${text})${plain}`,
+  /** How the rules reduce the stock of single products. */
+  adjustment: `id ${text} NOT NULL${stagingKey}, buffer ${integer} NOT NULL, most ${integer} NOT NULL)${keyed}`,
+  /** One row a product, with the stock to send. `n`: its rows; `negative`: those with a negative stock. */
+  staged:
+    `id ${text} NOT NULL${stagingKey}, stock ${integer}, line ${integer} NOT NULL, n ${integer} NOT NULL, negative ${integer} NOT NULL, kind ${text} NOT NULL)${keyed}`,
+  /** The products of the ledger that no row names. */
+  missing:
+    `id ${text} NOT NULL${stagingKey}, listing ${text} NOT NULL, wanted ${integer} NOT NULL, line ${integer} NOT NULL, baseline ${integer}, baseline_at ${integer}, missing_since ${integer})${keyed}`,
+  /** The products that differ. `was`: the wanted stock so far; `baseline`: the one at the start of the guard's window. */
+  change:
+    `id ${text} NOT NULL${stagingKey}, stock ${integer} NOT NULL, line ${integer} NOT NULL, listing ${text} NOT NULL, was ${integer}, baseline ${integer})${keyed}`,
+  /** The changes of this snapshot that the guard counts. */
+  implausible: `id ${text} NOT NULL${stagingKey}, kind ${text} NOT NULL, was ${integer} NOT NULL, stock ${integer} NOT NULL)${keyed}`
+})
+
+/** Statements that create the tables that hold a snapshot until its last row is read. They belong to the session and vanish with it. */
+export const createStaging = (dialect: Dialect): ReadonlyArray<string> =>
+  Object.entries(staging(dialect)).map(([name, columns]) => `CREATE TEMP TABLE IF NOT EXISTS ${name} (${columns}`)
+
+export const stagingNames = Object.keys(staging(sqlite))

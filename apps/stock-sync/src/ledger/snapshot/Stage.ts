@@ -1,0 +1,212 @@
+/** Stages the rows of a snapshot in the temporary tables of a session, one row a product, until the last one is read. */
+import type { Row } from "@plaza/tabular/Stock"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Adjustments } from "../../rules/ProductRules.ts"
+import { isStorable, type Target, toStorable } from "../Operation.ts"
+import * as Rows from "../Rows.ts"
+import { createStaging, postgres, sqlite, stagingNames } from "../Schema.ts"
+import type { SnapshotPolicy } from "../Snapshot.ts"
+
+/** Rows per statement: enough to make the statement's own cost negligible, few enough for little memory. */
+export const batchSize = 2_000
+
+/** With fewer rows, Postgres joins well without statistics. */
+const manyRows = 10_000
+
+// Lines in the reason of a product that has several rows.
+const maxLines = 10
+
+// The longest text that every database can index.
+const maxIdLength = 500
+
+/** Creates the tables of the session unless it has them. */
+export const prepare = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({
+    // One way to the database. `IF NOT EXISTS` alone would send a notice for each.
+    pg: () =>
+      sql.unsafe(
+        `DO $$ BEGIN IF to_regclass('pg_temp.${stagingNames.at(-1)}') IS NULL THEN ${createStaging(postgres).join("; ")}; END IF; END $$`
+      ),
+    orElse: () =>
+      Effect.forEach([
+        // In KiB if negative. Comparing a snapshot of a million products reads pages over and over with the 2 MiB of SQLite.
+        "PRAGMA main.cache_size = -65536",
+        "PRAGMA temp.cache_size = -65536",
+        ...createStaging(sqlite)
+      ], (statement) => sql.unsafe(statement), { discard: true })
+  })
+
+/** Empties the tables of the session. */
+export const clear = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({
+    pg: () => sql.unsafe(`TRUNCATE ${stagingNames.join(", ")}`),
+    // Dropped, because SQLite keeps the pages of a table that was emptied.
+    orElse: () => Effect.forEach(stagingNames, (name) => sql.unsafe(`DROP TABLE IF EXISTS ${name}`), { discard: true })
+  })
+
+type StagedRow = readonly [
+  line: number,
+  id: string | null,
+  stock: number | null,
+  kind: "good" | "negative" | "bad",
+  reason: string | null
+]
+
+const storableId = (id: string | undefined) => id !== undefined && id.length > 0 && id.length <= maxIdLength && isStorable(id) ? id : null
+
+const toStaged = (row: Row): StagedRow => {
+  const id = storableId(row.productId)
+  if (row._tag === "Rejected") return [row.line, id, null, "bad", toStorable(row.reason)]
+  return id === null
+    ? [row.line, null, null, "bad", `the product's id is longer than ${maxIdLength} characters or contains an invalid character`]
+    : [row.line, id, row.stock, row.negative === true ? "negative" : "good", null]
+}
+
+// Few texts have one of these characters, and the test costs less than the replacement.
+const element = (value: string | number | null) => {
+  if (typeof value !== "string") return value === null ? "NULL" : String(value)
+  return /["\\]/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`
+}
+
+/** Tuples as a relation. One parameter, or one for each column, for any number of rows keeps the statement the same. */
+const relation = (sql: SqlClient, rows: ReadonlyArray<ReadonlyArray<string | number | null>>, types: ReadonlyArray<"bigint" | "text">) =>
+  sql.onDialectOrElse({
+    // As text: the driver encodes arrays more slowly, and can't infer the type of one with nothing but nulls.
+    pg: () =>
+      sql`SELECT ${
+        sql.csv(types.map((type, index) => {
+          const column = `{${rows.map((row) => element(row[index] ?? null)).join(",")}}`
+          return sql`unnest(${column}::text::${sql.literal(type)}[])`
+        }))
+      }`,
+    orElse: () =>
+      sql`SELECT ${sql.literal(types.map((_, index) => `value ->> ${index}`).join(", "))} FROM json_each(${JSON.stringify(rows)})`
+  })
+
+/** Stages rows, without those of excluded products. */
+export const insert = (sql: SqlClient, rows: ReadonlyArray<Row>, excluded: ReadonlySet<string>): Effect.Effect<unknown, SqlError> => {
+  const named = excluded.size === 0 ? rows : rows.filter(({ productId }) => productId === undefined || !excluded.has(productId))
+  return sql`INSERT INTO staged_row (line, id, stock, kind, reason) ${
+    relation(sql, named.map(toStaged), ["bigint", "text", "bigint", "text", "text"])
+  }`
+}
+
+const insertAdjustments = (sql: SqlClient, { products }: Adjustments) => {
+  const rows = [...products].flatMap(([id, { buffer, max }]) =>
+    storableId(id) === null ? [] : [[id, buffer ?? 0, max ?? Number.MAX_SAFE_INTEGER]]
+  )
+  const batches = Array.from({ length: Math.ceil(rows.length / batchSize) },
+    (_, index) => rows.slice(index * batchSize, (index + 1) * batchSize))
+  return Effect.forEach(batches,
+    (batch) => sql`INSERT INTO adjustment (id, buffer, most) ${relation(sql, batch, ["text", "bigint", "bigint"])}`, { discard: true })
+}
+
+const sum = "sum(CAST(stock AS DOUBLE PRECISION))"
+
+/**
+ * One row a product: the sum of its rows as the rules reduce it, or a rejection. Nothing shows which of several rows is right, so none of
+ * them counts, even if only some can't be read.
+ */
+const group = (sql: SqlClient, { all, products }: Adjustments, duplicates: SnapshotPolicy["duplicates"]) => {
+  const [least, greatest] = sql.onDialectOrElse({ pg: () => ["LEAST", "GREATEST"] as const, orElse: () => ["min", "max"] as const })
+  // Without rules for single products, as usual, the join would cost a fifth of the statement.
+  const ofProduct = (column: string, value: number) => products.size === 0 ? String(value) : `coalesce(adjustment.${column}, ${value})`
+  const buffer = ofProduct("buffer", all.buffer ?? 0)
+  const most = ofProduct("most", all.max ?? Number.MAX_SAFE_INTEGER)
+  // Floating-point sums do not overflow, and are exact up to the largest stock that is accepted.
+  const isAccepted = `bad = 0 AND ${duplicates === "sum" ? `total <= ${Number.MAX_SAFE_INTEGER}` : "n = 1"}`
+  return sql.unsafe(`INSERT INTO staged (id, stock, line, n, negative, kind)
+    SELECT grouped.id, CASE WHEN ${isAccepted} THEN ${least}(${greatest}(0, CAST(total AS BIGINT) - ${buffer}), ${most}) END, line, n, negative,
+      CASE WHEN ${isAccepted} THEN 'accepted' ELSE 'rejected' END
+    FROM (
+      SELECT id, ${sum} AS total, min(line) AS line, count(*) AS n, count(CASE WHEN kind = 'negative' THEN 1 END) AS negative,
+        count(CASE WHEN kind = 'bad' THEN 1 END) AS bad
+      FROM staged_row WHERE id IS NOT NULL GROUP BY id
+    ) AS grouped${products.size === 0 ? "" : " LEFT JOIN adjustment ON adjustment.id = grouped.id"}`)
+}
+
+const decodeCounts = Rows.only(Schema.Struct({ all: Schema.Int, rejected: Schema.Int, negative: Schema.Int }))
+
+/** Rows by kind. */
+export type Counts = Effect.Success<ReturnType<typeof finish>>
+
+/** Finishes the staging after the last row. */
+export const finish = (sql: SqlClient, adjustments: Adjustments, excluded: ReadonlySet<string>, duplicates: SnapshotPolicy["duplicates"]) =>
+  Effect.gen(function*() {
+    yield* insertAdjustments(sql, adjustments)
+    yield* group(sql, adjustments, duplicates)
+    if (excluded.size > 0) {
+      const ids = [...excluded].filter((id) => storableId(id) !== null)
+      yield* sql`INSERT INTO staged (id, line, n, negative, kind) SELECT value, 0, 0, 0, 'excluded' FROM (${
+        sql.onDialectOrElse({
+          pg: () => sql`SELECT json_array_elements_text(${JSON.stringify(ids)}::json) AS value`,
+          orElse: () => sql`SELECT value FROM json_each(${JSON.stringify(ids)})`
+        })
+      }) AS excluded_id`
+    }
+    // Rows that were added up count as one.
+    const counts = yield* decodeCounts(sql`SELECT unnamed + "rows" AS "all", unnamed + rejected AS rejected, negative FROM
+      (SELECT count(*) AS unnamed FROM staged_row WHERE id IS NULL) AS without_id, (
+        SELECT count(CASE WHEN kind = 'accepted' AND negative > 0 THEN 1 END) AS negative,
+          CAST(coalesce(sum(CASE WHEN kind = 'rejected' THEN n END), 0) AS BIGINT) AS rejected,
+          CAST(coalesce(sum(CASE kind WHEN 'rejected' THEN n WHEN 'accepted' THEN 1 END), 0) AS BIGINT) AS "rows"
+        FROM staged
+      ) AS with_id`)
+    if (counts.all > manyRows) yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE staged`, orElse: () => Effect.void })
+    return counts
+  })
+
+/**
+ * Whether a rejected row may be the row of a product that seems to be missing, because it names no product of the ledger, or whether rows
+ * may be missing behind it, because it is the last one.
+ */
+export const mayLackRows = ({ account, sql }: Target): Effect.Effect<boolean, SqlError> =>
+  Effect.map(
+    sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM staged_row WHERE id IS NULL)
+      OR EXISTS (SELECT 1 FROM staged_row WHERE kind = 'bad' AND line = (SELECT max(line) FROM staged_row))
+      OR EXISTS (SELECT 1 FROM staged WHERE kind = 'rejected'
+        AND NOT EXISTS (SELECT 1 FROM product WHERE product.account = ${account} AND product.id = staged.id))`,
+    (rows) => rows.length > 0
+  )
+
+/** The rejected rows and the products with a negative stock, with the reason. `setting` names that of duplicates, without a quote. */
+const issues = (sql: SqlClient, duplicates: SnapshotPolicy["duplicates"], setting: string) => {
+  const advice = duplicates === "sum" ? "), which can''t be added up" : `): keep one of them, or add them up with ${setting} sum`
+  return sql.literal(`SELECT staged_row.line, staged_row.id, 'rejected' AS kind, CASE WHEN several.id IS NULL THEN staged_row.reason ELSE
+        coalesce(staged_row.reason || '; ', '') || 'the product has ' || several.n || ' rows (' || several.lines ||
+        CASE WHEN several.n > ${maxLines} THEN ', …' ELSE '' END || '${advice}' END AS reason
+    FROM staged_row LEFT JOIN staged ON staged.id = staged_row.id LEFT JOIN (
+      SELECT id, n, string_agg(CASE WHEN place <= ${maxLines} THEN CAST(line AS TEXT) END, ', ' ORDER BY line) AS lines FROM (
+        SELECT staged.id, staged.n, staged_row.line, row_number() OVER (PARTITION BY staged.id ORDER BY staged_row.line) AS place
+        FROM staged JOIN staged_row ON staged_row.id = staged.id WHERE staged.kind = 'rejected' AND staged.n > 1
+      ) AS placed GROUP BY id, n
+    ) AS several ON several.id = staged_row.id
+    WHERE staged_row.id IS NULL OR staged.kind = 'rejected'
+    UNION ALL SELECT line, id, 'negative', 'the stock is negative: taken as 0' FROM staged WHERE kind = 'accepted' AND negative > 0`)
+}
+
+const decodeFirst = Rows.first(Schema.Struct({ line: Schema.Int, reason: Schema.String }))
+
+export const firstRejected = (
+  sql: SqlClient,
+  duplicates: SnapshotPolicy["duplicates"],
+  setting: string
+): Effect.Effect<Option.Option<{ readonly line: number; readonly reason: string }>, SqlError | Schema.SchemaError> =>
+  decodeFirst(sql`SELECT line, reason FROM (${issues(sql, duplicates, setting)}) AS issue WHERE kind = 'rejected' ORDER BY line LIMIT 1`)
+
+/** Replaces the issues of the last snapshot by those of this one. */
+export const recordIssues = (target: Target, { negative, rejected }: Counts, duplicates: SnapshotPolicy["duplicates"], setting: string) => {
+  const { account, sql } = target
+  const forget = sql`DELETE FROM row_issue WHERE account = ${account}`
+  return rejected + negative === 0 ? forget : Effect.andThen(
+    forget,
+    sql`INSERT INTO row_issue (account, place, line, product_id, kind, reason)
+      SELECT CAST(${account} AS BIGINT), row_number() OVER (ORDER BY line), line, id, kind, reason FROM (${
+      issues(sql, duplicates, setting)
+    }) AS issue`
+  )
+}

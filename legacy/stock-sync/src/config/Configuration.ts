@@ -1,0 +1,161 @@
+/** Puts the config file below the environment, and rejects variables and names that are not settings. */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import { nearest } from "@plaza-legacy/cli-kit/ArgvLexer"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import * as SecretFile from "@plaza-legacy/cli-kit/SecretFile"
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
+import * as Option from "effect/Option"
+import { type Entry, type Names, read } from "./ConfigFile.ts"
+import * as FleetSettings from "./FleetSettings.ts"
+import * as LedgerSettings from "./LedgerSettings.ts"
+import * as ObservabilitySettings from "./ObservabilitySettings.ts"
+import * as Setting from "./Setting.ts"
+import * as SnapshotSettings from "./SnapshotSettings.ts"
+import * as SourceSettings from "./SourceSettings.ts"
+import * as SyncSettings from "./SyncSettings.ts"
+import { variableOf, Wording } from "./Wording.ts"
+
+/** An option of every command. */
+export const config = Setting.optional("config", Setting.file, {
+  about: "A TOML or JSON file with settings, named like the options without the leading dashes",
+  absent: "none"
+})
+
+const settings: ReadonlyArray<Setting.Names> = [
+  SourceSettings.options,
+  SnapshotSettings.options,
+  { ledger: LedgerSettings.ledger },
+  LedgerSettings.options,
+  SyncSettings.options,
+  SyncSettings.sendOptions,
+  ObservabilitySettings.options
+].flatMap((group) => Object.values<Setting.Names>(group))
+
+const clientVariables: Readonly<Record<string, string>> = {
+  "base-url": "PLAZA_BASE_URL",
+  "api-key-file": "PLAZA_API_KEY_FILE",
+  timeout: "PLAZA_TIMEOUT",
+  "rate-limit": "PLAZA_RATE_LIMIT",
+  "rate-window": "PLAZA_RATE_WINDOW",
+  "allow-insecure-http": "PLAZA_ALLOW_INSECURE_HTTP"
+}
+
+// Request headers hold secrets, so they have no options.
+const headerVariables: Readonly<Record<string, string>> = {
+  "source-authorization": "STOCK_SYNC_SOURCE_AUTHORIZATION",
+  "source-headers": "STOCK_SYNC_SOURCE_HEADERS"
+}
+
+const names: Names = {
+  variables: new Map([
+    ...settings.map(({ flag, variable }) => [flag, variable] as const),
+    ["webhook-secret-file", ObservabilitySettings.webhookSecretFileVariable],
+    ...Object.entries(clientVariables)
+  ]),
+  refused: new Map([
+    ["api-key", "put the key into a file of its own, and name that as api-key-file or by PLAZA_API_KEY_FILE"],
+    ["webhook-secret", "put the secret into a file of its own, and name that as webhook-secret-file"],
+    ...Object.entries(headerVariables).map(([name, variable]) => [name, `set ${variable}`] as const),
+    ...["config", "json", "limit", "quiet"].map((flag) => [flag, `give --${flag} on the command line`] as const)
+  ])
+}
+
+/** The `STOCK_SYNC_*` variables of all commands. */
+export const variables: ReadonlySet<string> = new Set([
+  ...settings.map(({ variable }) => variable),
+  config.variable,
+  ...Object.values(headerVariables),
+  ObservabilitySettings.webhookSecretVariable,
+  ObservabilitySettings.webhookSecretFileVariable
+])
+
+const prefix = "STOCK_SYNC_"
+const known: ReadonlySet<string> = new Set([...variables, ...FleetSettings.variables, FleetSettings.options.concurrentReads.variable])
+
+// Kubernetes sets these in every pod beside a service named stock-sync or stock-sync-something.
+const isServiceLink = (name: string): boolean => /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)
+const isServiceAddress = (name: string, text: string): boolean => name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\//.test(text)
+
+/** The variables whose names begin with `path`. The environment splits names at underscores. */
+const namesBelow = (
+  environment: ConfigProvider.ConfigProvider,
+  path: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, ConfigError.ConfigError> =>
+  Effect.flatMap(environment.flattened.enumerateChildren(path), (children) =>
+    HashSet.size(children) === 0
+      ? Effect.succeed([path.join("_")])
+      : Effect.map(Effect.forEach(children, (child) => namesBelow(environment, [...path, child])), (below) => below.flat()))
+
+const misspelt = (environment: ConfigProvider.ConfigProvider): Effect.Effect<void, ConfigError.ConfigError | UsageError> =>
+  Effect.gen(function*() {
+    for (const name of (yield* namesBelow(environment, ["STOCK", "SYNC"])).toSorted()) {
+      if (!name.startsWith(prefix) || known.has(name) || isServiceLink(name)) continue
+      if (isServiceAddress(name, Option.getOrElse(yield* environment.load(Config.option(Config.string(name))), () => ""))) continue
+      const meant = nearest(name.slice(prefix.length), Array.from(known, (variable) => variable.slice(prefix.length)))
+      return yield* new UsageError({
+        message: `${name} is not a setting: ${
+          meant === undefined ? "unset it, or see plaza-stock-sync run --help for the names" : `did you mean ${prefix}${meant}?`
+        }`
+      })
+    }
+  })
+
+const isSet = (environment: ConfigProvider.ConfigProvider, variable: string) =>
+  Effect.map(environment.load(Config.option(Config.string(variable))), Option.exists((text) => text.trim() !== ""))
+
+/** A variable overrides the file. A secret in a variable also overrides the file's `-file` setting. */
+const isOverridden = (environment: ConfigProvider.ConfigProvider, variable: string): Effect.Effect<boolean, ConfigError.ConfigError> =>
+  Effect.flatMap(isSet(environment, variable), (found) =>
+    found || !variable.endsWith("_FILE") ? Effect.succeed(found) : isSet(environment, variable.replace(/_FILE$/, "")))
+
+const first = (error: ConfigError.ConfigError): Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or> =>
+  error._op === "And" || error._op === "Or" ? first(error.left) : error
+
+/** Names the config file in the error if the wrong value is from there. */
+const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error: E): E | UsageError => {
+  if (!ConfigError.isConfigError(error)) return error
+  const cause = first(error)
+  const entry = cause._op === "MissingData" ? undefined : entries.get(cause.path.join("_"))
+  return entry === undefined
+    ? error
+    : new UsageError({ message: `${entry.name} in the config file ${path} can't be used: ${cause.message}` })
+}
+
+/**
+ * Runs a command with the config file below the environment. Paths in the file are relative to the working directory, as those of options
+ * and variables are.
+ */
+export const configured =
+  (file: Setting.Value<string | undefined>) =>
+  <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError | UsageError, R | FileSystem.FileSystem> =>
+    Effect.configProviderWith((environment) =>
+      Effect.gen(function*() {
+        yield* misspelt(environment)
+        const path = yield* file
+        if (path === undefined) return yield* command
+        const all = yield* read(path, names)
+        const overridden = yield* Effect.filter(all.keys(), (variable) => isOverridden(environment, variable))
+        const entries = new Map([...all].filter(([variable, { text }]) => text.trim() !== "" && !overridden.includes(variable)))
+        const merged = ConfigProvider.orElse(
+          ConfigProvider.fromMap(new Map(Array.from(entries, ([variable, { text }]) => [variable, text])), { pathDelim: "_" }),
+          () => environment
+        )
+        const wording = yield* Wording
+        const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
+        return yield* command.pipe(
+          Effect.provideService(Wording, {
+            ...wording,
+            place: (name, text) => {
+              const entry = entries.get(variableOf(name))
+              return entry !== undefined && entry.text === text ? `${entry.name} in the config file ${path}` : wording.place(name, text)
+            }
+          }),
+          Effect.withConfigProvider(provider),
+          Effect.mapError(located(path, entries))
+        )
+      })
+    )

@@ -1,0 +1,204 @@
+/**
+ * A setting of the program: an option of the command line, for which a variable or a name in the config file can stand in. The name of the
+ * variable, the default in the help and the place in an error message derive from the option.
+ */
+import * as Options from "@effect/cli/Options"
+import { UsageError } from "@plaza-legacy/cli-kit/CliError"
+import { excerpt } from "@plaza-legacy/cli-kit/Text"
+import { Durations } from "@plaza-legacy/client"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import { variableOf, Wording } from "./Wording.ts"
+
+/** Looks a setting up: the option, else its variable, else the config file, else the default. */
+export type Value<A> = Effect.Effect<A, UsageError | ConfigError>
+
+export interface Names {
+  /** The option without its dashes, and the name in the config file. */
+  readonly flag: string
+  readonly variable: string
+}
+
+/** What the help says about a setting. */
+export interface Documented extends Names {
+  /** The placeholder of the value; undefined for a flag. */
+  readonly placeholder: string | undefined
+  /** The description with its default, without the variable. */
+  readonly about: string
+  /** Whether the option may be repeated. */
+  readonly isList?: boolean
+}
+
+export type Setting<A> = Options.Options<Value<A>> & Documented & {
+  /** Looks the setting up without an option of the command line. */
+  readonly fromConfig: Value<A>
+}
+
+/** What the parser returns for a group of settings. */
+export type Parsed<Group extends Readonly<Record<string, Options.Options<unknown>>>> = {
+  readonly [Key in keyof Group]: Group[Key] extends Options.Options<infer A> ? A : never
+}
+
+/** Looks up a group of settings without options of the command line. */
+export const fromConfig = <Group extends Readonly<Record<string, Setting<unknown>>>>(group: Group): Parsed<Group> =>
+  // Each setting of the group yields the value that its option yields.
+  Record.map(group, (setting) => setting.fromConfig) as Parsed<Group>
+
+/** How the text of a setting is read. */
+export interface Type<A> {
+  /** The placeholder in the help, as in `--poll DURATION`. */
+  readonly placeholder: string
+  readonly parse: (text: string) => Option.Option<A>
+  /** The end of the sentence that begins with a rejected text. */
+  readonly complaint: string
+}
+
+export interface Description {
+  /** Without the final full stop. */
+  readonly about: string
+  /** What holds if nothing is set, for the help. */
+  readonly absent?: string
+}
+
+export const usageError = (message: string): UsageError => new UsageError({ message })
+
+const documented = (flag: string, placeholder: string | undefined, { about, absent }: Description): Documented => ({
+  flag,
+  variable: variableOf(flag),
+  placeholder,
+  about: `${about}${absent === undefined ? "" : ` (default: ${absent})`}.`
+})
+
+const helpOf = ({ about, variable }: Documented): string => `${about} [${variable}]`
+
+/** A blank text counts as not set, because many deployments leave a variable out in this way. */
+const lookUp = (option: Option.Option<string>, variable: string): Effect.Effect<Option.Option<string>, ConfigError> =>
+  Effect.map(
+    Option.isSome(option) ? Effect.succeed(option) : Config.option(Config.string(variable)),
+    Option.filter((text) => text.trim() !== "")
+  )
+
+const parsed = <A>(names: Names, type: Type<A>, text: string): Value<A> =>
+  Option.match(type.parse(text), {
+    onNone: () =>
+      Effect.flatMap(Wording, ({ place }) => usageError(`"${excerpt(text)}" ${type.complaint}: change ${place(names.flag, text)}`)),
+    onSome: (value) => Effect.succeed(value)
+  })
+
+const read = <A, B>(names: Names, type: Type<A>, absent: B) => (option: Option.Option<string>): Value<A | B> =>
+  Effect.flatMap(
+    lookUp(option, names.variable),
+    (text): Value<A | B> => Option.isNone(text) ? Effect.succeed(absent) : parsed(names, type, text.value)
+  )
+
+const make = <A, B>(flag: string, type: Type<A>, description: Description, value: B): Setting<A | B> => {
+  const about = documented(flag, type.placeholder, description)
+  const lookedUp = read(about, type, value)
+  return Object.assign(
+    Options.text(flag).pipe(
+      Options.withPseudoName(type.placeholder),
+      Options.withDescription(helpOf(about)),
+      Options.optional,
+      Options.map(lookedUp)
+    ),
+    { ...about, fromConfig: lookedUp(Option.none()) }
+  )
+}
+
+/** A setting that may be undefined. `absent` describes in the help what holds then. */
+export const optional = <A>(flag: string, type: Type<A>, description: Description): Setting<A | undefined> =>
+  make(flag, type, description, undefined)
+
+/** A setting with a default, which is written as its text and read like one. */
+export const withDefault = <A>(flag: string, type: Type<A>, standard: string, about: string): Setting<A> =>
+  make(flag, type, { about, absent: standard }, Option.getOrThrow(type.parse(standard)))
+
+/** A list of texts: an option that may be repeated, each a text or several with commas between them. */
+export const list = (flag: string, placeholder: string, description: Description): Setting<ReadonlyArray<string>> => {
+  const type: Type<ReadonlyArray<string>> = {
+    ...text,
+    placeholder,
+    parse: (texts) => Option.some(texts.split(",").map((each) => each.trim()).filter((each) => each !== ""))
+  }
+  const about = { ...documented(flag, placeholder, description), isList: true }
+  const lookedUp = read<ReadonlyArray<string>, ReadonlyArray<string>>(about, type, [])
+  return Object.assign(
+    Options.text(flag).pipe(
+      Options.withPseudoName(placeholder),
+      Options.withDescription(helpOf(about)),
+      Options.repeated,
+      Options.map((texts) => lookedUp(joined(texts)))
+    ),
+    { ...about, fromConfig: lookedUp(Option.none()) }
+  )
+}
+
+/** The texts of a repeated option as one. */
+export const joined = (texts: ReadonlyArray<string>): Option.Option<string> =>
+  texts.length === 0 ? Option.none() : Option.some(texts.join(","))
+
+/** A flag. Its variable and its name in the config file are `true` or `false`. */
+export const flag = (flag: string, about: string): Setting<boolean> => {
+  const described = documented(flag, undefined, { about, absent: "false" })
+  const fromConfig = read(described, boolean, false)(Option.none())
+  return Object.assign(
+    Options.boolean(flag).pipe(
+      Options.withDescription(helpOf(described)),
+      Options.map((isSet) => isSet ? Effect.succeed(true) : fromConfig)
+    ),
+    { ...described, fromConfig }
+  )
+}
+
+/** A text as it is written. */
+export const text: Type<string> = { placeholder: "TEXT", parse: Option.some, complaint: "is not a text" }
+export const file: Type<string> = { ...text, placeholder: "FILE" }
+
+/** A text without white space around it. */
+export const trimmed = <A>(placeholder: string, parse: (text: string) => Option.Option<A>, complaint: string): Type<A> => ({
+  placeholder,
+  parse: (text) => parse(text.trim()),
+  complaint
+})
+
+const boolean = trimmed(
+  "boolean",
+  (text) => text === "true" || text === "false" ? Option.some(text === "true") : Option.none(),
+  "is neither true nor false"
+)
+
+/** A duration of zero or more, such as `30s`, `1h30m` or `30 seconds`. */
+export const durationOrZero = trimmed("DURATION", Durations.fromText, "is not a duration such as 30s")
+
+/** A duration above zero. */
+export const duration = trimmed(
+  "DURATION",
+  (text) => Option.filter(Durations.fromText(text), Duration.greaterThan(Duration.zero)),
+  "is not a duration such as 30s"
+)
+
+/** A share from 0 to 1, written as 5% or 0.05. */
+export const share = trimmed("SHARE", (text) => {
+  const [, digits, percent] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(text) ?? []
+  const share = Number(digits) / (percent === "%" ? 100 : 1)
+  return share >= 0 && share <= 1 ? Option.some(share) : Option.none()
+}, "is not a share such as 5%")
+
+export const integer = (least: number, most: number): Type<number> =>
+  trimmed(
+    "N",
+    (text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? Option.some(Number(text)) : Option.none(),
+    `is not a whole number from ${least} to ${most}`
+  )
+
+/** One of several words, in upper or lower case. */
+export const oneOf = <A extends string>(...words: ReadonlyArray<A>): Type<A> =>
+  trimmed(
+    words.join("|"),
+    (text) => Option.fromNullable(words.find((word) => word === text.toLowerCase())),
+    words.length === 2 ? `is neither ${words.join(" nor ")}` : `is none of ${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
+  )

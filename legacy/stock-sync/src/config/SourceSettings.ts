@@ -1,0 +1,153 @@
+/** The settings that name a source and say how it is read. */
+import * as Format from "@plaza-legacy/tabular/Format"
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type { RuleOptions } from "../source/ApplyRules.ts"
+import * as RequestHeaders from "../source/http/RequestHeaders.ts"
+import type { SourceOptions } from "../source/Open.ts"
+import * as Setting from "./Setting.ts"
+import { Wording } from "./Wording.ts"
+
+const delimiter = Setting.trimmed(
+  "CHARACTER",
+  (text) =>
+    text.toLowerCase() === "tab" || text === "\\t" ? Option.some("\t") : /^[^"\r\n]$/u.test(text) ? Option.some(text) : Option.none(),
+  "is neither one character nor tab"
+)
+
+// The parser of JSON reads a star as any name.
+const itemsPath = Setting.trimmed(
+  "PATH",
+  Option.liftPredicate((text: string) => /^[^.*]+(\.[^.*]+)*$/.test(text)),
+  "is not a list of names with dots between them"
+)
+
+const pieces = Setting.integer(0, 999_999_999_999_999)
+
+/** The options of every command that reads a source. */
+export const options = {
+  source: Setting.optional("source", { ...Setting.text, placeholder: "FILE|URL" }, {
+    about:
+      "The source of stock values (required): a file, - for standard input, or an address that begins with http:, https:, postgres:, mysql: or sqlite:. " +
+      "Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS, because every user of the machine can read options"
+  }),
+  format: Setting.optional("format", Setting.oneOf(...Format.all), {
+    about: "The format of the source",
+    absent: "by the content type, else by the file's ending, else csv"
+  }),
+  idColumn: Setting.withDefault("id-column", { ...Setting.text, placeholder: "COLUMN" }, "productId", "The column with the product's id"),
+  stockColumn: Setting.withDefault("stock-column", { ...Setting.text, placeholder: "COLUMN" }, "stock",
+    "The column with the product's stock"),
+  delimiter: Setting.optional("delimiter", delimiter, {
+    about: "The separator of CSV columns, one character or tab",
+    absent: "the most frequent of comma, semicolon, tab and bar in the header"
+  }),
+  items: Setting.optional("items", itemsPath, {
+    about: "The path of the array in a JSON document, such as result.items",
+    absent: "the document itself or its data"
+  }),
+  query: Setting.optional("query", { ...Setting.text, placeholder: "SQL" }, {
+    about: "One SELECT that returns the two columns (required for a database)"
+  }),
+  timeout: Setting.withDefault("source-timeout", Setting.duration, "30 seconds", "How long an address or a database may be silent"),
+  settle: Setting.withDefault("settle", Setting.durationOrZero, "5 seconds",
+    "How long a file must stay unchanged before it is read; 0s turns the check off"),
+  unfinishedWait: Setting.withDefault("unfinished-wait", Setting.durationOrZero, "1 minute",
+    "Max wait for an unfinished file. A last line without a line end is accepted after this time; 0s turns the check off"),
+  doneMarker: Setting.optional("done-marker", Setting.file, {
+    about:
+      "A file that the writer creates or touches when the source file is complete. The source file is read only if the marker exists and is not older",
+    absent: "none"
+  }),
+  acceptPartial: Setting.list("accept-partial", "FIELD", {
+    about:
+      "A sign that the source is only a part, which is accepted all the same: a field such as has_more, or one of length, line-end, last-row " +
+      "and error-text, as the message of the refusal names it. May be repeated, or name several with commas between them",
+    absent: "none, such a source is refused"
+  }),
+  maxBadRows: Setting.optional("max-bad-rows", Setting.share, {
+    about: "A source with a larger share of rejected rows is refused, such as 5%",
+    absent: "20%, and more than 10 rows"
+  }),
+  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from the stock of every product, down to 0", absent: "0" }),
+  max: Setting.optional("max", pieces, { about: "The largest stock that is sent for a product", absent: "no limit" }),
+  rules: Setting.optional("rules", Setting.file, {
+    about: "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude",
+    absent: "none"
+  }),
+  unmapped: Setting.withDefault(
+    "unmapped",
+    Setting.oneOf("pass", "reject"),
+    "pass",
+    "Rows whose id is not in the rules file: pass sends them under their own id, reject rejects them. Use reject if ids of the source are not the store's product ids"
+  )
+}
+
+type Given = Setting.Parsed<typeof options>
+
+/** The source, how it is read, and how many of its rows may be rejected. */
+export interface SourceSettings extends SourceOptions {
+  /** The share of rejected rows, 0 to 1, above which the source is refused; undefined for the default. */
+  readonly maxBadRows: number | undefined
+}
+
+export const resolve = (given: Given): Setting.Value<SourceSettings> =>
+  Effect.gen(function*() {
+    const { buffer, max, rules, source, unmapped, ...rest } = yield* Effect.all(given)
+    const { named, place } = yield* Wording
+    if (source === undefined) {
+      return yield* Setting.usageError(
+        `there is no source: name a file, - for standard input, or an address, with ${place("source")}`
+      )
+    }
+    if (rest.idColumn === rest.stockColumn) {
+      return yield* Setting.usageError(
+        `the id and the stock can't both come from the column "${rest.idColumn}": change ${named("id-column")} or ${named("stock-column")}`
+      )
+    }
+    if (rules === undefined && unmapped === "reject") {
+      return yield* Setting.usageError(`${named("unmapped", "reject")} needs a rules file: name one with ${place("rules")}`)
+    }
+    // Without a rule, rows go through unchanged.
+    const hasRules = buffer !== undefined || max !== undefined || rules !== undefined
+    return {
+      ...rest,
+      source,
+      ...yield* secrets,
+      rules: hasRules ? { all: { buffer, max }, path: rules, unmapped } satisfies RuleOptions : undefined
+    }
+  })
+
+/** A variable with a secret. It has no option, because every user of the machine can read options. No output contains it. */
+const secret = <A>(
+  variable: string,
+  read: (text: string) => Either.Either<A, string>
+): Effect.Effect<Redacted.Redacted<A> | undefined, ConfigError.ConfigError> =>
+  Effect.flatMap(Config.option(Config.string(variable)), (given) => {
+    const text = Option.getOrElse(given, () => "").trim()
+    return text === "" ? Effect.succeed(undefined) : Either.match(read(text), {
+      onLeft: (reason) => Effect.fail(ConfigError.InvalidData([variable], reason)),
+      onRight: (value) => Effect.succeed(Redacted.make(value))
+    })
+  })
+
+const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
+  (text) =>
+    /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It has characters that a header can't contain: use printable ASCII"))
+
+const headers = Effect.flatMap(Wording, ({ place }) =>
+  secret("STOCK_SYNC_SOURCE_HEADERS", (text) =>
+    Either.mapLeft(
+      RequestHeaders.parse(text, place("source-authorization")),
+      (reason) => `${reason}. Write one "Name: value" per line`
+    )))
+
+/** The secret request headers. */
+export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, ConfigError.ConfigError> = Effect.all({
+  authorization,
+  headers
+})

@@ -1,0 +1,28 @@
+/**
+ * How messages name settings: as options of the command line and their variables, unless a config file or an account of a fleet sets them.
+ */
+import * as Context from "effect/Context"
+
+/** The variable of a setting, by its name without dashes. */
+export const variableOf = (name: string): string => `STOCK_SYNC_${name.toUpperCase().replaceAll("-", "_")}`
+
+// Request headers hold secrets, so they have variables and no options.
+const withoutOption: ReadonlyArray<string> = ["source-authorization", "source-headers"]
+
+export class Wording extends Context.Reference<Wording>()("@plaza/stock-sync/config/Wording", {
+  defaultValue: (): {
+    /** Where to change a setting, such as `--poll or STOCK_SYNC_POLL`. The text tells where it is set. */
+    readonly place: (name: string, text?: string) => string
+    /** The setting, with a value if one is given, such as `--unmapped reject (STOCK_SYNC_UNMAPPED)`. */
+    readonly named: (name: string, value?: string) => string
+    /** The setting, without its variable. */
+    readonly option: (name: string) => string
+    /** The setting with the address of the service. */
+    readonly baseUrl: string
+  } => ({
+    place: (name) => withoutOption.includes(name) ? variableOf(name) : `--${name} or ${variableOf(name)}`,
+    named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`,
+    option: (name) => `--${name}`,
+    baseUrl: "PLAZA_BASE_URL"
+  })
+}) {}

@@ -1,0 +1,28 @@
+/** Layers of the ledger for `--ledger`: the path of an SQLite file, or the address of a Postgres. Loads only the driver that is used. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { LedgerOptions } from "./Ledger.ts"
+
+const isPostgres = (ledger: string) => /^postgres(?:ql)?:\/\//i.test(ledger)
+
+const sqlite = Effect.promise(() => import("./Sqlite.ts"))
+const postgres = Effect.promise(() => import("./Postgres.ts"))
+
+type Access = "layer" | "layerWithoutLock" | "layerReadOnly" | "layerTemporaryCopy"
+
+const open = (access: Access) => (ledger: string, options: LedgerOptions) =>
+  isPostgres(ledger)
+    ? Layer.unwrapEffect(Effect.map(postgres, (module) => module[access](ledger, options)))
+    : Layer.unwrapEffect(Effect.map(sqlite, (module) => module[access](ledger, options)))
+
+/** For the worker. Holds the ledger's lock. */
+export const layer = open("layer")
+
+/** For writing beside a running worker. */
+export const layerWithoutLock = open("layerWithoutLock")
+
+/** For reading beside a running worker. */
+export const layerReadOnly = open("layerReadOnly")
+
+/** For a preview. Leaves the ledger unchanged. */
+export const layerTemporaryCopy = open("layerTemporaryCopy")

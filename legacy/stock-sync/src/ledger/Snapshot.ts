@@ -1,0 +1,89 @@
+/** Snapshots of the source as the ledger receives, applies and holds them. */
+import type { Row } from "@plaza-legacy/tabular/Stock"
+import type * as DateTime from "effect/DateTime"
+import type * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
+import type { Adjustments } from "../source/ProductRules.ts"
+import type { Unit } from "../source/Source.ts"
+import type * as DropGuard from "../sync/DropGuard.ts"
+
+/** The rows of a source, and what messages about them name. */
+export interface SnapshotInput<E, R> {
+  /** The source's name. */
+  readonly source: string
+  readonly unit: Unit
+  /** Products that are not part of the snapshot, even if the source names them. */
+  readonly excluded: ReadonlySet<string>
+  /** How the sum of a product's rows is reduced (default: not at all). */
+  readonly adjustments?: Adjustments | undefined
+  readonly rows: Stream.Stream<Row, E, R>
+}
+
+/** How a snapshot is checked and applied. */
+export interface SnapshotPolicy {
+  /** Products that the snapshot does not name keep their wanted stock, or get a wanted stock of 0. */
+  readonly missing: "leave" | "zero"
+  /** Rows of one product are added up, or all of them are rejected. */
+  readonly duplicates: "sum" | "reject"
+  readonly guard: DropGuard.Limits
+  /** The largest share of rejected rows, 0 to 1; undefined: the default of `RejectedRowLimit`. */
+  readonly maxBadRows: number | undefined
+}
+
+/** What a snapshot changed, or would change. */
+export interface SnapshotResult {
+  readonly rows: number
+  /** Products whose wanted stock changed, and new products. */
+  readonly changed: number
+  readonly rejected: number
+  /** Rows with a negative stock, which counts as 0. */
+  readonly negative: number
+  /** Within the guard's window. */
+  readonly figures: DropGuard.Figures
+  /** Missing products kept their stock although the policy zeroes them, because a rejected row may name one of them. */
+  readonly missingKept: boolean
+  /** The rows are known to be those of the last applied snapshot, so they were not compared. */
+  readonly repeated?: boolean
+}
+
+/** What a snapshot would change, and whether it would be held. */
+export interface SnapshotPreview extends SnapshotResult {
+  readonly held: Option.Option<HeldSnapshot>
+}
+
+/** A snapshot that is not applied until it is confirmed. A plausible successor replaces it. */
+export interface HeldSnapshot {
+  /** Identifies the implausible changes: a snapshot with others has another number. */
+  readonly number: number
+  readonly figures: DropGuard.Figures
+  /** When the first snapshot with these changes arrived. */
+  readonly since: DateTime.Utc
+  /** When the last snapshot with these changes arrived. */
+  readonly at: DateTime.Utc
+  readonly confirmed: boolean
+}
+
+/** An implausible change of a held snapshot. */
+export interface HeldChange {
+  readonly productId: string
+  readonly kind: DropGuard.Kind
+  readonly from: number
+  readonly to: number
+}
+
+/** The last applied snapshot, and the held one. */
+export interface SnapshotStatus {
+  /** Undefined: no snapshot was ever applied. */
+  readonly takenAt: DateTime.Utc | undefined
+  readonly rows: number | undefined
+  readonly unit: Unit
+  readonly held: Option.Option<HeldSnapshot>
+}
+
+/** A row of the last snapshot that was rejected, or whose stock was changed. */
+export interface RowIssue {
+  readonly line: number
+  readonly productId: string | undefined
+  readonly kind: "rejected" | "negative"
+  readonly reason: string
+}

@@ -1,0 +1,57 @@
+/** Decodes rows of products and their stock from bytes, by the options of this program. */
+import type { AcceptPartial } from "@plaza-legacy/tabular/AcceptPartial"
+import * as Format from "@plaza-legacy/tabular/Format"
+import type { JsonOptions } from "@plaza-legacy/tabular/Json"
+import type { RowSchema } from "@plaza-legacy/tabular/RowSchema"
+import * as Stock from "@plaza-legacy/tabular/Stock"
+import type * as StreamingParser from "@plaza-legacy/tabular/StreamingParser"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Wording } from "../config/Wording.ts"
+import type { Unit } from "./Source.ts"
+
+/** How a row of any source is decoded. */
+export interface SchemaOptions extends Stock.Columns {
+  /** The result of a stock below zero (default: a rejected row). */
+  readonly negative?: Stock.Negative | undefined
+}
+
+export interface RowOptions extends SchemaOptions {
+  /** Default: by the content type, else by the file's ending. */
+  readonly format?: Format.Format | undefined
+  readonly delimiter?: string | undefined
+  readonly items?: string | undefined
+  /** The fields and marks of a partial source that are accepted. */
+  readonly acceptPartial?: ReadonlyArray<string> | undefined
+}
+
+export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" | "onNextCursor"> {
+  readonly source: string
+  /** Whether nothing but the line end of a last row of CSV shows that the row is complete. */
+  readonly needsLineEnd?: boolean
+  /** Whether the bytes may have no rows, as the last of several pages. */
+  readonly mayBeEmpty?: boolean
+}
+
+export const schema = (options: SchemaOptions): Effect.Effect<RowSchema<Stock.Row>> =>
+  Effect.map(Wording, ({ option }) =>
+    Stock.schema(options, { id: option("id-column"), stock: option("stock-column") }, { negative: options.negative ?? "reject" }))
+
+export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
+
+/** What is accepted of a partial source. */
+export const accepting = ({ acceptPartial = [] }: Pick<RowOptions, "acceptPartial">): Effect.Effect<AcceptPartial> =>
+  Effect.map(Wording, ({ named }) => ({ names: acceptPartial, option: (name) => named("accept-partial", name) }))
+
+/** The rows of bytes in a format. */
+export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Decoder<Stock.Row> => (bytes) =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { place } = yield* Wording
+    const columns = yield* schema(options)
+    return Format.rows(format, options.mayBeEmpty === true ? { ...columns, empty: undefined } : columns, {
+      ...options,
+      acceptPartial: yield* accepting(options),
+      itemsOption: place("items"),
+      formatOption: place("format")
+    })(bytes)
+  }))

@@ -1,0 +1,36 @@
+/** The circuit breaker of the account's requests. It probes the account by `GET /me`, and publishes its state as that of the account. */
+import { CircuitBreaker } from "@plaza-legacy/client"
+import type { Profiles } from "@plaza-legacy/client"
+import type { ProductId } from "@plaza-legacy/domain/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as AccountIdentity from "./AccountIdentity.ts"
+import * as FailureEvent from "./FailureEvent.ts"
+import { type AccountState, SyncStatus } from "./SyncStatus.ts"
+
+export class AccountBreaker extends Context.Tag("@plaza/stock-sync/sync/AccountBreaker")<
+  AccountBreaker,
+  CircuitBreaker.CircuitBreaker<ProductId>
+>() {}
+
+const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> =>
+  Effect.gen(function*() {
+    if (state._tag === "Closed") return { _tag: "Running", since: state.since }
+    const { reason, retryAt, since } = state
+    const failure = yield* FailureEvent.make(reason === "ServiceFault" ? "service" : "account", state.failure)
+    switch (reason) {
+      case "Refused":
+        return { _tag: "Paused", since, failure, nextProbe: retryAt }
+      case "RateLimited":
+        return { _tag: "Quota", since, failure, until: retryAt }
+      case "ServiceFault":
+        return { _tag: "Trouble", since, failure, nextTry: retryAt }
+    }
+  })
+
+export const make: Effect.Effect<AccountBreaker["Type"], never, Profiles | SyncStatus> = Effect.flatMap(SyncStatus,
+  (status) =>
+    CircuitBreaker.make<ProductId, Profiles>({
+      probe: AccountIdentity.probe,
+      onState: (state) => Effect.flatMap(accountState(state), (account) => status.publish({ _tag: "AccountChanged", account }))
+    }))

@@ -1,0 +1,30 @@
+/**
+ * Counts in the ledger, attempt by attempt, the requests that concern no product, so that the next process of the key knows them all. The
+ * ledger itself counts those of products.
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Ledger } from "../ledger/Ledger.ts"
+
+export type Counting = Pick<Ledger["Type"], "countRequest">
+
+/** A request that the ledger can't count fails before it is sent. Without a ledger none is counted. */
+export const make = (
+  client: HttpClient.HttpClient,
+  ledger: Effect.Effect<Option.Option<Counting>>
+): HttpClient.HttpClient =>
+  HttpClient.transform(client, (response, request) =>
+    request.method === "PATCH" ? response : Effect.flatMap(
+      ledger,
+      Option.match({
+        onNone: () => response,
+        onSome: ({ countRequest }) =>
+          Effect.catchTag(
+            countRequest(response),
+            "LedgerFault",
+            (fault) => new HttpClientError.RequestError({ request, reason: "Transport", cause: fault, description: fault.message })
+          )
+      })
+    ))

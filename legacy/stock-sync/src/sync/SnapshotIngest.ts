@@ -1,0 +1,160 @@
+/**
+ * Reads the source and applies its snapshots: at the start, after each change of the source, some time after a failure, and once a
+ * held snapshot is confirmed. After a failure the wanted stock stays unchanged.
+ */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { LedgerFault, SnapshotHeld } from "../ledger/LedgerError.ts"
+import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
+import { type Snapshot, Source, type SourceFailure } from "../source/Source.ts"
+import * as Backoff from "./Backoff.ts"
+import { DispatchSignal } from "./DispatchSignal.ts"
+import * as FailureEvent from "./FailureEvent.ts"
+import * as MonotonicClock from "./MonotonicClock.ts"
+import { SyncStatus } from "./SyncStatus.ts"
+
+export class SnapshotIngest extends Context.Tag("@plaza/stock-sync/sync/SnapshotIngest")<SnapshotIngest, {
+  /** Reads the source once. */
+  readonly ingest: Effect.Effect<void, LedgerFault | SnapshotHeld | SourceFailure, Ledger>
+  /**
+   * Reads the source once, if it has changed or a held snapshot was confirmed. Publishes its failures. The ledger is not used for an
+   * unchanged source without a held snapshot. Returns whether a snapshot with other rows than the last one was applied.
+   */
+  readonly poll: Effect.Effect<boolean, LedgerFault, Ledger>
+  /**
+   * Reads the source until the ledger fails, the first time now or when it is due again. Skips a version that was applied or held
+   * before, also with an earlier opening of the ledger, unless the ledger no longer has that snapshot.
+   */
+  readonly run: (first: "now" | "later") => Effect.Effect<never, LedgerFault, Ledger>
+  readonly progress: Effect.Effect<Progress>
+}>() {}
+
+const backoff: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
+// Another process confirms a held snapshot in the ledger, which gives no signal.
+const confirmationPollInterval = Duration.seconds(5)
+
+/** What is known of the source. */
+export interface Progress {
+  /** The version of the source that was last applied or held. */
+  readonly version: Option.Option<string>
+  /** Identifies the ledger's snapshot of that version. A ledger that was removed or restored has another one. */
+  readonly ledgerSnapshot: string | undefined
+  /** Failures since the source was last read. */
+  readonly failures: number
+  /** When it was last read, or its reading failed. */
+  readonly triedAt: MonotonicClock.MonotonicMillis | undefined
+}
+
+export const unread: Progress = { version: Option.none(), ledgerSnapshot: undefined, failures: 0, triedAt: undefined }
+
+/** The delay after so many failures in a row. */
+export const retryDelay = (failures: number): Effect.Effect<Duration.Duration> => Backoff.delay(backoff, failures)
+
+const snapshotIdentity = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const { held, takenAt } = yield* ledger.snapshot
+  const millis = (at: DateTime.Utc | undefined) => at === undefined ? "" : DateTime.toEpochMillis(at)
+  return `${millis(takenAt)}/${millis(Option.getOrUndefined(held)?.at)}`
+})
+
+const isConfirmed = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const { held } = yield* ledger.snapshot
+  return Option.exists(held, ({ confirmed }) => confirmed)
+})
+
+export const make = (
+  policy: SnapshotPolicy,
+  earlier: Progress
+): Effect.Effect<SnapshotIngest["Type"], never, DispatchSignal | Source | SyncStatus> =>
+  Effect.gen(function*() {
+    const signal = yield* DispatchSignal
+    const source = yield* Source
+    const status = yield* SyncStatus
+    const progress = yield* Ref.make(earlier)
+    const update = (change: Partial<Progress>) => Ref.update(progress, (before) => ({ ...before, ...change }))
+
+    const recordVersion = (version: Option.Option<string>) =>
+      Effect.flatMap(snapshotIdentity, (ledgerSnapshot) => update({ version, ledgerSnapshot }))
+
+    const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ rows, version, ...snapshot }: Snapshot) {
+      const ledger = yield* Ledger
+      const count = yield* Ref.make(0)
+      const counted = Stream.mapChunksEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
+      const result = yield* ledger.applySnapshot({ ...snapshot, source: source.name, rows: counted }, policy).pipe(
+        Effect.tapErrorTag("SnapshotHeld", (failure) =>
+          Effect.gen(function*() {
+            yield* recordVersion(version)
+            const event = yield* FailureEvent.make("source", failure)
+            yield* status.publish({ _tag: "SnapshotHeld", rows: yield* Ref.get(count), held: failure.held, failure: event })
+          }))
+      )
+      yield* recordVersion(version)
+      const total = yield* Ref.get(count)
+      yield* Effect.annotateCurrentSpan({ "stock_sync.rows": total, "stock_sync.rows.changed": result.changed })
+      yield* status.publish({ _tag: "SnapshotAccepted", rows: total, result })
+      return result.repeated !== true
+    })
+
+    const publishFailure = (failure: SourceFailure) =>
+      Effect.gen(function*() {
+        const event = yield* FailureEvent.make("source", failure)
+        yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
+        yield* status.publish({ _tag: "SourceFailed", failure: event })
+      })
+
+    const ingest = Effect.scoped(Effect.gen(function*() {
+      const snapshot = yield* source.open((yield* Ref.get(progress)).version)
+      return yield* Option.match(snapshot, {
+        onNone: () => Effect.as(status.publish({ _tag: "SourceUnchanged" }), false),
+        onSome: applySnapshot
+      })
+    })).pipe(
+      Effect.tap(() => update({ failures: 0 })),
+      Effect.tapErrorTag("SnapshotHeld", () => update({ failures: 0 })),
+      Effect.tapErrorTag("SourceError", publishFailure),
+      Effect.tapErrorTag("SourceUnreachable", publishFailure),
+      Effect.ensuring(Effect.flatMap(MonotonicClock.now, (triedAt) => update({ triedAt }))),
+      signal.during
+    )
+
+    const poll = Effect.gen(function*() {
+      // A confirmed snapshot is read again although the source has not changed.
+      if ((yield* status.state).source.held !== undefined && (yield* isConfirmed)) yield* update({ version: Option.none() })
+      const none = () => Effect.succeed(false)
+      return yield* Effect.catchTags(ingest, { SnapshotHeld: none, SourceError: none, SourceUnreachable: none })
+    })
+
+    /** Waits until the source changes, a backoff ends or a held snapshot is confirmed. */
+    const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
+      Effect.gen(function*() {
+        const { failures } = yield* Ref.get(progress)
+        if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* retryDelay(failures)))
+        if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
+        const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
+        if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)
+      })
+
+    const first = Effect.gen(function*() {
+      const { ledgerSnapshot } = yield* Ref.get(progress)
+      if (ledgerSnapshot !== (yield* snapshotIdentity)) yield* update({ version: Option.none() })
+      return yield* poll
+    })
+
+    const run = (when: "now" | "later") =>
+      Effect.scoped(Effect.gen(function*() {
+        const changes = yield* Queue.sliding<void>(1)
+        yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+        if (when === "now") yield* signal.during(first)
+        return yield* Effect.forever(Effect.zipRight(awaitNext(changes), poll))
+      }))
+
+    return { ingest: Effect.asVoid(ingest), poll, run, progress: Ref.get(progress) }
+  })

@@ -1,0 +1,56 @@
+/** What the documentation of the fleet names exists: reasons, log events, and tests of decision 008. */
+import { readdirSync, readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+
+const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8")
+const sources = new URL("../../src/", import.meta.url)
+
+/** The cells of every table row of a text, the header's rule left out. */
+const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
+  text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("|--")).map((line) =>
+    line.slice(1, -1).split("|").map((cell) => cell.trim())
+  )
+
+describe("decision 008", () => {
+  it("names tests that exist", () => {
+    const [, rest = ""] = read("docs/decisions/008-cluster-for-ownership-only.md").split("\n## Known defects of the library\n")
+    const [defects = ""] = rest.split("\n## ")
+    const named = defects.split("*Test").slice(1).flatMap((tests) =>
+      tests.split(";").flatMap((part) => {
+        const [, file = ""] = /`(\w+\.test\.ts)`/.exec(part) ?? []
+        return Array.from(part.matchAll(/"([^"]+)"/g), ([, title = ""]) => [file, title] as const)
+      })
+    )
+    expect(named.length).toBeGreaterThan(8)
+    const missing = named.filter(([file, title]) => {
+      const text = readFileSync(new URL(file, import.meta.url), "utf8")
+      return !text.includes(`it.live("${title}"`) && !text.includes(`it.effect("${title}"`)
+    })
+    expect(missing).toEqual([])
+  })
+})
+
+describe("the reasons of docs/fleet.md", () => {
+  it("are those of the program", () => {
+    const [, reasons = ""] = read("docs/fleet.md").split("\nThe reasons in `/readyz`:\n")
+    const source = readFileSync(new URL("fleet/operations/FleetReadiness.ts", sources), "utf8")
+    const written = Array.from(source.matchAll(/reason: "(\w+)"/g), ([, reason = ""]) => reason)
+    expect(written.length).toBeGreaterThan(3)
+    const documented = rowsOf(reasons.split("\n#")[0] ?? "").slice(1).map(([name = ""]) => name.replaceAll("`", ""))
+    expect(documented.toSorted()).toEqual(written.toSorted())
+  })
+})
+
+describe("the log events of docs/fleet.md", () => {
+  it("are those that a runner adds", () => {
+    const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => /^(commands\/)?fleet\/.*\.ts$/.test(name))
+    const text = files.map((name) => readFileSync(new URL(name, sources), "utf8")).join("\n")
+    const written = Array.from(text.matchAll(/"((?:account|fleet|metrics|runner)\.[a-zA-Z]+)"/g), ([, event = ""]) => event)
+    const [, log = ""] = read("docs/fleet.md").split("\n### Log\n")
+    const documented = rowsOf(log.split("\n### ")[0] ?? "").flatMap(([names = ""]) =>
+      Array.from(names.matchAll(/`([^`]+)`/g), ([, name = ""]) => name)
+    )
+    expect(documented.length).toBeGreaterThan(10)
+    expect(documented.toSorted()).toEqual(Array.from(new Set(written)).toSorted())
+  })
+})

@@ -1,0 +1,17 @@
+/**
+ * Rows as tests write them.
+ */
+import { Chunk, Effect, Stream } from "effect"
+import { expect } from "vitest"
+
+export const good = (line: number, productId: string, stock: number) => ({ _tag: "Valid", line, productId, stock })
+export const bad = (line: number, productId: string | undefined, reason: string) => ({
+  _tag: "Rejected",
+  line,
+  productId,
+  reason: containing(reason)
+})
+// The matcher is typed as anything at all; here it stands for a text.
+export const containing = (text: string): unknown => expect.stringContaining(text)
+
+export const all = <Row, E, R>(rows: Stream.Stream<Row, E, R>) => Effect.map(Stream.runCollect(rows), Chunk.toReadonlyArray)
