@@ -93,7 +93,8 @@ export const run = ({ kills, ledger, products }: Options) =>
     }
     // A build may replace the program meanwhile.
     cpSync(dist, `${cwd}/program`, { recursive: true })
-    const begin = start(["run"], { cwd, env, program: `${cwd}/program/plaza-stock-sync.cjs` })
+    const starting = (command: "once" | "run") => start([command], { cwd, env, program: `${cwd}/program/plaza-stock-sync.cjs` })
+    const begin = starting("run")
 
     let requests = 0
     let overRate = 0
@@ -133,18 +134,22 @@ export const run = ({ kills, ledger, products }: Options) =>
 
     const ends: Array<Ended> = []
     const wrong: Array<LedgerRows.LedgerRow> = []
+    const killed = { once: 0, run: 0 }
     let inFlight = 0
     const life = Effect.gen(function*() {
       const { millis, requests } = yield* lifetime
       yield* sandbox.setLatitude(yield* latitude)
+      const command = (yield* Random.next) < 0.4 ? "once" : "run"
       const ended = yield* Effect.scoped(Effect.gen(function*() {
-        const running = yield* begin
+        const running = yield* starting(command)
         yield* Effect.timeoutOption(until(sandbox.requestsSince, (records) => records.length >= requests), Duration.millis(millis))
         yield* running.kill("SIGKILL")
         return yield* running.ended
       }))
-      // A process that ends by itself has given up, which it never may.
-      if (ended.status !== "SIGKILL") ends.push(ended)
+      // `run` never ends by itself, and `once` only when everything has an outcome.
+      const hasFinished = command === "once" && [0, 1, 7].includes(Number(ended.status))
+      if (ended.status !== "SIGKILL" && !hasFinished) ends.push(ended)
+      if (ended.status === "SIGKILL") killed[command]++
       const rows = yield* LedgerRows.all(place)
       if (rows.some(({ state }) => state === "sending")) inFlight++
       wrong.push(...untrue(rows, yield* sandbox.stock))
@@ -166,7 +171,7 @@ export const run = ({ kills, ledger, products }: Options) =>
 
     return {
       figures: {
-        kills,
+        killed,
         inFlight,
         changes: feed.changes(),
         requests,
