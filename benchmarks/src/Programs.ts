@@ -16,25 +16,24 @@ export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramF
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** The workspaces with programs: a program imports what its workspace depends on. Those in `legacy` are on Effect 3. */
-const workspaces = { benchmarks: here("../"), legacy: here("../../legacy/benchmarks/") }
+/** Next to `node_modules`, from which the bundles load what is not in them. */
+const folder = here("../.programs/")
 
 // Our packages and their dependencies are bundled. Peers are loaded from node_modules, as an installed program loads them.
-const bundled = /^(\.|\/|@plaza\/|@plaza-legacy\/|@streamparser\/|csv-parse|mime|multipasta|yaml|fastest-levenshtein)/
+const bundled = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml|fastest-levenshtein)/
 
 /**
  * Bundles programs by their paths under `programs` without extension, and returns the path of each bundle. With `installed`, a program
- * loads the built packages, as one that installed them does. A bundle is next to the `node_modules` of its workspace.
+ * loads the built packages, as one that installed them does.
  */
 export const bundle = (
   names: ReadonlyArray<string>,
-  { installed = false, workspace = "benchmarks" }: { readonly installed?: boolean; readonly workspace?: keyof typeof workspaces } = {}
+  { installed = false }: { readonly installed?: boolean } = {}
 ): Effect.Effect<(name: string) => string, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
-      const folder = `${workspaces[workspace]}.programs/`
       const build = await rolldown({
-        input: Object.fromEntries(names.map((name) => [basename(name), `${workspaces[workspace]}src/programs/${name}.ts`])),
+        input: Object.fromEntries(names.map((name) => [basename(name), here(`./programs/${name}.ts`)])),
         platform: "node",
         external: (id) => installed ? !/^[./]/.test(id) : !bundled.test(id),
         resolve: { conditionNames: ["@plaza/source", "node", "import", "default"], extensionAlias: { ".js": [".ts", ".js"] } },

@@ -28,7 +28,7 @@ export const report = (
 ): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | PlatformError | Postgres.NoPostgres, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [products, changes, firstLoads, runs] = form === "full" ? [1_000_000, 1_000, 3, 5] : [2_000, 10, 1, 1]
-    const path = (yield* bundle(["ledger/Receive"], { workspace: "legacy" }))("ledger/Receive")
+    const path = (yield* bundle(["ledger/Receive"]))("ledger/Receive")
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped()
     const { url } = yield* Postgres.scoped

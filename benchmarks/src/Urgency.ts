@@ -1,6 +1,6 @@
 /**
  * Benchmark `urgency`: how many requests `plaza-stock-sync` sends before a sold-out product while many others wait, compared with a FIFO queue. The
- * worker runs in simulated time.
+ * worker runs in virtual time.
  */
 import { Effect, FileSystem, Schema } from "effect"
 import type { PlatformError } from "effect/PlatformError"
@@ -13,7 +13,7 @@ const Changes = Schema.Array(Schema.Struct({ slotsBefore: Schema.Number, seconds
 export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [products, changes] = form === "full" ? [10_000, 40] : [200, 1]
-    const path = (yield* bundle(["loop/Urgency"], { workspace: "legacy" }))("loop/Urgency")
+    const path = (yield* bundle(["loop/Urgency"]))("loop/Urgency")
     const folder = yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped())
     const measure = (kind: Task["kind"]) =>
       Effect.scoped(

@@ -42,10 +42,10 @@ export interface Sources {
   readonly isOwn: (node: ts.Node) => boolean
 }
 
-/** Loads the sources, and the written declarations, of all packages but those that only tests and benchmarks use. */
+/** Loads the sources, and the written declarations, of all packages but those that only tests use. */
 export const load = (root: string): Sources => {
   const files = filesOf(root, "{packages,legacy,apps}/*/{src/**/*.ts,index.d.ts}").filter((file) =>
-    !/^(?:(?:packages|legacy)\/testing|legacy\/benchmarks)\//.test(file)
+    !/^(?:packages|legacy)\/testing\//.test(file)
   )
   const { options } = ts.parseJsonConfigFileContent({ extends: "./tsconfig.base.json", files: [] }, ts.sys, root)
   const program = ts.createProgram({

@@ -20,6 +20,7 @@ import * as SourceSettings from "./config/SourceSettings.ts"
 import * as SyncSettings from "./config/SyncSettings.ts"
 import { exitCodes } from "./ExitCodes.ts"
 import * as Globals from "./Globals.ts"
+import { Ledger } from "./ledger/Ledger.ts"
 import * as LedgerCommands from "./ledger/LedgerCommands.ts"
 import * as OpenLedger from "./ledger/Open.ts"
 import { name, version } from "./version.ts"
@@ -28,7 +29,15 @@ const ledgerPath = Effect.flatMap(Globals.Ledger, LedgerSettings.resolveLedger)
 
 /** Provides the ledger of a command that sends nothing. */
 const withLedger = (open: typeof OpenLedger.layer) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(ledgerPath, (path) => Effect.provide(command, open(path, LedgerSettings.forReading)))
+  Effect.flatMap(ledgerPath, (path) => {
+    // A database that falls silent would be waited for without end.
+    const unlessLost = Effect.raceFirst(command, Effect.flatMap(Ledger, ({ lost }) => lost))
+    return Effect.provide(unlessLost, open(path, LedgerSettings.forReading))
+  })
+
+/** Also fails if the ledger does not exist, or is open in a worker. */
+const withOwnLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  Effect.andThen(withLedger(OpenLedger.layerReadOnly)(Effect.void), withLedger(OpenLedger.layer)(command))
 
 const snapshot = { source: SourceSettings.options, snapshot: SnapshotSettings.options }
 
@@ -140,7 +149,7 @@ const adopt = command("adopt", {
   examples: ["adopt --ledger /var/lib/plaza/stock.sqlite"]
 }, {}, () =>
   Effect.flatMap(load(() => import("./commands/Adopt.ts")), ({ layer, run }) => Effect.provide(run, layer)).pipe(
-    withLedger(OpenLedger.layerBeside)
+    withOwnLedger
   ))
 
 const history = command("history", {

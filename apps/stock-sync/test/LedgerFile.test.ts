@@ -2,7 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import * as Sqlite from "@plaza/client/sqlite"
-import { Duration, Effect, Exit, FileSystem, Layer, Option, Path, Stream } from "effect"
+import { Duration, Effect, Exit, Fiber, FileSystem, Layer, Option, Path, Stream } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -47,7 +47,7 @@ const using = <A, E, R>(
 
 const ledgerOn = (path: string, sql: SqlClient.SqlClient) =>
   AccountLedger.make(
-    { sql, path, session: Effect.succeed(sql), faultOf: Faults.ofFile(path) },
+    { sql, path, faultOf: Faults.ofFile(path) },
     { account: AccountLedger.single, epoch: undefined },
     options
   )
@@ -197,14 +197,16 @@ describe("the statements", () => {
               if (Option.isSome(taken)) yield* ledger.confirm(taken.value)
               yield* ledger.take({ _tag: "SoldOut", outcomes: "known" })
               yield* ledger.backlog
+              yield* ledger.nextDelayed
               yield* ledger.nextDue(Option.none())
               yield* ledger.requests
               yield* ledger.countRequest(Effect.void)
-              for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.all])
+              for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.uncertain, ledger.all])
                 yield* Stream.runDrain<unknown, LedgerFault, never>(stream)
               yield* ledger.retryNow
               yield* ledger.release(Option.none())
               yield* ledger.clockChanged(5_000)
+              yield* AccountLedger.recover({ sql, account: AccountLedger.single, epoch: undefined }, options)
               yield* ledger.observe([{ productId: id("P1"), stock: 1 }], utc(0), true)
             }).pipe(Effect.provideService(Statement.CurrentTransformer, (statement) =>
               Effect.sync(() => {
@@ -214,8 +216,10 @@ describe("the statements", () => {
             expect(statements.size).toBeGreaterThan(25)
             for (const [statement, params] of statements) {
               const plan = yield* sql.unsafe<{ detail: string }>(`EXPLAIN QUERY PLAN ${statement}`, params)
-              // Of a table as a whole, or of an index without its account.
-              const scans = plan.filter(({ detail }) => /^SCAN (product|history|request)\b/.test(detail))
+              // Of a table as a whole, or of the account's part of its key.
+              const scans = plan.filter(({ detail }) =>
+                /^SCAN (?:product|history|request)\b|^SEARCH product USING PRIMARY KEY \(account=\?\)$/.test(detail)
+              )
               expect({ statement, scans }).toEqual({ statement, scans: [] })
             }
           }))
@@ -227,6 +231,7 @@ describe("a worker", () => {
   for (
     const [what, change] of [
       ["was removed", (files, path) => files.remove(path)],
+      ["was emptied", (files, path) => files.truncate(path, 0)],
       ["was replaced", (files, path) => Effect.andThen(files.copyFile(path, `${path}.2`), files.rename(`${path}.2`, path))],
       ["has lost its lock file", (files, path) => files.remove(`${path}.lock`)]
     ] as ReadonlyArray<readonly [string, (files: FileSystem.FileSystem, path: string) => Effect.Effect<void, unknown>]>
@@ -243,7 +248,9 @@ describe("a worker", () => {
               yield* ledger.check
               yield* TestClock.adjust("1 second")
               for (const _ of [1, 2])
-                expect((yield* Effect.flip(ledger.check)).message).toContain("or its lock file was removed or replaced while it was in use")
+                expect((yield* Effect.flip(ledger.check)).message).toContain(
+                  "or its lock file was removed, emptied or replaced while it was in use"
+                )
             })))
       ))
   }
@@ -281,6 +288,18 @@ describe("unusable files", () => {
 
   it.effect("says that the ledger does not exist yet", () =>
     inFolder((path) => Effect.map(refusedBy(path, "look"), (message) => expect(message).toContain("once"))))
+
+  it.effect("makes the ledger where a link leads to, also if nothing is there yet", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        yield* files.symlink("elsewhere.sqlite", path)
+        yield* using(path, (ledger) => receive(ledger, row("A", 1)))
+        expect(yield* files.readLink(path)).toBe("elsewhere.sqlite")
+        yield* using(path.replace("ledger.sqlite", "elsewhere.sqlite"),
+          (ledger) => Effect.map(queueOf(ledger), (queue) => expect(queue).toHaveLength(1)))
+      })
+    ))
 
   it.effect("says that an empty file has lost its content, instead of sending every product again", () =>
     inFolder((path) =>
@@ -361,6 +380,30 @@ describe("a file that can't be written for a while", () => {
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1_999 })
             expect(yield* ledger.applySnapshot(snapshot(20_000), policy)).toMatchObject({ changed: 18_000 })
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
+          }))
+      })
+    ))
+
+  it.effect("waits for another program that writes it without stopping anything else, for five seconds", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        yield* using(path, (ledger) => receive(ledger, row("A", 1)))
+        yield* using(path, (ledger) =>
+          Effect.gen(function*() {
+            const other = new DatabaseSync(path)
+            other.exec("BEGIN IMMEDIATE")
+            const waiting = yield* Effect.forkChild(take(ledger), { startImmediately: true })
+            yield* TestClock.adjust("1 second")
+            expect(waiting.pollUnsafe()).toBeUndefined()
+            other.exec("ROLLBACK")
+            yield* TestClock.adjust("1 second")
+            const taken = yield* Fiber.join(waiting)
+            expect(taken).toMatchObject({ productId: "A" })
+            other.exec("BEGIN IMMEDIATE")
+            const late = yield* Effect.forkChild(Effect.flip(ledger.retryNow), { startImmediately: true })
+            yield* TestClock.adjust("10 seconds")
+            expect((yield* Fiber.join(late)).message).toContain("is being written by another program")
+            other.close()
           }))
       })
     ))

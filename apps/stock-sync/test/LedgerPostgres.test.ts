@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Exit, Fiber, Option } from "effect"
+import { Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Ledger, Send } from "../src/ledger/Ledger.ts"
 import { tableNames } from "../src/ledger/Schema.ts"
@@ -28,6 +29,14 @@ const using = <A, E, R>(
   use: (ledger: Ledger["Service"]) => Effect.Effect<A, E, R>,
   access: Parameters<typeof usingPlace>[2] = "owner"
 ) => usingPlace({ kind, name }, use, access)
+/** The sessions of the program without its lock. */
+const sessionsWithoutLock = (place: string) =>
+  Effect.map(
+    inDatabase(place, (sql) =>
+      sql`SELECT 1 FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync'
+        AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`),
+    (rows) => rows.length
+  )
 const refused = (place: string) => Effect.flip(using(place, () => Effect.void))
 
 describe("unusable databases", () => {
@@ -67,6 +76,40 @@ describe("unusable databases", () => {
               expect(yield* stateOf(next, "A")).toBe("doubtful")
               expect(yield* next.requests).toHaveLength(1)
             }))
+        }))
+    }))
+
+  it.effect("a session that the server ends inside a transaction is a failure of the ledger", () =>
+    Effect.gen(function*() {
+      const place = yield* fresh
+      yield* using(place, (ledger) =>
+        Effect.gen(function*() {
+          const end = inDatabase(place, (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`)
+          const ended = yield* Effect.exit(receive(ledger, row("A", 1)).pipe(
+            Effect.provideService(Statement.CurrentTransformer,
+              (statement) => Effect.as(statement.compile()[0].startsWith("INSERT INTO missing") ? end : Effect.void, statement))
+          ))
+          expect(Exit.findErrorOption(ended)).toMatchObject(Option.some({ _tag: "LedgerFault" }))
+          expect(yield* Effect.flip(ledger.counts)).toMatchObject({ _tag: "LedgerFault" })
+        }))
+    }))
+
+  it.effect("the end of the session that looks whether the server responds says nothing of the server", () =>
+    Effect.gen(function*() {
+      const place = yield* fresh
+      yield* using(place, (ledger) =>
+        Effect.gen(function*() {
+          const lost = yield* Effect.forkChild(Effect.flip(ledger.lost), { startImmediately: true })
+          yield* TestClock.adjust("2 seconds")
+          const probes = sessionsWithoutLock(place)
+          yield* Effect.repeat(probes, { until: (count) => count === 1 })
+          yield* inDatabase(place, (sql) =>
+            sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync'
+              AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`)
+          yield* TestClock.adjust("2 seconds")
+          yield* Effect.repeat(probes, { until: (count) => count === 1 })
+          yield* receive(ledger, row("A", 1))
+          expect(lost.pollUnsafe()).toBeUndefined()
         }))
     }))
 

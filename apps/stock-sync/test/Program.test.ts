@@ -227,7 +227,7 @@ describe.concurrent("plan and status", () => {
           quarantined: 0,
           uncertain: 0,
           missing: 0,
-          goneSpared: false,
+          missingKept: false,
           held: null,
           steps: [{ productId: "CAP/RED L", from: 7, to: 0, reason: "soldOut" }, {
             productId: "007",

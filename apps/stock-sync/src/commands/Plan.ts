@@ -54,7 +54,7 @@ const json = ({ changes, counts, due, held, heldNumber, issues, missingKept, ste
   quarantined: counts.quarantined,
   uncertain: counts.uncertain,
   missing: counts.missing,
-  goneSpared: missingKept,
+  missingKept,
   held: held === undefined ? null : { ...Format.heldJson(held, changes), snapshot: heldNumber ?? null },
   steps: steps.map((step) => ({ ...step, from: step.from ?? null })),
   rowIssues: issues.map(Format.issueJson)

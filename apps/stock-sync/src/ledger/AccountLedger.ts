@@ -55,7 +55,7 @@ export const make = (
     check: Effect.andThen(present, run(Operation.checkOwner(target))),
     lost,
     ...Binding.make(target, path, run),
-    ...Apply.make(database, target, run),
+    ...Apply.make(target, run),
     snapshot,
     confirmHeld: (number) =>
       Effect.gen(function*() {

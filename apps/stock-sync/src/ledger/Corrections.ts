@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Ledger, ObservedStock } from "./Ledger.ts"
 import * as Operation from "./Operation.ts"
-import { type Failure, idRows, integer, mine, type Run, type Target } from "./Operation.ts"
+import { by, type Failure, idRows, integer, mine, type Run, type Target } from "./Operation.ts"
 import * as Outcome from "./Outcome.ts"
 import * as Requests from "./Requests.ts"
 import * as Rows from "./Rows.ts"
@@ -25,7 +25,9 @@ const release = (target: Target, products: Option.Option<ReadonlyArray<string>>)
       onSome: (ids) => sql`state IN ('quarantined', 'uncertain') AND id IN (${idRows(target, ids)})`
     })
     const released = yield* Operation.transaction(target, releasedProducts(sql`
-      UPDATE product SET state = ${sql.literal(Outcome.unconfirmedState)}, attempts = 0, mismatches = 0, due_at = NULL, queued_at = ${now},
+      UPDATE product ${by(target, "product_exceptional")} SET state = ${
+      sql.literal(Outcome.unconfirmedState)
+    }, attempts = 0, mismatches = 0, due_at = NULL, queued_at = ${now},
         updated_at = ${now} WHERE ${mine(target)} AND ${sql.literal(Tables.exceptional)} AND ${selected} RETURNING id`))
     return released.map(({ id }) => id)
   })
@@ -47,36 +49,34 @@ const clockChanged = (target: Target, millis: number): Effect.Effect<void, Failu
     const { sql } = target
     const now = yield* Operation.now
     const at = integer(sql, now)
-    const delayed = sql`${mine(target)} AND due_at IS NOT NULL AND (updated_at > ${now} OR queued_at > ${now})`
-    const due = sql`${mine(target)} AND ${sql.literal(dueAnyPriority)} AND queued_at > ${now}`
-    const baseline = sql`${mine(target)} AND baseline_at > ${now}`
-    const missing = sql`${mine(target)} AND missing_since > ${now}`
-    const request = sql`${mine(target)} AND ended_at > ${now} AND ended_at < ${Requests.inFlight}`
-    const anywhere = [
-      sql`product WHERE ${delayed}`,
-      sql`product WHERE ${due}`,
-      sql`product WHERE ${baseline}`,
-      sql`product WHERE ${missing}`,
-      sql`request WHERE ${request}`
-    ].map((rows) => sql`EXISTS (SELECT 1 FROM ${rows})`)
+    const rowsBy = (index: string) => sql`product ${by(target, index)}`
+    const delayed = {
+      rows: rowsBy("product_delayed"),
+      where: sql`${mine(target)} AND due_at IS NOT NULL AND (updated_at > ${now} OR queued_at > ${now})`
+    }
+    const due = { rows: rowsBy("product_due"), where: sql`${mine(target)} AND ${sql.literal(dueAnyPriority)} AND queued_at > ${now}` }
+    const baseline = { rows: rowsBy("product_baseline"), where: sql`${mine(target)} AND baseline_at > ${now}` }
+    const missing = { rows: rowsBy("product_missing"), where: sql`${mine(target)} AND missing_since > ${now}` }
+    const request = { rows: sql`request`, where: sql`${mine(target)} AND ended_at > ${now} AND ended_at < ${Requests.inFlight}` }
+    const anywhere = [delayed, due, baseline, missing, request].map(({ rows, where }) => sql`EXISTS (SELECT 1 FROM ${rows} WHERE ${where})`)
     const shift = Effect.gen(function*() {
-      yield* sql`UPDATE product SET due_at = due_at + ${millis}, updated_at = updated_at + ${millis} WHERE ${
+      yield* sql`UPDATE ${delayed.rows} SET due_at = due_at + ${millis}, updated_at = updated_at + ${millis} WHERE ${
         mine(target)
       } AND due_at IS NOT NULL`
-      yield* sql`UPDATE product SET doubt_until = doubt_until + ${millis}, sent_at = sent_at + ${millis},
+      yield* sql`UPDATE ${rowsBy("product_doubt")} SET doubt_until = doubt_until + ${millis}, sent_at = sent_at + ${millis},
           confirmed_at = confirmed_at + ${millis} WHERE ${mine(target)} AND doubt_until IS NOT NULL`
       yield* sql`UPDATE request SET ended_at = ended_at + ${millis} WHERE ${mine(target)} AND ended_at < ${Requests.inFlight}`
     })
     const moveToNow = Effect.gen(function*() {
       // A delay that starts in the future keeps its length, and starts now.
-      yield* sql`UPDATE product SET queued_at = CASE WHEN queued_at > ${now} THEN ${at} ELSE queued_at END,
+      yield* sql`UPDATE ${delayed.rows} SET queued_at = CASE WHEN queued_at > ${now} THEN ${at} ELSE queued_at END,
           updated_at = CASE WHEN updated_at > ${now} THEN ${at} ELSE updated_at END,
-          due_at = CASE WHEN updated_at > ${now} THEN due_at - updated_at + ${now} ELSE due_at END WHERE ${delayed}`
-      yield* sql`UPDATE product SET queued_at = ${now}, updated_at = ${now},
-          confirmed_at = CASE WHEN confirmed_at > ${now} THEN ${at} ELSE confirmed_at END WHERE ${due}`
-      yield* sql`UPDATE product SET baseline_at = ${now} WHERE ${baseline}`
-      yield* sql`UPDATE product SET missing_since = ${now} WHERE ${missing}`
-      yield* sql`UPDATE request SET ended_at = ${now} WHERE ${request}`
+          due_at = CASE WHEN updated_at > ${now} THEN due_at - updated_at + ${now} ELSE due_at END WHERE ${delayed.where}`
+      yield* sql`UPDATE ${due.rows} SET queued_at = ${now}, updated_at = ${now},
+          confirmed_at = CASE WHEN confirmed_at > ${now} THEN ${at} ELSE confirmed_at END WHERE ${due.where}`
+      yield* sql`UPDATE ${baseline.rows} SET baseline_at = ${now} WHERE ${baseline.where}`
+      yield* sql`UPDATE ${missing.rows} SET missing_since = ${now} WHERE ${missing.where}`
+      yield* sql`UPDATE request SET ended_at = ${now} WHERE ${request.where}`
     })
     // In one statement, because mostly nothing is in the future.
     const hasFutureTimes = Effect.map(inFuture(sql`SELECT ${sql.join(" OR ", false)(anywhere)} AS found`), ({ found }) => Boolean(found))

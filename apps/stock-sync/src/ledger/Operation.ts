@@ -1,12 +1,14 @@
 /** How the ledger's statements run: one operation of an account at a time, and only while it belongs to this owner. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { LedgerFault } from "./LedgerError.ts"
 
@@ -27,37 +29,68 @@ const tags: ReadonlySet<unknown> = new Set(["SchemaError", "SqlError", "TakenOve
 const isFailure = (error: unknown): error is Failure =>
   typeof error === "object" && error !== null && "_tag" in error && tags.has(error._tag)
 
+/** A transaction on a lost connection fails with the defect of its rollback. That is a failure of its statements too. */
+const withoutDefects = <A, E, R>(statements: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.catchCause(statements, (cause): Effect.Effect<never, E | SqlError> => {
+    const interruptions = cause.reasons.filter(Cause.isInterruptReason)
+    const defect = cause.reasons.find((reason) => Cause.isDieReason(reason) && isSqlError(reason.defect))
+    if (defect === undefined || !Cause.isDieReason(defect) || !isSqlError(defect.defect)) return Effect.failCause(cause)
+    return interruptions.length > 0 ? Effect.failCause(Cause.fromReasons<never>(interruptions)) : Effect.fail(defect.defect)
+  })
+
 /** Turns the failures of statements into faults of the ledger. */
 export const orFault =
-  (faultOf: Database["faultOf"]) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, Failure> | LedgerFault, R> =>
+  (faultOf: Database["faultOf"]) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E | SqlError, Failure> | LedgerFault, R> =>
     // True because it is none of them.
-    Effect.mapError(effect, (error) => isFailure(error) ? faultOf(error) : error as Exclude<E, Failure>)
+    Effect.mapError(withoutDefects(effect), (error) => isFailure(error) ? faultOf(error) : error as Exclude<E | SqlError, Failure>)
 
 /** A database that has the tables of a ledger. */
 export interface Database {
   readonly sql: SqlClient
   /** The file or address, for messages. It has no password in it. */
   readonly path: string
-  /** A session for the temporary tables of a snapshot. Other statements run meanwhile. */
-  readonly session: Effect.Effect<SqlClient, SqlError, Scope.Scope>
   readonly faultOf: (failure: Failure) => LedgerFault
+  /** How long an operation waits for another program that writes the database (default: it does not). */
+  readonly lockWait?: Duration.Duration
 }
+
+const lockInterval = Duration.millis(50)
 
 /** Runs statements on the account without others between them. After a failure every later call fails with the same fault. */
 export type Run = <A, R>(statements: Effect.Effect<A, Failure, R>) => Effect.Effect<A, LedgerFault, R>
 
-export const makeRun = ({ faultOf }: Pick<Database, "faultOf">): Run => {
+export const makeRun = ({ faultOf, lockWait = Duration.zero }: Pick<Database, "faultOf" | "lockWait">): Run => {
   const mutex = Semaphore.makeUnsafe(1)
   let fault: LedgerFault | undefined
+  // SQLite would wait in the thread, and nothing else would run meanwhile. A statement that did not get the lock did nothing.
+  const whileLocked = {
+    while: (failure: Failure) => failure._tag === "SqlError" && failure.reason._tag === "LockTimeoutError",
+    schedule: Schedule.max([
+      Schedule.spaced(lockInterval),
+      Schedule.recurs(Math.ceil(Duration.toMillis(lockWait) / Duration.toMillis(lockInterval)))
+    ])
+  }
   // A locked file blocks each statement until its timeout. Failing at once keeps the waiting fibers from repeating that.
   return (statements) =>
     mutex.withPermit(
-      Effect.suspend(() => fault === undefined ? Effect.mapError(statements, (failure) => fault = faultOf(failure)) : Effect.fail(fault))
+      Effect.suspend(() =>
+        fault === undefined
+          ? Effect.mapError(Effect.retry(withoutDefects(statements), whileLocked), (failure) => fault = faultOf(failure))
+          : Effect.fail(fault)
+      )
     )
 }
 
 /** The rows of the account, as a condition. */
 export const mine = ({ account, sql }: Target): Fragment => sql`account = ${account}`
+
+/**
+ * Names the index by which a statement finds its products in SQLite, which prefers the primary key: that begins with the account too, and
+ * would read all products.
+ */
+export const by = ({ sql }: Pick<Target, "sql">, index: string): Fragment =>
+  sql.onDialectOrElse({ pg: () => sql``, orElse: () => sql.literal(`INDEXED BY ${index}`) })
 
 /** A whole number among results, where Postgres would take a parameter for a text. */
 export const integer = (sql: SqlClient, value: number): Fragment => sql`CAST(${value} AS BIGINT)`

@@ -5,7 +5,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Refusal } from "./Entry.ts"
 import type { FailedSend, HistoryEntry, LedgerOptions, Send } from "./Ledger.ts"
 import * as Operation from "./Operation.ts"
-import { type Failure, integer, mine, type Step, type Target, together, toStorable } from "./Operation.ts"
+import { by, type Failure, integer, mine, type Step, type Target, together, toStorable } from "./Operation.ts"
 import * as Requests from "./Requests.ts"
 import * as Tables from "./Schema.ts"
 import * as StockPriority from "./StockPriority.ts"
@@ -71,9 +71,9 @@ export const unconfirmedState = "CASE WHEN doubt_until IS NULL THEN 'pending' EL
 /** Makes delayed products due. An uncertain one is no longer uncertain, but waits to be sent. */
 export const endDelays = (target: Target, condition: Fragment, further?: Fragment) => {
   const { sql } = target
-  return sql`UPDATE product SET due_at = NULL, state = CASE WHEN state = 'uncertain' THEN ${sql.literal(unconfirmedState)} ELSE state END ${
-    further === undefined ? sql`` : sql`, ${further}`
-  } WHERE ${mine(target)} AND ${condition}`
+  return sql`UPDATE product ${by(target, "product_delayed")} SET due_at = NULL, state = CASE WHEN state = 'uncertain' THEN ${
+    sql.literal(unconfirmedState)
+  } ELSE state END ${further === undefined ? sql`` : sql`, ${further}`} WHERE ${mine(target)} AND ${condition}`
 }
 
 /** The lowest and the highest of the stocks that the store may have, as whole numbers that the ledger stores. */
@@ -157,28 +157,30 @@ export const awaitsLateWrites = "(confirmed = wanted AND due_at = doubt_until)"
 export const markInterrupted = (target: Target, { lateWrites }: Pick<LedgerOptions, "lateWrites">): Effect.Effect<void, Failure> =>
   Effect.gen(function*() {
     const { sql } = target
+    const sending = sql`product ${by(target, "product_exceptional")}`
     const isSending = sql`${mine(target)} AND ${sql.literal(Tables.exceptional)} AND state = 'sending'`
+    const doubted = sql`product ${by(target, "product_doubt")}`
     const isDoubted = sql`${mine(target)} AND doubt_until IS NOT NULL`
     // Mostly there is none.
     const found = yield* sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM request WHERE ${mine(target)} AND ended_at >= ${Requests.inFlight})
-      OR EXISTS (SELECT 1 FROM product WHERE ${isSending}) OR EXISTS (SELECT 1 FROM product WHERE ${isDoubted})`
+      OR EXISTS (SELECT 1 FROM ${sending} WHERE ${isSending}) OR EXISTS (SELECT 1 FROM ${doubted} WHERE ${isDoubted})`
     if (found.length === 0) return
     const now = yield* Operation.now
     const until = now + wholeMillis(lateWrites)
     yield* Operation.transaction(target, Effect.gen(function*() {
       yield* sql`UPDATE request SET ended_at = ${now} WHERE ${mine(target)} AND ended_at >= ${Requests.inFlight}`
-      yield* sql`INSERT INTO request (account, ended_at) SELECT account, ${integer(sql, now)} FROM product WHERE ${isSending}`
+      yield* sql`INSERT INTO request (account, ended_at) SELECT account, ${integer(sql, now)} FROM ${sending} WHERE ${isSending}`
       yield* sql`INSERT INTO history (account, n, product_id, value, priority, sent_at, ended_at, outcome, code, message)
         SELECT account, ${lastNumber(target)} + row_number() OVER (ORDER BY sent_at, id), id, sent,
           ${integer(sql, StockPriority.indexOf("rest"))}, sent_at, ${integer(sql, now)}, 'doubtful', 'Interrupted',
           'the process ended before the response came'
-        FROM product WHERE ${isSending} AND sent_at IS NOT NULL`
+        FROM ${sending} WHERE ${isSending} AND sent_at IS NOT NULL`
       const awaits = sql.literal(awaitsLateWrites)
-      yield* sql`UPDATE product SET doubt_until = ${until},
+      yield* sql`UPDATE ${doubted} SET doubt_until = ${until},
           due_at = CASE WHEN ${awaits} THEN ${integer(sql, until)} ELSE due_at END,
           updated_at = CASE WHEN ${awaits} THEN ${integer(sql, now)} ELSE updated_at END
         WHERE ${isDoubted}`
-      yield* sql`UPDATE product SET state = 'doubtful', due_at = NULL, doubt_until = ${until},
+      yield* sql`UPDATE ${sending} SET state = 'doubtful', due_at = NULL, doubt_until = ${until},
           doubt_low = CASE WHEN doubt_until IS NOT NULL AND doubt_low < sent THEN doubt_low ELSE sent END,
           doubt_high = CASE WHEN doubt_until IS NOT NULL AND doubt_high > sent THEN doubt_high ELSE sent END
         WHERE ${isSending}`

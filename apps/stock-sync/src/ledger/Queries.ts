@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import type { EntryState } from "./Entry.ts"
 import type { Backlog, Ledger } from "./Ledger.ts"
 import type { LedgerFault } from "./LedgerError.ts"
-import { type Failure, mine, type Run, type Target } from "./Operation.ts"
+import { by, type Failure, mine, type Run, type Target } from "./Operation.ts"
 import * as Rows from "./Rows.ts"
 import * as Tables from "./Schema.ts"
 import type { HeldChange, RowIssue } from "./Snapshot.ts"
@@ -49,12 +49,16 @@ const countsRow = Rows.only(Schema.Struct({
 const countRows = (target: Target) => {
   const { sql } = target
   const inState = (state: EntryState) =>
-    sql`(SELECT count(*) FROM product WHERE ${mine(target)} AND ${sql.literal(`${Tables.exceptional} AND state = '${state}'`)})`
+    sql`(SELECT count(*) FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)} AND ${
+      sql.literal(`${Tables.exceptional} AND state = '${state}'`)
+    })`
   const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = ${kind})`
   return sql`SELECT (SELECT count(*) FROM product WHERE ${mine(target)}) AS total,
-    (SELECT count(*) FROM product WHERE ${mine(target)} AND state <> 'settled') AS unsettled, ${inState("sending")} AS sending,
+    (SELECT count(*) FROM product ${by(target, "product_unsettled")} WHERE ${mine(target)} AND state <> 'settled') AS unsettled, ${
+    inState("sending")
+  } AS sending,
     ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
-    (SELECT count(*) FROM product WHERE ${mine(target)} AND missing_since IS NOT NULL) AS missing,
+    (SELECT count(*) FROM product ${by(target, "product_missing")} WHERE ${mine(target)} AND missing_since IS NOT NULL) AS missing,
     ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative`
 }
 
@@ -69,23 +73,24 @@ const toInstant = Schema.decodeSync(Rows.Instant)
 const backlog = (target: Target): Effect.Effect<Backlog, Failure> =>
   Effect.gen(function*() {
     const { sql } = target
-    const part = (condition: string) =>
-      sql`SELECT priority, count(*) AS n, min(queued_at) AS since FROM product
+    const part = (condition: string, index: string) =>
+      sql`SELECT priority, count(*) AS n, min(queued_at) AS since FROM product ${by(target, index)}
         WHERE ${mine(target)} AND ${sql.literal(`${condition} AND priority < ${assertion}`)} GROUP BY priority`
     const priorities = yield* waitingByPriority(sql`SELECT priority, CAST(sum(n) AS BIGINT) AS n, min(since) AS since FROM (
-        ${part(Tables.due)} UNION ALL ${part(Tables.delayed)}
+        ${part(Tables.due, "product_due")} UNION ALL ${part(Tables.delayed, "product_delayed")}
       ) AS part GROUP BY priority ORDER BY min(since)`)
     const [longest] = priorities
-    const oldestWhere = (condition: string) =>
-      longest === undefined ? Effect.succeedNone : oldestProduct(sql`SELECT id, queued_at AS since FROM product
+    const oldestWhere = (condition: string, index: string) =>
+      longest === undefined ? Effect.succeedNone : oldestProduct(sql`SELECT id, queued_at AS since FROM product ${by(target, index)}
         WHERE ${mine(target)} AND ${sql.literal(condition)} AND priority = ${StockPriority.indexOf(longest.priority)}
           AND queued_at = ${longest.since} ORDER BY id LIMIT 1`)
-    const oldestDue = yield* oldestWhere(Tables.due)
-    const oldest = Option.isSome(oldestDue) ? oldestDue : yield* oldestWhere(Tables.delayed)
+    const oldestDue = yield* oldestWhere(Tables.due, "product_due")
+    const oldest = Option.isSome(oldestDue) ? oldestDue : yield* oldestWhere(Tables.delayed, "product_delayed")
     const sending = yield* countOf(
-      sql`SELECT count(*) AS n FROM product WHERE ${mine(target)} AND ${sql.literal(Tables.exceptional)} AND state = 'sending'`
+      sql`SELECT count(*) AS n FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)}
+        AND ${sql.literal(Tables.exceptional)} AND state = 'sending'`
     )
-    const confirmed = yield* oldestConfirmation(sql`SELECT queued_at AS since FROM product
+    const confirmed = yield* oldestConfirmation(sql`SELECT queued_at AS since FROM product ${by(target, "product_due")}
       WHERE ${mine(target)} AND ${sql.literal(`${Tables.due} AND priority = ${assertion}`)} ORDER BY queued_at, id LIMIT 1`)
     const each = <A>(read: (row: (typeof priorities)[number] | undefined) => A) => {
       const of = (waiting: StockPriority.Waiting) => read(priorities.find(({ priority }) => priority === waiting))
@@ -122,13 +127,19 @@ export const make = (
   | "unsettled"
 > => {
   const { sql } = target
-  const productsWhere = (condition: string) =>
+  const productsWhere = (condition: string, index?: string) =>
     Stream.map(
       paginate(
         "",
         (after) =>
-          run(products(sql`SELECT * FROM product WHERE ${mine(target)} AND id > ${after} AND ${sql.literal(condition)}
-            ORDER BY id LIMIT ${pageSize}`)),
+          run(
+            products(
+              sql`SELECT * FROM product ${index === undefined ? sql`` : by(target, index)} WHERE ${mine(target)} AND id > ${after} AND ${
+                sql.literal(condition)
+              }
+            ORDER BY id LIMIT ${pageSize}`
+            )
+          ),
         (row): string => row.id
       ),
       Rows.toEntry
@@ -138,28 +149,38 @@ export const make = (
   const due = paginate(
     { priority: -1, queuedAt: 0, id: "" },
     ({ id, priority, queuedAt }) =>
-      run(products(sql`SELECT * FROM product WHERE ${mine(target)} AND ${sql.literal(Tables.due)} AND ${waiting}
-        AND (priority, queued_at, id) > (${priority}, ${queuedAt}, ${id}) ORDER BY priority, queued_at, id LIMIT ${pageSize}`)),
+      run(
+        products(sql`SELECT * FROM product ${by(target, "product_due")} WHERE ${mine(target)} AND ${sql.literal(Tables.due)} AND ${waiting}
+        AND (priority, queued_at, id) > (${priority}, ${queuedAt}, ${id}) ORDER BY priority, queued_at, id LIMIT ${pageSize}`)
+      ),
     (row) => ({ priority: row.priority === null ? -1 : StockPriority.indexOf(row.priority), queuedAt: row.queued_at, id: row.id })
   )
   const delayed = paginate(
     { dueAt: Number.MIN_SAFE_INTEGER, id: "" },
     ({ dueAt, id }) =>
-      run(products(sql`SELECT * FROM product WHERE ${mine(target)} AND ${sql.literal(Tables.delayed)} AND ${waiting}
-        AND (due_at, id) > (${dueAt}, ${id}) ORDER BY due_at, id LIMIT ${pageSize}`)),
+      run(
+        products(
+          sql`SELECT * FROM product ${by(target, "product_delayed")} WHERE ${mine(target)} AND ${sql.literal(Tables.delayed)} AND ${waiting}
+        AND (due_at, id) > (${dueAt}, ${id}) ORDER BY due_at, id LIMIT ${pageSize}`
+        )
+      ),
     (row) => ({ dueAt: row.due_at ?? 0, id: row.id })
   )
   const firstDue = (condition: string, maxAttempts: number) =>
     run(Effect.map(
-      dueRow(sql`SELECT due_at AS at FROM product WHERE ${mine(target)} AND ${sql.literal(condition)} AND listing <> 'excluded'
-        AND attempts < ${maxAttempts} ORDER BY due_at LIMIT 1`),
+      dueRow(
+        sql`SELECT due_at AS at FROM product ${by(target, "product_delayed")} WHERE ${mine(target)} AND ${
+          sql.literal(condition)
+        } AND listing <> 'excluded'
+        AND attempts < ${maxAttempts} ORDER BY due_at LIMIT 1`
+      ),
       Option.map(({ at }) => at)
     ))
 
   return {
-    unsettled: productsWhere("state <> 'settled'"),
-    quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`),
-    uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`),
+    unsettled: productsWhere("state <> 'settled'", "product_unsettled"),
+    quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`, "product_exceptional"),
+    uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`, "product_exceptional"),
     all: productsWhere("1 = 1"),
     queue: Stream.concat(due, delayed).pipe(
       Stream.flatMap((row) => isWaiting(row.priority) ? Stream.succeed({ ...Rows.toEntry(row), priority: row.priority }) : Stream.empty)

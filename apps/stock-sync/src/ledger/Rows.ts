@@ -109,14 +109,15 @@ export const toEntry = (row: typeof Product.Type): Entry => ({
   updatedAt: row.updated_at
 })
 
-export const Figures = Schema.fromJsonString(Schema.Struct({
+export const FiguresRow = Schema.Struct({
   catalogue: Schema.Int,
   soldOut: Schema.Int,
   fell: Schema.Int,
   rose: Schema.Int,
   missing: Schema.Int,
   zeroed: Schema.Int
-}))
+})
+export const Figures = Schema.fromJsonString(FiguresRow)
 
 export const SnapshotRow = Schema.Struct({
   taken_at: optionalInstant,

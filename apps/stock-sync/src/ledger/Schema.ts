@@ -12,6 +12,8 @@ export interface Dialect {
   readonly text: string
   /** The kind of generated column that can be indexed. */
   readonly generated: string
+  /** In front of the name of an index of a temporary table. */
+  readonly temporarySchema: string
   /** The key of a temporary table. Postgres joins these by hashing, and an index would take longer than all else. */
   readonly stagingKey: string
   /** Options of a table that is found by its primary key, and of any other table. */
@@ -23,6 +25,7 @@ export const sqlite: Dialect = {
   integer: "INTEGER",
   text: "TEXT",
   generated: "VIRTUAL",
+  temporarySchema: "temp.",
   stagingKey: " PRIMARY KEY",
   keyed: " STRICT, WITHOUT ROWID",
   plain: " STRICT"
@@ -31,6 +34,7 @@ export const postgres: Dialect = {
   integer: "BIGINT",
   text: "TEXT COLLATE \"C\"",
   generated: "STORED",
+  temporarySchema: "",
   stagingKey: "",
   keyed: "",
   plain: ""
@@ -119,18 +123,20 @@ export const refused = `(state = 'quarantined' OR (state = 'uncertain' AND refus
 /** Not due before a time. Refused products, which have one too, are released apart. */
 export const delayed = `due_at IS NOT NULL AND NOT ${refused}`
 
-const dueIndex = (name: string) => `CREATE INDEX ${name} ON product (account, priority, queued_at, id) WHERE ${due}`
+/** The partial indexes of `product`, by the names that `Operation.by` takes. */
+const productIndexes = {
+  product_due: `(account, priority, queued_at, id) WHERE ${due}`,
+  product_unsettled: "(account, id) WHERE state <> 'settled'",
+  product_exceptional: `(account, state, id) WHERE ${exceptional}`,
+  product_delayed: "(account, due_at, id) WHERE due_at IS NOT NULL",
+  product_doubt: "(account, doubt_until) WHERE doubt_until IS NOT NULL",
+  product_missing: "(account, missing_since) WHERE missing_since IS NOT NULL",
+  product_baseline: "(account, baseline_at) WHERE baseline_at IS NOT NULL"
+}
 
-const indexes: ReadonlyArray<string> = [
-  dueIndex("product_due"),
-  "CREATE INDEX product_unsettled ON product (account, id) WHERE state <> 'settled'",
-  `CREATE INDEX product_exceptional ON product (account, state, id) WHERE ${exceptional}`,
-  "CREATE INDEX product_delayed ON product (account, due_at, id) WHERE due_at IS NOT NULL",
-  "CREATE INDEX product_doubt ON product (account, doubt_until) WHERE doubt_until IS NOT NULL",
-  "CREATE INDEX product_missing ON product (account, missing_since) WHERE missing_since IS NOT NULL",
-  "CREATE INDEX product_baseline ON product (account, baseline_at) WHERE baseline_at IS NOT NULL",
-  "CREATE INDEX request_ended ON request (account, ended_at)"
-]
+/** `schema`: that of the table, with a dot, where the database asks for it. */
+const createProductIndexes = (schema = ""): ReadonlyArray<string> =>
+  Object.entries(productIndexes).map(([name, columns]) => `CREATE INDEX ${schema}${name} ON product ${columns}`)
 
 /** A time before every window of the drop guard. */
 export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
@@ -138,7 +144,8 @@ export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
 /** Statements that create the tables in an empty database. */
 export const create = (dialect: Dialect): ReadonlyArray<string> => [
   ...Object.values(tables).map((table) => `CREATE TABLE ${table(dialect)}`),
-  ...indexes
+  ...createProductIndexes(),
+  "CREATE INDEX request_ended ON request (account, ended_at)"
 ]
 
 /** Statements that add an account without products. */
@@ -160,8 +167,7 @@ export const createCopy = (dialect: Dialect, account: number, schema: string | u
       columns === "*" ? "" : ` (${columns})`
     } SELECT ${columns} FROM ${schema}.${name} WHERE account = ${account}`
   })),
-  dueIndex("copy_due"),
-  "CREATE INDEX copy_missing ON product (account, missing_since) WHERE missing_since IS NOT NULL"
+  ...createProductIndexes(dialect.temporarySchema)
 ]
 
 const staging = ({ integer, keyed, plain, stagingKey, text }: Dialect) => ({

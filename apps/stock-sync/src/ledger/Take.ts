@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Selection, Send } from "./Ledger.ts"
 import * as Operation from "./Operation.ts"
-import { type Failure, idRows, integer, mine, type Target } from "./Operation.ts"
+import { by, type Failure, idRows, integer, mine, type Target } from "./Operation.ts"
 import * as Outcome from "./Outcome.ts"
 import * as Rows from "./Rows.ts"
 import * as Tables from "./Schema.ts"
@@ -31,7 +31,7 @@ const endDelays = (target: Target, now: number) => Outcome.endDelays(target, tar
 
 /** The first product of those that are due and meet a condition. Those with a lower turn come first. */
 const dueWhere = (target: Target, condition: Fragment, turn: number) =>
-  target.sql`SELECT ${target.sql.literal(`${columns}, ${turn} AS turn`)} FROM product
+  target.sql`SELECT ${target.sql.literal(`${columns}, ${turn} AS turn`)} FROM product ${by(target, "product_due")}
     WHERE ${mine(target)} AND ${target.sql.literal(Tables.due)} AND ${condition} ORDER BY priority, queued_at, id LIMIT 1`
 
 type Due = Extract<Selection, { readonly _tag: "Due" }>

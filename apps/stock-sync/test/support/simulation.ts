@@ -81,7 +81,7 @@ export const memoryLedger = (options: LedgerOptions = ledgerOptions) =>
     const sql = yield* SqliteClient.make({ filename: ":memory:", disableWAL: true })
     yield* Migrations.migrate(sql, Tables.sqlite, Tables.addAccount(AccountLedger.single))
     const epoch = yield* AccountLedger.takeOver(sql, AccountLedger.single)
-    const database: Operation.Database = { sql, path: "memory", session: Effect.succeed(sql), faultOf: Faults.ofFile("memory") }
+    const database: Operation.Database = { sql, path: "memory", faultOf: Faults.ofFile("memory") }
     const target = { account: AccountLedger.single, epoch }
     const memory: MemoryLedger = {
       ledger: AccountLedger.make(database, target, options),

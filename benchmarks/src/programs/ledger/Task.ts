@@ -1,4 +1,4 @@
-/** The task of `ledger/Receive` in `legacy/benchmarks`. */
+/** The task of `ledger/Receive`. */
 export interface Task {
   /** The value of `--ledger`. */
   readonly place: string

@@ -1,4 +1,4 @@
-/** The task of `loop/Urgency` in `legacy/benchmarks`. */
+/** The task of `loop/Urgency`. */
 export interface Task {
   readonly kind: "worker" | "fifo"
   /** Path of the ledger. */

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
 
-export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
+export const dist = fileURLToPath(new URL("../../../../apps/stock-sync/dist", import.meta.url))
 const built = `${dist}/plaza-stock-sync.cjs`
 
 export interface Ended {

@@ -1,7 +1,6 @@
 /** A ledger in an SQLite file: its path, its lock, and the mark and version by which it is recognised. */
 import * as Sqlite from "@plaza/client/sqlite"
 import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -15,13 +14,16 @@ import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as AccountLedger from "../AccountLedger.ts"
 import { Ledger, type LedgerOptions } from "../Ledger.ts"
-import { LedgerFault, LedgerInUse } from "../LedgerError.ts"
+import { LedgerFault, type LedgerInUse } from "../LedgerError.ts"
 import * as Operation from "../Operation.ts"
 import type { Database, Failure } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import * as Tables from "../Schema.ts"
 import * as Faults from "./Faults.ts"
+import { inUse } from "./InUse.ts"
 import * as Migrations from "./Migrations.ts"
+
+type Files = FileSystem.FileSystem | Path.Path
 
 /** Marks a database file as a ledger ("PLZS" in ASCII), so that no other program's database is written to. */
 const applicationId = 0x504c5a53
@@ -74,13 +76,13 @@ const open = (path: string, filename: string, busyTimeout: Duration.Duration = D
     )
   )
 
-const databaseOf = (path: string, sql: SqlClient): Database => ({
-  sql,
-  path,
-  // Temporary tables belong to the only connection, whose statements run one at a time.
-  session: Effect.succeed(sql),
-  faultOf: Faults.ofFile(path)
-})
+const lockWait = Duration.seconds(5)
+// Longer than the transaction that applies a snapshot of a million products.
+const lockWaitBeside = Duration.seconds(20)
+
+/** An open ledger. From here on its statements do not wait for locks in the thread. */
+const databaseOf = (path: string, sql: SqlClient, wait: Duration.Duration): Effect.Effect<Database, LedgerFault> =>
+  Effect.as(orFault(path)(sql`PRAGMA busy_timeout = 10`), { sql, path, faultOf: Faults.ofFile(path), lockWait: wait })
 
 const header = Rows.only(Schema.Struct({ application_id: Schema.Int, migrations: Schema.Int }))
 
@@ -98,11 +100,21 @@ const requireCurrent = (path: string, sql: SqlClient): Effect.Effect<void, Failu
 
 const orFault = (path: string) => Operation.orFault(Faults.ofFile(path))
 
+/** The file that a path leads to, also by a link to a file that is not there yet. */
+const targetOf = (path: string): Effect.Effect<string, never, Files> =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const link = yield* Effect.option(files.readLink(path))
+    return Option.isNone(link) ? path : yield* targetOf(paths.resolve(paths.dirname(path), link.value))
+  })
+
 /** Makes a ledger beside its place and moves it there, so that a crash leaves all of it or nothing. */
 const create = (path: string) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    const unfinished = `${path}.new`
+    const target = yield* targetOf(path)
+    const unfinished = `${target}.new`
     const moved = Effect.mapError(({ message }: { readonly message: string }) =>
       new LedgerFault({ path, message: `the ledger ${path} can't be made (${message}): let this user write its folder` })
     )
@@ -114,29 +126,8 @@ const create = (path: string) =>
         `PRAGMA application_id = ${applicationId}`
       ])
     })).pipe(orFault(path))
-    yield* moved(files.rename(unfinished, path))
+    yield* moved(files.rename(unfinished, target))
   })
-
-const ownerRow = Rows.first(Schema.Struct({ owner: Schema.String, owned_since: Rows.Instant }))
-
-/** The failure to open a ledger that another process holds, with its owner if that can be read. */
-export const inUse = <E, R>(path: string, connect: Effect.Effect<SqlClient, E, R>): Effect.Effect<LedgerInUse, never, R> =>
-  connect.pipe(
-    Effect.flatMap((sql) => ownerRow(sql`SELECT owner, owned_since FROM account WHERE account = ${AccountLedger.single}`)),
-    Effect.map(Option.match({
-      onNone: () => "",
-      onSome: ({ owned_since, owner }) => `: ${owner}, since ${DateTime.formatIso(owned_since)}`
-    })),
-    Effect.orElseSucceed(() => ""),
-    Effect.map((owner) =>
-      new LedgerInUse({
-        path,
-        message:
-          `another plaza-stock-sync works with the ledger ${path}${owner}. Wait until it has ended, or name another ledger with --ledger or ` +
-          "STOCK_SYNC_LEDGER"
-      })
-    )
-  )
 
 /**
  * Holds the lock of a ledger until the scope closes: an exclusive transaction on a database beside it, which the system releases with the
@@ -161,7 +152,7 @@ const acquireLock = (path: string) =>
 /** The check costs less than a request, and more than nothing. */
 const checkInterval = Duration.toMillis("1 second")
 
-/** Fails once the ledger or its lock file is missing or another file: writes would be lost. Looks at the files at most once a second. */
+/** Fails once the ledger is missing, empty or another file, or its lock file is missing or another one: writes would be lost. Looks at the files at most once a second. */
 const presence = (path: string, lockPath: string) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
@@ -169,7 +160,7 @@ const presence = (path: string, lockPath: string) =>
       Effect.map(Effect.option(files.stat(file)), (found) =>
         Option.match(found, {
           onNone: () => "",
-          onSome: ({ dev, ino }) => `${dev}/${Option.getOrElse(ino, () => 0)}`
+          onSome: ({ dev, ino, size }) => `${dev}/${Option.getOrElse(ino, () => 0)}/${file === path && size === 0n ? "empty" : ""}`
         }))
     const identities = Effect.map(Effect.all([identityOf(path), identityOf(lockPath)]), (all) => all.join(" "))
     const before = yield* identities
@@ -179,13 +170,11 @@ const presence = (path: string, lockPath: string) =>
       if (now < nextCheck) return
       if ((yield* identities) !== before) {
         return yield* fault(path,
-          "or its lock file was removed or replaced while it was in use; a new ledger begins empty, and every product is sent once")
+          "or its lock file was removed, emptied or replaced while it was in use; a new ledger begins empty, and every product is sent once")
       }
       nextCheck = now + BigInt(checkInterval) * 1_000_000n
     })
   })
-
-type Files = FileSystem.FileSystem | Path.Path
 
 const layerOf = <E>(
   ledger: Effect.Effect<Ledger["Service"], E, Files | Reactivity.Reactivity | Scope.Scope>
@@ -205,7 +194,6 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
     // Again, because another process may have made it meanwhile.
     if (Option.isNone(yield* find(path))) yield* create(path)
     const sql = yield* open(path, path)
-    const database = databaseOf(path, sql)
     return yield* Effect.gen(function*() {
       yield* sql`PRAGMA journal_mode = WAL`
       yield* requireCurrent(path, sql)
@@ -213,6 +201,7 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
       yield* Effect.addFinalizer(() => Effect.ignore(sql`PRAGMA wal_checkpoint(TRUNCATE)`))
       const epoch = yield* AccountLedger.takeOver(sql, AccountLedger.single)
       yield* AccountLedger.recover({ sql, account: AccountLedger.single, epoch }, options)
+      const database = yield* databaseOf(path, sql, lockWait)
       return AccountLedger.make(database, { account: AccountLedger.single, epoch }, options, { present: yield* presence(path, lockPath) })
     }).pipe(orFault(path))
   }))
@@ -231,14 +220,17 @@ const existing = (path: string) =>
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if it does not exist. */
 export const layerBeside = (path: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault, Files> =>
-  layerOf(Effect.map(existing(path), (sql) => beside(databaseOf(path, sql), options)))
+  layerOf(Effect.gen(function*() {
+    const sql = yield* existing(path)
+    return beside(yield* databaseOf(path, sql, lockWaitBeside), options)
+  }))
 
 /** Opens the ledger for reading, beside a running worker. Fails if it does not exist. */
 export const layerReadOnly = (path: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault, Files> =>
   layerOf(Effect.gen(function*() {
     const sql = yield* existing(path)
     yield* orFault(path)(sql`PRAGMA query_only = ON`)
-    return beside(databaseOf(path, sql), options)
+    return beside(yield* databaseOf(path, sql, lockWaitBeside), options)
   }))
 
 /** A temporary copy of the ledger, empty if the ledger does not exist. */
@@ -247,5 +239,5 @@ export const layerCopy = (path: string, options: LedgerOptions): Layer.Layer<Led
     const exists = Option.isSome(yield* find(path))
     const sql = yield* (exists ? existing(path) : open(path, ":memory:"))
     yield* orFault(path)(Migrations.inOrder(sql, Tables.createCopy(Tables.sqlite, AccountLedger.single, exists ? "main" : undefined)))
-    return beside(databaseOf(path, sql), options)
+    return beside(yield* databaseOf(path, sql, lockWaitBeside), options)
   }))

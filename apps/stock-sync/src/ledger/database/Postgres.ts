@@ -25,7 +25,7 @@ import type { Database, Failure } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import * as Tables from "../Schema.ts"
 import * as Faults from "./Faults.ts"
-import { inUse } from "./File.ts"
+import { inUse } from "./InUse.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PostgresAddress from "./PostgresAddress.ts"
 
@@ -47,23 +47,18 @@ const probeTimeout = Duration.seconds(6)
 /** How long connections may take to close before they are cut. */
 const closeTimeout = Duration.seconds(1)
 
-const silent = new SqlError({
-  reason: new ConnectionError({ cause: new Error("the server timed out"), message: "no response", operation: "query" })
-})
-
 /** The sockets of a client, which can be cut: the client waits for a silent server, also when it closes. */
 const makeSockets = (url: string) => {
-  const { hostname, port } = new URL(url)
+  const { hostname, port, searchParams } = new URL(url)
+  // As the driver reads them.
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[|\]$/g, "")
+  const portOrDefault = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
   const open = new Set<Socket>()
   const cut = Effect.sync(() => open.forEach((socket) => socket.destroy(new Error("the server is silent"))))
-  // An address without a host is that of a socket file, whose server is on this machine.
-  if (hostname === "") return { cut, stream: undefined }
+  // A socket file's server is on this machine.
+  if (host === "" || host.startsWith("/")) return { cut, stream: undefined }
   const stream = () => {
-    const socket = createConnection({
-      host: decodeURIComponent(hostname).replace(/^\[|\]$/g, ""),
-      port: port === "" ? 5432 : Number(port),
-      noDelay: true
-    })
+    const socket = createConnection({ host, port: portOrDefault, noDelay: true })
     open.add(socket)
     return socket.once("close", () => open.delete(socket))
   }
@@ -80,10 +75,14 @@ const within = <A, E>(effect: Effect.Effect<A, E>, duration: Duration.Duration):
 interface Server extends PostgresAddress.PostgresAddress {
   /** One session, which has the lock and the temporary tables. */
   readonly sql: PgClient.PgClient
-  /** Another one, which looks whether the server responds, also during a long statement. */
-  readonly probe: Effect.Effect<unknown, SqlError>
+  /** Prepares the session. */
+  readonly prepare: Effect.Effect<unknown, Failure>
+  /** Looks over another session whether the server responds and has this one, also during a long statement. */
+  readonly probe: Effect.Effect<void, SqlError>
   readonly cut: Effect.Effect<void>
 }
+
+const sessionRow = Rows.only(Schema.Struct({ id: Schema.Int }))
 
 // Statements, because a pooler refuses such settings at the start of a session.
 const prepareSession = (sql: SqlClient.SqlClient, schema: string, isReadOnly: boolean) => {
@@ -101,8 +100,12 @@ const prepareSession = (sql: SqlClient.SqlClient, schema: string, isReadOnly: bo
     tcp_keepalives_count: "4",
     default_transaction_read_only: isReadOnly ? "on" : "off"
   }
-  return sql`SELECT ${sql.csv(Object.entries(settings).map(([name, value]) => sql`set_config(${name}, ${value}, false)`))}`
+  const set = sql.csv(Object.entries(settings).map(([name, value]) => sql`set_config(${name}, ${value}, false)`))
+  return Effect.map(sessionRow(sql`SELECT pg_backend_pid() AS id, ${set}`), ({ id }) => id)
 }
+
+const connectionError = (reason: string) =>
+  new SqlError({ reason: new ConnectionError({ cause: new Error(reason), message: reason, operation: "query" }) })
 
 const connect = (
   address: PostgresAddress.PostgresAddress,
@@ -122,19 +125,24 @@ const connect = (
       ...(stream === undefined ? {} : { stream })
     }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
     const sql = yield* open
-    yield* prepareSession(sql, address.schema, isReadOnly)
+    let id: number | undefined
+    const prepare = Effect.map(prepareSession(sql, address.schema, isReadOnly), (session) => id = session)
     let second: PgClient.PgClient | undefined
-    const probe = Effect.suspend(() =>
+    const session = Effect.suspend(() =>
       second === undefined ? Effect.tap(open, (client) => Effect.sync(() => second = client)) : Effect.succeed(second)
     )
-    return { ...address, sql, probe: Effect.flatMap(probe, (client) => client`SELECT 1`), cut }
+    const ask = Effect.flatMap(session, (client) => client`SELECT pid FROM pg_stat_activity WHERE pid = ${id ?? 0}`).pipe(
+      Effect.tapError(() => Effect.sync(() => second = undefined)),
+      Effect.flatMap((rows) => id === undefined || rows.length > 0 ? Effect.void : Effect.fail(connectionError("the session was ended")))
+    )
+    // A session that was ended says nothing of the server, so it is asked again over another one.
+    const probe = Effect.suspend(() => second === undefined ? ask : ask.pipe(Effect.catch(() => ask)))
+    return { ...address, sql, prepare, probe, cut }
   })
 
 const databaseOf = ({ path, sql }: Server): Database => ({
   sql,
   path,
-  // Its statements run one at a time, and temporary tables belong to it.
-  session: Effect.succeed(sql),
   faultOf: Faults.ofServer(path)
 })
 
@@ -166,29 +174,36 @@ const acquireLock = ({ path, schema, sql }: Server) =>
 
 /** Fails when the server is lost or silent: then the connections are cut, so that nothing waits for it. */
 const lostOf = ({ cut, probe }: Server): Effect.Effect<never, SqlError> => {
-  const responds = Effect.asVoid(probe).pipe(
+  const responds = probe.pipe(
     // A refusal is a response too, such as one for too many connections.
     Effect.catchIf((error) => error.reason._tag !== "ConnectionError", () => Effect.void)
   )
   return Effect.sleep(probeInterval).pipe(
     Effect.andThen(within(responds, probeTimeout)),
-    Effect.flatMap(Option.match({ onNone: () => Effect.fail(silent), onSome: () => Effect.void })),
+    Effect.flatMap(Option.match({ onNone: () => Effect.fail(connectionError("the server timed out")), onSome: () => Effect.void })),
     Effect.forever,
     Effect.tapError(() => cut)
   )
 }
 
+type Lost = Effect.Effect<never, LedgerFault>
+
+/** Opens the ledger, unless the server falls silent meanwhile. */
 const layerOf = <E>(
   address: string,
-  make: (server: Server) => Effect.Effect<Ledger["Service"], E, Scope.Scope>,
+  make: (server: Server, lost: Lost) => Effect.Effect<Ledger["Service"], E, Scope.Scope>,
   isReadOnly = false
-): Layer.Layer<Ledger, Exclude<E, Failure> | LedgerFault> =>
+): Layer.Layer<Ledger, Exclude<E | SqlError, Failure> | LedgerFault> =>
   Layer.effect(
     Ledger,
-    Effect.flatMap(PostgresAddress.parse(address),
-      (parsed) => Effect.flatMap(connect(parsed, isReadOnly), make).pipe(Operation.orFault(Faults.ofServer(parsed.path)))).pipe(
-        Effect.withSpan("StockSync.openLedger", { attributes: { "db.system.name": "postgresql" } })
-      )
+    Effect.gen(function*() {
+      const parsed = yield* PostgresAddress.parse(address)
+      const orFault = Operation.orFault(Faults.ofServer(parsed.path))
+      const server = yield* orFault(connect(parsed, isReadOnly))
+      const lost = orFault(lostOf(server))
+      const opening = Effect.andThen(server.prepare, make(server, lost))
+      return yield* Effect.raceFirst(orFault(opening), lost)
+    }).pipe(Effect.withSpan("StockSync.openLedger", { attributes: { "db.system.name": "postgresql" } }))
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
@@ -196,21 +211,20 @@ const layerOf = <E>(
  * `LedgerInUse`. Requests that an earlier process did not finish become doubtful.
  */
 export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault | LedgerInUse> =>
-  layerOf(address, (server) =>
+  layerOf(address, (server, lost) =>
     Effect.gen(function*() {
-      const { path, schema, sql } = server
+      const { schema, sql } = server
       yield* acquireLock(server)
       // A schema of an administrator needs no permission to create one.
       if (!(yield* exists(sql`SELECT to_regnamespace(${schema}) IS NOT NULL AS "exists"`))) yield* sql.unsafe(`CREATE SCHEMA ${schema}`)
       if (!(yield* findLedger(server))) yield* Migrations.migrate(sql, Tables.postgres, Tables.addAccount(AccountLedger.single))
       const epoch = yield* AccountLedger.takeOver(sql, AccountLedger.single)
       yield* AccountLedger.recover({ sql, account: AccountLedger.single, epoch }, options)
-      const lost = Effect.mapError(lostOf(server), Faults.ofServer(path))
       return AccountLedger.make(databaseOf(server), { account: AccountLedger.single, epoch }, options, { lost })
     }))
 
-const beside = (database: Database, options: LedgerOptions) =>
-  AccountLedger.make(database, { account: AccountLedger.single, epoch: undefined }, options)
+const beside = (database: Database, options: LedgerOptions, lost: Lost) =>
+  AccountLedger.make(database, { account: AccountLedger.single, epoch: undefined }, options, { lost })
 
 const requireLedger = (server: Server) =>
   Effect.flatMap(findLedger(server), (isThere) =>
@@ -222,20 +236,20 @@ const requireLedger = (server: Server) =>
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if it does not exist. */
 export const layerBeside = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
-  layerOf(address, (server) => Effect.as(requireLedger(server), beside(databaseOf(server), options)))
+  layerOf(address, (server, lost) => Effect.as(requireLedger(server), beside(databaseOf(server), options, lost)))
 
 /** Opens the ledger for reading, beside a running worker. Fails if it does not exist. */
 export const layerReadOnly = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
-  layerOf(address, (server) => Effect.as(requireLedger(server), beside(databaseOf(server), options)), true)
+  layerOf(address, (server, lost) => Effect.as(requireLedger(server), beside(databaseOf(server), options, lost)), true)
 
 /** A temporary copy of the ledger, empty if the ledger does not exist. */
 export const layerCopy = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
-  layerOf(address, (server) =>
+  layerOf(address, (server, lost) =>
     Effect.gen(function*() {
       const isThere = yield* findLedger(server)
       yield* Migrations.inOrder(server.sql, [
         ...Tables.createCopy(Tables.postgres, AccountLedger.single, isThere ? server.schema : undefined),
         "ANALYZE product"
       ])
-      return beside(databaseOf(server), options)
+      return beside(databaseOf(server), options, lost)
     }))

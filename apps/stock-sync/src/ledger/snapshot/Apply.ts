@@ -18,7 +18,7 @@ import { unadjusted } from "../../rules/ProductRules.ts"
 import type { Ledger } from "../Ledger.ts"
 import { LedgerCommands } from "../LedgerCommands.ts"
 import * as Operation from "../Operation.ts"
-import type { Database, Failure, Run, Target } from "../Operation.ts"
+import type { Failure, Run, Target } from "../Operation.ts"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "../Snapshot.ts"
 import { compare, type Difference } from "./Compare.ts"
 import * as Judge from "./Judge.ts"
@@ -85,15 +85,12 @@ interface TooManyRejected {
 /** Settings of the session for a transaction that compares many rows. */
 const prepareTransaction = (sql: SqlClient) =>
   sql.onDialectOrElse({
-    // Before the statistics know the account, the planner would join some thousand rows in nested loops, a minute for 10,000. Memory to
-    // compare a snapshot of a million products; the default writes them to disk several times.
-    pg: () =>
-      sql`SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
-        set_config('statement_timeout', '10min', true)`,
+    // Before the statistics know the account, the planner would join some thousand rows in nested loops, a minute for 10,000.
+    pg: () => sql`SELECT set_config('enable_nestloop', 'off', true)`,
     orElse: () => Effect.void
   })
 
-const stageAndCompare = (
+const compareAndJudge = (
   target: Target,
   counts: Stage.Counts,
   policy: SnapshotPolicy,
@@ -139,20 +136,18 @@ const writeAll = (
 const batchesAhead = 2
 
 export const make = (
-  database: Database,
   target: Target,
   run: Run
 ): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
-  /** Stages the rows in a session of their own, and uses them in one transaction. */
+  /** Stages the rows, and uses them in one transaction. */
   const withStaged = <A, E, R>(
     { adjustments = unadjusted, excluded, source, unit }: SnapshotInput<E, R>,
     rows: Stream.Stream<Row, E, R>,
     policy: SnapshotPolicy,
-    use: (staged: Target, judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>
+    use: (judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>
   ) =>
     Effect.scoped(Effect.gen(function*() {
-      const sql = yield* Effect.mapError(database.session, database.faultOf)
-      const staged = { ...target, sql }
+      const { sql } = target
       yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(run(Stage.clear(sql))))
       yield* rows.pipe(
         Stream.rechunk(Stage.batchSize),
@@ -162,11 +157,12 @@ export const make = (
       )
       const now = yield* Operation.now
       const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
-      const result = yield* run(Operation.transaction(staged, Effect.gen(function*() {
+      // Outside of the transaction, so that commands beside the worker wait less.
+      const counts = yield* run(Stage.finish(target, adjustments, excluded, policy.duplicates))
+      const result = yield* run(Operation.transaction(target, Effect.gen(function*() {
         yield* prepareTransaction(sql)
-        const counts = yield* Stage.finish(sql, adjustments, excluded, policy.duplicates)
-        const judged = yield* stageAndCompare(staged, counts, policy, window.start)
-        return "message" in judged ? judged : { used: yield* use(staged, judged, counts, window) }
+        const judged = yield* compareAndJudge(target, counts, policy, window.start)
+        return "message" in judged ? judged : { used: yield* use(judged, counts, window) }
       })))
       return "message" in result ? yield* Effect.fail(SourceError.content(source, result.message(unit))) : result.used
     }))
@@ -178,26 +174,26 @@ export const make = (
         const digest = Option.getOrUndefined(Option.map(all, (rows) => digestOf(input, policy, rows)))
         const repeated = digest === undefined ? Option.none() : yield* run(findRepeated(target, digest))
         if (Option.isSome(repeated)) return repeated.value
-        const applied = yield* withStaged(input, rows, policy, (staged, judged, counts, window) =>
+        const applied = yield* withStaged(input, rows, policy, (judged, counts, window) =>
           Effect.gen(function*() {
             const { result, verdict } = judged
-            if (verdict._tag === "Held") return { held: yield* Judge.hold(staged, verdict, result.figures, window.now) }
-            yield* writeAll(staged, judged, counts, input, policy, window)
-            yield* recordApplied(staged, result, input.unit, digest, window.now)
+            if (verdict._tag === "Held") return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
+            yield* writeAll(target, judged, counts, input, policy, window)
+            yield* recordApplied(target, result, input.unit, digest, window.now)
             return result
           }))
         return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied
       })),
     previewSnapshot: (input, policy) =>
-      withStaged(input, input.rows, policy, (staged, judged, counts, window) =>
+      withStaged(input, input.rows, policy, (judged, counts, window) =>
         Effect.gen(function*(): Effect.fn.Return<SnapshotPreview, Failure> {
           const { result, verdict } = judged
           const held = verdict._tag === "Held"
-            ? Option.some(yield* Judge.hold(staged, verdict, result.figures, window.now))
+            ? Option.some(yield* Judge.hold(target, verdict, result.figures, window.now))
             : Option.none()
-          yield* writeAll(staged, judged, counts, input, policy, window)
-          yield* staged.sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${input.unit}
-            WHERE ${Operation.mine(staged)}`
+          yield* writeAll(target, judged, counts, input, policy, window)
+          yield* target.sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${input.unit}
+            WHERE ${Operation.mine(target)}`
           return { ...result, held }
         }))
   }

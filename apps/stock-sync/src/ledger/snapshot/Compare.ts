@@ -46,7 +46,7 @@ const decode = Rows.only(Schema.Struct({
   zeroed: Schema.Int,
   named: Schema.Int,
   missing: Schema.Int,
-  gone: Schema.Int,
+  missedBefore: Schema.Int,
   soldOut: Schema.Int,
   fell: Schema.Int,
   rose: Schema.Int
@@ -70,7 +70,7 @@ const measure = ({ account, sql }: Target, windowStart: number) => {
   return decode(sql`SELECT added, updated, changed, zeroed, "soldOut", fell, rose,
       (SELECT count(*) FROM product WHERE account = ${account} AND listing = 'named') AS named,
       (SELECT count(*) FROM missing WHERE listing = 'named' OR missing_since > ${windowStart}) AS missing,
-      (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS gone
+      (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS "missedBefore"
     FROM (
       SELECT count(*) - count(was) AS added, count(was) AS updated, count(CASE WHEN was IS NULL OR was <> stock THEN 1 END) AS changed,
         count(CASE WHEN listing = 'zeroed' AND baseline > 0 THEN 1 END) AS zeroed FROM change
@@ -98,11 +98,11 @@ export const compare = (
     yield* findMissing(target)
     yield* findChanged(target, windowStart)
     if (zeroes) yield* zeroMissing(target, windowStart)
-    const { added, changed, gone, named, updated, ...kinds } = yield* measure(target, windowStart)
+    const { added, changed, missedBefore, named, updated, ...kinds } = yield* measure(target, windowStart)
     return {
       added,
       updated,
       zeroes,
-      result: { rows: all, rejected, negative, changed, figures: { ...kinds, catalogue: named + gone }, missingKept }
+      result: { rows: all, rejected, negative, changed, figures: { ...kinds, catalogue: named + missedBefore }, missingKept }
     }
   })

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Adjustments } from "../../rules/ProductRules.ts"
-import { isStorable, type Target, toStorable } from "../Operation.ts"
+import { idRows, isStorable, type Target, toStorable } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import { createStaging, postgres, sqlite, stagingNames } from "../Schema.ts"
 import type { SnapshotPolicy } from "../Snapshot.ts"
@@ -135,17 +135,19 @@ const decodeCounts = Rows.only(Schema.Struct({ all: Schema.Int, rejected: Schema
 export type Counts = Effect.Success<ReturnType<typeof finish>>
 
 /** Finishes the staging after the last row. */
-export const finish = (sql: SqlClient, adjustments: Adjustments, excluded: ReadonlySet<string>, duplicates: SnapshotPolicy["duplicates"]) =>
+export const finish = (
+  { sql }: Pick<Target, "sql">,
+  adjustments: Adjustments,
+  excluded: ReadonlySet<string>,
+  duplicates: SnapshotPolicy["duplicates"]
+) =>
   Effect.gen(function*() {
     yield* insertAdjustments(sql, adjustments)
     yield* group(sql, adjustments, duplicates)
     if (excluded.size > 0) {
       const ids = [...excluded].filter((id) => storableId(id) !== null)
       yield* sql`INSERT INTO staged (id, line, n, negative, kind) SELECT value, 0, 0, 0, 'excluded' FROM (${
-        sql.onDialectOrElse({
-          pg: () => sql`SELECT json_array_elements_text(${JSON.stringify(ids)}::json) AS value`,
-          orElse: () => sql`SELECT value FROM json_each(${JSON.stringify(ids)})`
-        })
+        idRows({ sql }, ids)
       }) AS excluded_id`
     }
     // Rows that were added up count as one.

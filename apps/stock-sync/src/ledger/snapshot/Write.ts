@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Unit } from "../../source/Source.ts"
-import { mine, type Target } from "../Operation.ts"
+import { by, mine, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import { beforeEveryWindow } from "../Schema.ts"
 import type { SnapshotResult } from "../Snapshot.ts"
@@ -71,10 +71,12 @@ const exclude = ({ account, sql }: Target) =>
     WHERE account = ${account} AND listing <> 'excluded' AND id IN (SELECT id FROM staged WHERE kind = 'excluded')`
 
 /** Confirmed changes count as plausible from now on. Missing products stay missing, but no longer count within the window. */
-export const resetBaseline = ({ account, sql }: Target): Effect.Effect<unknown, SqlError> =>
+export const resetBaseline = (target: Target): Effect.Effect<unknown, SqlError> =>
   Effect.andThen(
-    sql`UPDATE product SET baseline = NULL, baseline_at = NULL WHERE account = ${account} AND baseline_at IS NOT NULL`,
-    sql`UPDATE product SET missing_since = ${beforeEveryWindow} WHERE account = ${account} AND missing_since IS NOT NULL`
+    target.sql`UPDATE product ${by(target, "product_baseline")} SET baseline = NULL, baseline_at = NULL
+      WHERE ${mine(target)} AND baseline_at IS NOT NULL`,
+    target.sql`UPDATE product ${by(target, "product_missing")} SET missing_since = ${beforeEveryWindow}
+      WHERE ${mine(target)} AND missing_since IS NOT NULL`
   )
 
 /** Writes the compared products. */
@@ -110,14 +112,7 @@ const Result = Schema.fromJsonString(Schema.Struct({
   changed: Schema.Int,
   rejected: Schema.Int,
   negative: Schema.Int,
-  figures: Schema.Struct({
-    catalogue: Schema.Int,
-    soldOut: Schema.Int,
-    fell: Schema.Int,
-    rose: Schema.Int,
-    missing: Schema.Int,
-    zeroed: Schema.Int
-  }),
+  figures: Rows.FiguresRow,
   missingKept: Schema.Boolean
 }))
 const encodeResult = Schema.encodeSync(Result)

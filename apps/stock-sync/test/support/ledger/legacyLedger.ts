@@ -5,7 +5,7 @@ import { Ledger, type LedgerOptions } from "../../../src/ledger/Ledger.ts"
 import { LedgerFault, LedgerInUse, NotHeld, OtherAccount, SnapshotHeld } from "../../../src/ledger/LedgerError.ts"
 import type { HeldSnapshot, SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "../../../src/ledger/Snapshot.ts"
 import type { Access, Kind, WhiteBox } from "./kind.ts"
-import { freshFile, freshSchema, inDatabase } from "./places.ts"
+import { freshFile, inDatabase } from "./places.ts"
 import {
   crossing,
   type Interruptible,
@@ -166,22 +166,21 @@ const clockOf = (clock: Clock.Clock): PlainClock => ({
   }
 })
 
-const layer =
-  (rowsAhead?: number) => (place: string, access: Access, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault | LedgerInUse> =>
-    Layer.effect(
-      Ledger,
-      Effect.gen(function*() {
-        const { open } = yield* ledgers
-        const clock = clockOf(yield* Clock.Clock)
-        const opened = yield* Effect.acquireRelease(
-          interruptible(open(place, accesses[access], toPlain(options), clock, rowsAhead)),
-          (outcome) => outcome._tag === "Success" ? Effect.promise(outcome.value.close) : Effect.void
-        )
-        // Opening has no other failures.
-        if (opened._tag === "Failure") return yield* Effect.fail(errorOf(opened.error) as LedgerFault | LedgerInUse)
-        return serviceOf(opened.value)
-      })
-    )
+const layer = (place: string, access: Access, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault | LedgerInUse> =>
+  Layer.effect(
+    Ledger,
+    Effect.gen(function*() {
+      const { open } = yield* ledgers
+      const clock = clockOf(yield* Clock.Clock)
+      const opened = yield* Effect.acquireRelease(
+        interruptible(open(place, accesses[access], toPlain(options), clock, undefined)),
+        (outcome) => outcome._tag === "Success" ? Effect.promise(outcome.value.close) : Effect.void
+      )
+      // Opening has no other failures.
+      if (opened._tag === "Failure") return yield* Effect.fail(errorOf(opened.error) as LedgerFault | LedgerInUse)
+      return serviceOf(opened.value)
+    })
+  )
 
 // The time of a request in flight, which never comes. Each one in flight has its own.
 const inFlight = 9_000_000_000_000_000
@@ -212,9 +211,4 @@ const whiteBox: WhiteBox = {
     )
 }
 
-export const legacyFile: Kind = { fresh: freshFile, layer: layer(), whiteBox }
-
-/** Stages every snapshot, as a ledger in a file otherwise does with one of many rows. */
-export const legacyStagingFile: Kind = { fresh: freshFile, layer: layer(0), whiteBox }
-
-export const legacySchema = (server: () => string): Kind => ({ fresh: freshSchema(server), layer: layer(), whiteBox })
+export const legacyFile: Kind = { fresh: freshFile, layer, whiteBox }

@@ -2,14 +2,14 @@
  * Products that sell out behind ten thousand waiting ones: measures how many requests go before each and how long it takes, with the
  * worker of `plaza-stock-sync` and with a FIFO queue of the same concurrency.
  */
-import { Store } from "@plaza-legacy/client"
-import * as SimulatedTime from "@plaza-legacy/testing/SimulatedTime"
-import { onRequest } from "@plaza/benchmarks/programs/ChildProtocol"
-import type { Task } from "@plaza/benchmarks/programs/loop/Task"
-import { Clock, Effect, Logger, LogLevel, Random } from "effect"
+import { Store, TestTime } from "@plaza/client"
+import { Clock, Effect, Random, References } from "effect"
+import { TestClock } from "effect/testing"
+import { onRequest } from "../ChildProtocol.ts"
 import * as SimulatedWorker from "./SimulatedWorker.ts"
+import type { Task } from "./Task.ts"
 
-export interface Change {
+interface Change {
   readonly slotsBefore: number
   readonly seconds: number
 }
@@ -21,6 +21,9 @@ const changeOf = (requests: ReadonlyArray<SimulatedWorker.Request>, at: number, 
     seconds: (mine.sentAt - at) / 1_000
   }
 }
+
+/** Waits for the bodies of responses, which are promises. */
+const inVirtualTime = <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.provide(TestTime.advancing(program), TestClock.layer())
 
 /** Sells out one product after the other, from the end of the list. */
 const sellOut = (task: Task, change: (product: number) => Effect.Effect<void>) =>
@@ -57,7 +60,7 @@ const withWorker = (task: Task) =>
         return feed.changed
       })
       return yield* waitForAll(task, requests, changes)
-    }).pipe(Effect.provide(layer), Effect.scoped, SimulatedTime.run)
+    }).pipe(Effect.provide(layer), Effect.scoped, inVirtualTime)
   }).pipe(Effect.scoped)
 
 const withFifo = (task: Task) =>
@@ -75,12 +78,12 @@ const withFifo = (task: Task) =>
       for (let worker = 0; worker < SimulatedWorker.concurrency; worker++) yield* Effect.forkScoped(work)
       const changes = yield* sellOut(task, (product) => Effect.sync(() => void queue.push(product)))
       return yield* waitForAll(task, requests, changes)
-    }).pipe(Effect.provide(layer), Effect.scoped, SimulatedTime.run)
+    }).pipe(Effect.provide(layer), Effect.scoped, inVirtualTime)
   })
 
 onRequest((request) => {
   // The cast is true: only our parent process sends requests, and of this type.
   const task = request as Task
   const changes = task.kind === "worker" ? withWorker(task) : withFifo(task)
-  return Effect.runPromise(Effect.withRandom(changes, Random.make("urgency")).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
+  return Effect.runPromise(changes.pipe(Random.withSeed("urgency"), Effect.provideService(References.MinimumLogLevel, "None")))
 })
