@@ -135,7 +135,7 @@ describe("run", () => {
           name.startsWith("plaza-stock-sync.sqlite") ? files.remove(`${cwd}/${name}`) : Effect.void)
         const next = { ...wanted, "007": 5 }
         yield* write(`${cwd}/stock.csv`, csv(next))
-        yield* until(Effect.sync(() => running.stderr().includes("removed or replaced")))
+        yield* until(Effect.sync(() => running.stderr().includes("removed, emptied or replaced")))
         yield* until(holds(next))
         // The new ledger begins empty, so every product is sent once more.
         yield* until(Effect.map(run(["status", "--json"], { cwd }), ({ stdout }) => stdout.includes("\"settled\":4")))

@@ -151,9 +151,16 @@ export const fromOptions = (options: Options): Result.Result<Settings["Service"]
  * @since 0.1.0
  * @category config
  */
-export const allowInsecureHttp: Config.Config<boolean> = /*#__PURE__*/ Config.flatMap(
-  /*#__PURE__*/ Variables.text("PLAZA_ALLOW_INSECURE_HTTP"),
-  (text) => text === "" ? Config.succeed(false) : Config.Boolean("PLAZA_ALLOW_INSECURE_HTTP")
+export const allowInsecureHttp: Config.Config<boolean> = /*#__PURE__*/ Variables.optional(
+  "PLAZA_ALLOW_INSECURE_HTTP",
+  // The words of the platform, whose message lists them.
+  (text) =>
+    /^(?:true|yes|on|1|y)$/.test(text)
+      ? Result.succeed(true)
+      : /^(?:false|no|off|0|n)$/.test(text)
+      ? Result.succeed(false)
+      : Result.fail("must be true or false"),
+  false
 )
 
 // In a function, so that bundlers drop it from pages that pass options.

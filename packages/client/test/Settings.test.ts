@@ -59,12 +59,9 @@ describe("the settings of the environment", () => {
         delete variables[name]
         const { calls, run } = fromEnvironment(value === undefined ? variables : { ...variables, [name]: value })
         const failure = yield* Effect.flip(run)
-        // A boolean has the message of the platform, which names the variable at its end.
-        if (name !== "PLAZA_ALLOW_INSECURE_HTTP") {
-          expect(failure.message).toMatch(
-            value === undefined || value === "" ? `${name} is not set` : new RegExp(`${name} (must|is not a key)`)
-          )
-        }
+        expect(failure.message).toMatch(
+          value === undefined || value === "" ? `${name} is not set` : new RegExp(`${name} (must|is not a key)`)
+        )
         expect(inspect(failure)).toContain(name)
         expect(inspect(failure)).not.toContain(Fake.key)
         expect(calls).toHaveLength(0)
@@ -85,8 +82,16 @@ describe("the settings of the environment", () => {
 
   it.effect("allow plain http to another machine with a variable", () =>
     Effect.gen(function*() {
-      const variables = { ...right, PLAZA_BASE_URL: "http://service.test/open/v1", PLAZA_ALLOW_INSECURE_HTTP: "true" }
-      expect(yield* fromEnvironment(variables).run).toEqual({ id: "1" })
+      const http = { ...right, PLAZA_BASE_URL: "http://service.test/open/v1" }
+      for (const yes of ["true", "yes", "on", "1", "y"]) {
+        expect(yield* fromEnvironment({ ...http, PLAZA_ALLOW_INSECURE_HTTP: yes }).run).toEqual({ id: "1" })
+      }
+      for (const no of ["false", "no", "off", "0", "n"]) {
+        const failure = yield* Effect.flip(fromEnvironment({ ...http, PLAZA_ALLOW_INSECURE_HTTP: no }).run)
+        expect(failure.message).toContain("PLAZA_BASE_URL")
+      }
+      const failure = yield* Effect.flip(fromEnvironment({ ...http, PLAZA_ALLOW_INSECURE_HTTP: "maybe" }).run)
+      expect(failure.message).toContain("PLAZA_ALLOW_INSECURE_HTTP must be true or false")
     }))
 
   it.effect("set the timeout of one attempt and the allowance", () =>
