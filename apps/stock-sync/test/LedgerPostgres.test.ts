@@ -47,7 +47,7 @@ describe("unusable databases", () => {
         const [place, says] of [
           ["postgres://host:port/database", "can't be read"],
           [`${server}?schema=Shop%20One`, "can't have this schema"],
-          [nobody, "refuses the user or the password"],
+          [nobody, "admits no such user"],
           [server.replace(/\/postgres$/, "/none"), "make the database"],
           ["postgres://plaza:hunter2@127.0.0.1:1/x", "can't be reached"]
         ] as const

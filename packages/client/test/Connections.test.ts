@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { ConversationId, PostId } from "@plaza/domain"
+import { selfSigned } from "@plaza/testing/SelfSigned"
 import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, Layer, Schedule, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
@@ -14,7 +15,6 @@ import { Worker } from "node:worker_threads"
 import { vi } from "vitest"
 import * as RawServer from "./support/RawServer.ts"
 import type { Refusing } from "./support/RefusingService.ts"
-import { selfSigned } from "./support/SelfSigned.ts"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const say = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("1"), "hello"))

@@ -2,12 +2,12 @@
  * A server on node:http with scripted misbehaviour, such as silence, lost connections and early responses. It counts open sockets.
  */
 import { Plaza } from "@plaza/client"
+import { selfSigned } from "@plaza/testing/SelfSigned"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Net from "node:net"
-import { selfSigned } from "./SelfSigned.ts"
 
 export interface Seen {
   readonly method: string

@@ -2,11 +2,11 @@
  * A service that refuses uploads at their first bytes and closes the connection. A worker, because a client in the same thread would read
  * the refusal before it writes again.
  */
+import { selfSigned } from "@plaza/testing/SelfSigned"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import type { Socket } from "node:net"
 import { parentPort, workerData } from "node:worker_threads"
-import { selfSigned } from "./SelfSigned.ts"
 
 export interface Refusing {
   readonly scheme: "http" | "https"

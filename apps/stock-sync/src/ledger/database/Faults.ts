@@ -33,6 +33,7 @@ const timedOut = "did not respond in time: look at the address, the server and i
 
 // By SQLSTATE, or by the system's error code if no server was reached.
 const ofPostgres = ({ grant, setting }: Naming): ReadonlyArray<readonly [code: RegExp, message: string]> => [
+  [/^28000$/, `admits no such user, or none from this machine or without TLS: correct ${setting}, or the server's pg_hba.conf`],
   [/^28/, `refuses the user or the password: correct them in ${setting}`],
   [/^3D000$/, `is not there: make the database, or name another one with ${setting}`],
   [/^42501$/, `doesn't let this user do what is needed: ${grant}`],
@@ -43,6 +44,11 @@ const ofPostgres = ({ grant, setting }: Naming): ReadonlyArray<readonly [code: R
   [/^57014$/, timedOut],
   [/^(57P0|08|EPIPE|ECONNRESET)/, cutOff],
   [/^XX00[12]$/, "is damaged: restore the database from a backup"],
+  [
+    /^CERT_|SELF_SIGNED|ISSUER|^UNABLE_TO_VERIFY|^ERR_TLS_CERT/,
+    `has a certificate that is not trusted for this host: correct the host in ${setting}, or set NODE_EXTRA_CA_CERTS to a file with the ` +
+    "certificate of its issuer"
+  ],
   [/^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)/, "can't be reached: look at the address and the server"]
 ]
 
