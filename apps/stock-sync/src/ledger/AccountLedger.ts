@@ -41,7 +41,7 @@ export const make = (
   { account, epoch }: Pick<Operation.Target, "account" | "epoch">,
   options: LedgerOptions,
   { lost = Effect.never, present = Effect.void }: {
-    /** Fails if what the database lies in was removed or replaced. */
+    /** Fails if what the database lies in was removed, emptied or replaced. */
     readonly present?: Effect.Effect<void, LedgerFault>
     readonly lost?: Effect.Effect<never, LedgerFault>
   } = {}
