@@ -212,7 +212,8 @@ const beside = (database: Database, options: LedgerOptions) =>
 const existing = (path: string) =>
   Effect.gen(function*() {
     if (Option.isNone(yield* find(path)))
-      return yield* fault(path, "does not exist yet: `plaza-stock-sync once` creates it, or name another one with --ledger or STOCK_SYNC_LEDGER")
+      return yield* fault(path,
+        "does not exist yet: `plaza-stock-sync once` creates it, or name another one with --ledger or STOCK_SYNC_LEDGER")
     const sql = yield* open(path, path)
     yield* orFault(path)(requireCurrent(path, sql))
     return sql
