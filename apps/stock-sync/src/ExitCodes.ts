@@ -3,6 +3,10 @@ import type { ExitCode } from "@plaza/cli-kit/ExitCode"
 import * as Predicate from "effect/Predicate"
 
 const byTag: Readonly<Record<string, ExitCode>> = {
+  AccountExists: 5,
+  AccountNotFound: 3,
+  FleetDatabaseError: 2,
+  InvalidAccount: 2,
   LedgerFault: 2,
   LedgerInUse: 2,
   OtherAccount: 2,

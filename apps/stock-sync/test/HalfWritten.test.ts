@@ -2,7 +2,8 @@
  * Files that their writers have not finished, in virtual time.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Option } from "effect"
+import * as Generate from "@plaza/testing/Generators"
+import { Arbitrary, Clock, DateTime, Duration, Effect, Fiber, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { gzipSync } from "node:zlib"
 import * as File from "../src/source/File.ts"
@@ -120,6 +121,76 @@ describe("a file that is being written", () => {
         yield* advance("1 second")
       }
       expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  /** Writes the file in place again and again, for so many seconds: each content for a time in milliseconds. */
+  const written = (
+    { path, write }: Pick<Effect.Success<ReturnType<typeof world>>, "path" | "write">,
+    seconds: number,
+    contents: (round: number) => ReadonlyArray<readonly [content: string, millis: number]>
+  ) =>
+    Effect.gen(function*() {
+      const end = (yield* Clock.currentTimeMillis) + seconds * 1_000
+      for (let round = 0; (yield* Clock.currentTimeMillis) < end; round++) {
+        for (const [content, millis] of contents(round)) {
+          yield* write(path, content)
+          yield* advance(millis)
+        }
+      }
+    })
+
+  it.effect("is read about every ten seconds if it is rewritten in place every two seconds", () =>
+    Effect.gen(function*() {
+      const folder = yield* world()
+      yield* folder.write(folder.path, whole)
+      const fiber = yield* folder.reading
+      yield* written(folder, 8, () => [[whole, 2_000]])
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* written(folder, 6, () => [[whole, 2_000]])
+      expect(yield* poll(fiber)).toMatchObject(result(rows))
+    }))
+
+  const millis = (shortest: number, longest: number) =>
+    Arbitrary.map(Generate.between(shortest / 100, longest / 100), (tenths) => tenths * 100)
+  // The first part stays for long, the second misses only the last line.
+  it.effect.prop("is read in full, or not at all, if it is rewritten in parts all the time, each of which ends with a line", [
+    millis(100, 3_000),
+    millis(100, 900),
+    millis(1_000, 3_000)
+  ], ([first, second, last]) =>
+    Effect.gen(function*() {
+      const folder = yield* world()
+      const lines = ["productId,stock\n", ...Array.from({ length: 40 }, (_, index) => `SKU-${index},1\n`)]
+      const file = (count: number) => lines.slice(0, count).join("")
+      yield* folder.write(folder.path, file(41))
+      const fiber = yield* folder.reading
+      yield* written(folder, 67, () => [[file(20), first], [file(40), second], [file(41), last]])
+      const read = yield* Fiber.join(fiber)
+      if (Result.isSuccess(read)) expect(read.success).toHaveLength(40)
+    }), { arbitrary: { runs: 30 } })
+
+  it.effect("is not read while it only becomes longer, although each part ends with a line", () =>
+    Effect.gen(function*() {
+      const folder = yield* world()
+      yield* folder.write(folder.path, whole)
+      const fiber = yield* folder.reading
+      yield* written(folder, 70, (round) => [[`${whole}${"SKU-1,2\n".repeat(round + 1)}`, 2_000]])
+      expect(yield* poll(fiber)).toMatchObject(failure("it is still being written"))
+    }))
+
+  it.effect("is not read by a reader of many files, which is told when to open it again", () =>
+    Effect.gen(function*() {
+      const { path, source, write } = yield* world({ whileSettling: "fail" })
+      yield* write(path, half)
+      const opened = Effect.scoped(Effect.result(source.open(Option.none())))
+      const settling = (retryAt: number) => ({ failure: { isSettling: true, retryAt: DateTime.makeUnsafe(retryAt) } })
+      expect(yield* opened).toMatchObject(settling(noon + 1_000))
+      yield* advance("1 second")
+      yield* write(path, whole)
+      yield* advance("3500 millis")
+      expect(yield* opened).toMatchObject(settling(noon + 5_500))
+      yield* advance("5 seconds")
+      expect(yield* opened).toMatchObject({ success: { _tag: "Some" } })
     }))
 
   it.effect("is not read if it is replaced all the time and lacks a line end", () =>

@@ -9,7 +9,6 @@ import { tableNames } from "../src/ledger/Schema.ts"
 import { everything, inPostgres } from "./support/ledger/everything.ts"
 import { newSchema } from "./support/ledger/newLedger.ts"
 import { freshSchema, inDatabase } from "./support/ledger/places.ts"
-import { turns } from "./support/ledger/turns.ts"
 import { fail, id, queueOf, receive, row, stateOf, take, using as usingPlace } from "./support/ledger/using.ts"
 import { shared } from "./support/shared.ts"
 import { utc } from "./support/utc.ts"
@@ -20,7 +19,6 @@ shared(Postgres.scoped, ({ url }) => {
 })
 
 everything(newSchema(() => server), inPostgres)
-turns(newSchema(() => server))
 
 const fresh = freshSchema(() => server)
 const kind = newSchema(() => server)

@@ -1,4 +1,11 @@
-/** The options of a runner of a fleet, for the help. The fleet's own program reads them. */
+/** The settings of a runner of a fleet. Those of its accounts are in the fleet's database. */
+import type { UsageError } from "@plaza/cli-kit/CliError"
+import type { ConfigError } from "effect/Config"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ObservabilitySettings as Observed } from "../observability/Observability.ts"
+import * as OtlpSettings from "../observability/OtlpSettings.ts"
 import * as ObservabilitySettings from "./ObservabilitySettings.ts"
 import * as Setting from "./Setting.ts"
 import * as SyncSettings from "./SyncSettings.ts"
@@ -15,3 +22,21 @@ export const options = {
 
 /** The variables of the fleet's database and secret. They have no options, because every user of the machine can read options. */
 export const variables = ["DATABASE", "DATABASE_FILE", "SECRET", "SECRET_FILE"].map((name) => `STOCK_SYNC_FLEET_${name}`)
+
+export interface FleetSettings extends Pick<Observed, "logs" | "server" | "otlp"> {
+  readonly concurrentReads: number
+  /** How long a stop waits for requests in flight. */
+  readonly stopWithin: Duration.Duration
+}
+
+export const resolve = (given: Setting.Parsed<typeof options>): Effect.Effect<FleetSettings, UsageError | ConfigError> =>
+  Effect.gen(function*() {
+    const { concurrentReads, format, host, level, port, stopWithin } = yield* Effect.all(given)
+    return {
+      concurrentReads,
+      stopWithin,
+      logs: { format, level },
+      server: Option.map(Option.fromUndefinedOr(port), (port) => ({ host, port })),
+      otlp: yield* OtlpSettings.resolve
+    }
+  })

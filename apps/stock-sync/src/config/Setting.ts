@@ -12,6 +12,7 @@ import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import { variableOf, Wording } from "./Wording.ts"
 
 /** Looks a setting up: the option, else its variable, else the config file, else the default. */
@@ -33,10 +34,18 @@ export interface Documented extends Names {
   readonly isList?: boolean
 }
 
-export type Setting<A> = Flag.Flag<Value<A>> & Documented
+export type Setting<A> = Flag.Flag<Value<A>> & Documented & {
+  /** Looks the setting up without an option of the command line. */
+  readonly fromConfig: Value<A>
+}
 
 /** What the parser returns for a group of settings. */
 export type Parsed<Group extends Command.Command.Config> = Command.Command.Config.Infer<Group>
+
+/** Looks up a group of settings without options of the command line. */
+export const fromConfig = <Group extends Readonly<Record<string, Setting<unknown>>>>(group: Group): Parsed<Group> =>
+  // Each setting of the group yields the value that its option yields.
+  Record.map(group, (setting) => setting.fromConfig) as Parsed<Group>
 
 /** How the text of a setting is read. */
 export interface Type<A> {
@@ -87,9 +96,10 @@ const read = <A, B>(names: Names, type: Type<A>, absent: B) => (option: Option.O
 
 const make = <A, B>(flag: string, type: Type<A>, description: Description, value: B): Setting<A | B> => {
   const about = documented(flag, type.placeholder, description)
+  const lookedUp = read(about, type, value)
   return Object.assign(
-    Flags.text(flag, type.placeholder, helpOf(about)).pipe(Flag.optional, Flag.map(read(about, type, value))),
-    about
+    Flags.text(flag, type.placeholder, helpOf(about)).pipe(Flag.optional, Flag.map(lookedUp)),
+    { ...about, fromConfig: lookedUp(Option.none()) }
   )
 }
 
@@ -118,15 +128,17 @@ export const list = (flag: string, placeholder: string, description: Description
     parse: (texts) => Option.some(texts.split(",").map((each) => each.trim()).filter((each) => each !== ""))
   }
   const about = { ...documented(flag, placeholder, description), isList: true }
+  const lookedUp = read<ReadonlyArray<string>, ReadonlyArray<string>>(about, type, [])
   return Object.assign(
-    Flag.map(repeated(flag, placeholder, helpOf(about)), read<ReadonlyArray<string>, ReadonlyArray<string>>(about, type, [])),
-    about
+    Flag.map(repeated(flag, placeholder, helpOf(about)), lookedUp),
+    { ...about, fromConfig: lookedUp(Option.none()) }
   )
 }
 
 /** A flag. Its variable and its name in the config file are `true` or `false`. */
 export const flag = (flag: string, about: string): Setting<boolean> => {
   const described = documented(flag, undefined, { about, absent: "false" })
+  const lookedUp = read(described, boolean, false)
   return Object.assign(
     Flag.Boolean(flag).pipe(
       // It takes its value only after `=`, as the flags of cli-kit.
@@ -134,9 +146,9 @@ export const flag = (flag: string, about: string): Setting<boolean> => {
       Flag.withoutNegation,
       Flag.withDescription(helpOf(described)),
       Flag.optional,
-      Flag.map((given) => read(described, boolean, false)(Option.map(given, String)))
+      Flag.map((given) => lookedUp(Option.map(given, String)))
     ),
-    described
+    { ...described, fromConfig: lookedUp(Option.none()) }
   )
 }
 

@@ -1,5 +1,6 @@
 /** The ledger of one account in an open database. */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -46,16 +47,18 @@ export const make = (
     readonly lost?: Effect.Effect<never, LedgerFault>
   } = {}
 ): Ledger["Service"] => {
-  const { path, sql } = database
+  const { inTurn = identity, path, session, sql } = database
   const target: Operation.Target = { sql, account, epoch }
-  const run = Operation.makeRun(database)
+  const inOrder = Operation.makeRun(database)
+  const run: Operation.Run = (statements) => inOrder(inTurn(statements))
   const snapshot = run(Judge.status(target))
   return {
     path,
     check: Effect.andThen(present, run(Operation.checkOwner(target))),
     lost,
     ...Binding.make(target, path, run),
-    ...Apply.make(target, run),
+    // A snapshot has its turn by its session. Other operations go on while it waits for one.
+    ...Apply.make(target, run, { run: inOrder, session: Operation.orFault(database.faultOf)(session ?? Effect.succeed(sql)) }),
     snapshot,
     confirmHeld: (number) =>
       Effect.gen(function*() {

@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -38,10 +39,10 @@ const withoutDefects = <A, E, R>(statements: Effect.Effect<A, E, R>): Effect.Eff
     return interruptions.length > 0 ? Effect.failCause(Cause.fromReasons<never>(interruptions)) : Effect.fail(defect.defect)
   })
 
-/** Turns the failures of statements into faults of the ledger. */
+/** Turns the failures of statements into others, such as faults of the ledger. */
 export const orFault =
-  (faultOf: Database["faultOf"]) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E | SqlError, Failure> | LedgerFault, R> =>
+  <F>(faultOf: (failure: Failure) => F) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E | SqlError, Failure> | F, R> =>
     // True because it is none of them.
     Effect.mapError(withoutDefects(effect), (error) => isFailure(error) ? faultOf(error) : error as Exclude<E | SqlError, Failure>)
 
@@ -53,6 +54,10 @@ export interface Database {
   readonly faultOf: (failure: Failure) => LedgerFault
   /** How long an operation waits for another program that writes the database (default: it does not). */
   readonly lockWait?: Duration.Duration
+  /** Runs an operation when it is its turn among those of other ledgers (default: at once). */
+  readonly inTurn?: <A, E, R>(operation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** A session for one snapshot, which has its temporary tables (default: `sql` has one session only). */
+  readonly session?: Effect.Effect<SqlClient, SqlError, Scope.Scope>
 }
 
 const lockInterval = Duration.millis(50)

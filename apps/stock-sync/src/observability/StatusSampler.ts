@@ -9,7 +9,6 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -18,6 +17,7 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
+import { disconnect } from "../sync/Disconnect.ts"
 import { SyncStatus } from "../sync/SyncStatus.ts"
 import { log } from "./EventLogger.ts"
 import * as Metrics from "./Metrics.ts"
@@ -85,6 +85,7 @@ const make = Effect.fnUntraced(function*(options: Status.Options) {
   const sample = Effect.gen(function*() {
     const now = yield* DateTime.now
     const open = yield* Ref.get(current)
+    // A stop does not wait for a ledger that does not respond.
     const read = Option.isSome(open) ? yield* disconnect(readLedger(open.value, now)) : undefined
     const { count } = yield* Metric.value(ClientMetrics.requests)
     const before = yield* Ref.get(samples)
@@ -112,11 +113,6 @@ const make = Effect.fnUntraced(function*(options: Status.Options) {
   })
   return StatusSampler.of({ status })
 })
-
-/** A stop does not wait for a ledger that does not respond. */
-const disconnect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.forkDetach(effect, { startImmediately: true }), (fiber) =>
-    Effect.onInterrupt(Fiber.join(fiber), () => Effect.sync(() => fiber.interruptUnsafe())))
 
 export const layer = (options: Status.Options): Layer.Layer<StatusSampler, never, CurrentLedger | SyncStatus> =>
   Layer.effect(StatusSampler, make(options))

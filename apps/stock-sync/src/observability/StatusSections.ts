@@ -28,7 +28,8 @@ export const long = (head: string): Column => ({ head, kind: "long" })
 const classOf = (column: Column | undefined, kinds: ReadonlyArray<string>): Html | false =>
   typeof column === "object" && kinds.includes(column.kind) && html` class="${column.kind}"`
 
-const section = (id: string, title: string, body: Html): Html =>
+/** A section below a heading with this id. */
+export const section = (id: string, title: string, body: Html): Html =>
   html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${body}</section>`
 
@@ -98,6 +99,10 @@ export const waiting = (backlog: Pick<Backlog, "longest" | "waiting"> | undefine
 
 type Entries = ReadonlyArray<readonly [name: string, value: Piece]>
 
+/** Names and values. */
+export const list = (id: string, entries: Entries): Html =>
+  html`<dl id="${id}" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+
 const overviewOf = (
   { backlog, counts }: { readonly [Key in "backlog" | "counts"]: LedgerSample[Key] | undefined },
   rows: number | undefined,
@@ -114,8 +119,7 @@ const overviewOf = (
     ...more,
     ["Oldest confirmation", confirmedAt === undefined ? none : `${StatusText.duration(age(confirmedAt, now))} ago`]
   ]
-  return section("overview", "Overview",
-    html`<dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`)
+  return section("overview", "Overview", list("overview-list", entries))
 }
 
 /** The overview of an account by its ledger alone. */

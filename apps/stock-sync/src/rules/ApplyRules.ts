@@ -23,15 +23,16 @@ interface Opened {
   readonly unchanged: Stream.Stream<never, SourceFailure>
 }
 
-type Finished = Pick<WholeFile.FinishedOptions, "settle" | "unfinishedWait">
+type Finished = Omit<WholeFile.FinishedOptions, "doneMarker">
 
 /** Reads the rules file again after each change. */
-const fromFile = Effect.fnUntraced(function*(path: string, { settle, unfinishedWait }: Finished) {
+const fromFile = Effect.fnUntraced(function*(path: string, { settle, unfinishedWait, whileSettling }: Finished) {
   const { place } = yield* Wording
   const file = yield* WholeFile.make({
     path,
     settle,
     unfinishedWait,
+    whileSettling,
     lines: true,
     advice: `Name another rules file with ${place("rules")}`
   })

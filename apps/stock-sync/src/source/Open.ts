@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ApplyRules from "../rules/ApplyRules.ts"
@@ -20,8 +21,9 @@ import * as File from "./File.ts"
 import type { HttpOptions } from "./Http.ts"
 import * as LimitedSource from "./LimitedSource.ts"
 import * as Rows from "./Rows.ts"
-import { mapRows, Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
+import { isSettling, mapRows, Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
 import * as SourceUri from "./SourceUri.ts"
+import type * as WholeFile from "./WholeFile.ts"
 
 export interface SourceOptions extends Rows.RowOptions {
   /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
@@ -43,6 +45,7 @@ export interface SourceOptions extends Rows.RowOptions {
   /** A file that the writer creates or touches after the source file. */
   readonly doneMarker?: string | undefined
   readonly rules?: ApplyRules.RuleOptions | undefined
+  readonly whileSettling?: WholeFile.FinishedOptions["whileSettling"]
 }
 
 type Files = FileSystem.FileSystem | Path.Path
@@ -76,7 +79,15 @@ const attributesOf = (source: string): Readonly<Record<string, string>> => {
 const traced = (source: Source["Service"], address: string): Source["Service"] => {
   const attributes = attributesOf(address)
   const withSpans = mapRows(source, Stream.withSpan("Source.rows", { attributes }))
-  return { ...withSpans, open: (accepted) => Effect.withSpan(withSpans.open(accepted), "Source.open", { attributes }) }
+  // A file that settles is no failure of its span.
+  const open: Source["Service"]["open"] = (accepted) =>
+    withSpans.open(accepted).pipe(
+      Effect.map(Result.succeed),
+      Effect.catchIf(isSettling, (failure) => Effect.succeed(Result.fail(failure))),
+      Effect.withSpan("Source.open", { attributes }),
+      Effect.flatMap(Effect.fromResult)
+    )
+  return { ...withSpans, open }
 }
 
 const load = <M, A, E, R>(module: () => Promise<M>, make: (module: M) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -88,9 +99,12 @@ const loadHttp = () => import("./Http.ts")
 export const make = (options: SourceOptions): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
   makeWith(options, (http) => load(loadHttp, ({ makeOnNode }) => makeOnNode(http)))
 
-/** The source of the options. It holds no connection between two reads. An address is read by the client in the context. */
+/**
+ * The source of the options. It holds no connection between two reads, and fails while its file settles instead of waiting for it. An
+ * address is read by the client in the context.
+ */
 export const makeShared = (options: SourceOptions): Effect.Effect<Source["Service"], SourceFailure, Files | HttpClient.HttpClient> =>
-  makeWith(options, (http) => load(loadHttp, (module) => module.make(http)))
+  makeWith({ ...options, whileSettling: "fail" }, (http) => load(loadHttp, (module) => module.make(http)))
 
 const makeWith = Effect.fnUntraced(function*<E, R>(
   given: SourceOptions,

@@ -23,12 +23,17 @@ export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   readonly message: string
   /** When to retry, if known: the end of a `Retry-After`, or of the wait for an unfinished file. */
   readonly retryAt?: DateTime.Utc | undefined
+  /** The source is a file that was just written and may be written again. This is no failure: it is to be read at `retryAt`. */
+  readonly isSettling?: true | undefined
 }> {}
 
 export const unreachable = (source: string, reason: string, retryAt?: DateTime.Utc): SourceUnreachable =>
   new SourceUnreachable({ source, message: `${source}: ${reason}; no row of it was used`, retryAt })
 
 export type SourceFailure = SourceError | SourceUnreachable
+
+export const isSettling = (failure: SourceFailure): failure is SourceUnreachable & { readonly retryAt: DateTime.Utc } =>
+  failure._tag === "SourceUnreachable" && failure.isSettling === true && failure.retryAt !== undefined
 
 /**
  * The unit of row numbers: lines of CSV and NDJSON (from 1, with the header), items of a JSON array, rows of a query.

@@ -1,5 +1,9 @@
 /**
  * Reads a file only when its writer has finished: once it has settled, its last line has a line end, and its done marker exists.
+ *
+ * A file that is written all the time never settles. After 10 seconds, or twice the settle time if that is longer, it is read all the same
+ * if it is complete: it was only ever replaced by other files; or it was written in place from start to end at least twice, has not changed
+ * for a second, and is at most a tenth shorter than it has been. Any other file is refused after the settle time and `unfinishedWait`.
  */
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
@@ -7,11 +11,11 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { type SourceFailure, SourceUnreachable, unreachable } from "./Source.ts"
+import { isSettling, type SourceFailure, SourceUnreachable, unreachable } from "./Source.ts"
 
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */
@@ -20,6 +24,8 @@ export interface FinishedOptions {
   readonly unfinishedWait: Duration.Duration
   /** A file that the writer creates or touches after the source file. */
   readonly doneMarker?: string | undefined
+  /** Whether `open` waits for a file to settle (default), or fails with `isSettling`, for a reader of many files. */
+  readonly whileSettling?: "wait" | "fail" | undefined
 }
 
 export interface WholeFileOptions extends FinishedOptions {
@@ -33,7 +39,7 @@ export interface WholeFileOptions extends FinishedOptions {
 export interface WholeFile {
   /** The version of the file and of its done marker; none if there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
-  /** Waits until the file has settled. Returns none if it still has the version `accepted`. */
+  /** Opens the file once it has settled. Returns none if it still has the version `accepted`. */
   readonly open: (accepted: Option.Option<string>) => Effect.Effect<
     Option.Option<{ readonly version: string; readonly bytes: Stream.Stream<Uint8Array, SourceFailure> }>,
     SourceFailure
@@ -44,9 +50,10 @@ export interface WholeFile {
 
 // Between two checks of a file that has not settled.
 const checkInterval = Duration.seconds(1)
-// A file that is replaced all the time never settles, but each replacement is complete. After this time without a write in place, it is
-// read.
-const replacedFor = Duration.seconds(10)
+// After this time without settling a file is read if it is complete.
+const unsettledFor = Duration.seconds(10)
+// A writer that starts over once may be a slow one, whose file is complete later.
+const minRewrites = 2
 
 interface FileState {
   readonly version: string
@@ -56,12 +63,37 @@ interface FileState {
   readonly now: number
 }
 
+/** What was seen of a file that has not settled. */
+interface Unsettled {
+  readonly since: number
+  readonly last: FileState
+  /** At first `since`. */
+  readonly writtenInPlace: number
+  /** Another file has taken its place. */
+  readonly isReplaced: boolean
+  /** How often a write in place did not make it longer. A file that only becomes longer is not complete. */
+  readonly rewrites: number
+  readonly longest: bigint
+}
+
+const follow = (before: Unsettled | undefined, last: FileState): Unsettled => {
+  if (before === undefined) {
+    return { since: last.now, last, writtenInPlace: last.now, isReplaced: false, rewrites: 0, longest: last.info.size }
+  }
+  if (before.last.version === last.version) return { ...before, last }
+  const longest = last.info.size > before.longest ? last.info.size : before.longest
+  return fileOf(before.last.version) !== fileOf(last.version)
+    ? { ...before, last, longest, isReplaced: true }
+    : { ...before, last, longest, writtenInPlace: last.now, rewrites: before.rewrites + (last.info.size > before.last.info.size ? 0 : 1) }
+}
+
 export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
   const fs = yield* FileSystem.FileSystem
   const { advice, doneMarker, path } = options
   const settle = Duration.toMillis(options.settle)
   const unfinishedWait = Duration.toMillis(options.unfinishedWait)
-  const watchReplaced = Math.max(Duration.toMillis(replacedFor), 2 * settle)
+  const interval = Duration.toMillis(checkInterval)
+  const longestUnsettled = Math.max(Duration.toMillis(unsettledFor), 2 * settle)
   const unreadable = (reason: string) => new SourceError({ source: path, line: undefined, message: `${path}: ${reason}. ${advice}` })
 
   let seen: { readonly version: string; readonly since: number } | undefined
@@ -78,34 +110,52 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
     return { version, info, since: seen.since, now }
   })
 
-  // Some writers remove the old file before they create the new one.
-  const present = Effect.retry(check, {
-    while: ({ reason }) => reason._tag === "NotFound" && seen !== undefined && settle > 0,
-    schedule: Schedule.upTo(Schedule.spaced(Duration.min(checkInterval, options.settle)), { duration: options.settle })
-  })
+  const settling = (retryAt: number) =>
+    new SourceUnreachable({
+      source: path,
+      message: `${path} was just written`,
+      retryAt: DateTime.makeUnsafe(retryAt),
+      isSettling: true
+    })
 
-  const settled: Effect.Effect<FileState, PlatformError | SourceFailure> = Effect.gen(function*() {
-    let last = yield* present
-    if (last.info.type !== "File")
-      return yield* unreadable(last.info.type === "Directory" ? "it is a folder, not a file" : "it is a named pipe or a device, not a file")
-    const start = last.now
-    let replaced = false
-    let writtenInPlace = start
-    while (last.now - last.since < settle) {
-      if (replaced && last.now - writtenInPlace >= watchReplaced) return last
-      if (last.now - start >= Math.max(unfinishedWait + settle, watchReplaced)) {
-        return yield* unreachable(path, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
+  // Some writers remove the old file before they create the new one.
+  let missingSince: number | undefined
+  const present = Effect.tap(check, () => Effect.sync(() => missingSince = undefined)).pipe(
+    Effect.catchIf(({ reason }) => reason._tag === "NotFound" && seen !== undefined,
+      (error) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          missingSince ??= now
+          return Effect.fail(now - missingSince < settle ? settling(now + Math.min(interval, settle)) : error)
+        }))
+  )
+
+  // Replacements are complete. The conditions for writes in place refuse a file that was emptied a moment ago. That it was not written while
+  // it was read, and ends with a line end, is checked too.
+  const isComplete = ({ isReplaced, last, longest, rewrites, since, writtenInPlace }: Unsettled): boolean =>
+    (isReplaced && last.now - writtenInPlace >= longestUnsettled) || (
+      rewrites >= minRewrites && last.now - since >= longestUnsettled && last.now - last.since >= Math.min(interval, settle) &&
+      last.info.size * 10n >= longest * 9n
+    )
+
+  let unsettled: Unsettled | undefined
+  const settled = (last: FileState): Effect.Effect<void, SourceFailure> =>
+    Effect.suspend((): Effect.Effect<void, SourceFailure> => {
+      if (last.info.type !== "File") {
+        return unreadable(last.info.type === "Directory" ? "it is a folder, not a file" : "it is a named pipe or a device, not a file")
       }
-      yield* Effect.sleep(Math.min(settle - (last.now - last.since), Duration.toMillis(checkInterval)))
-      const next = yield* present
-      if (next.version !== last.version) {
-        if (fileOf(next.version) === fileOf(last.version)) writtenInPlace = next.now
-        else replaced = true
+      const before = unsettled
+      unsettled = undefined
+      const left = settle - (last.now - last.since)
+      if (left <= 0) return Effect.void
+      // Nobody knows what happened to a file that was not looked at for longer.
+      const seen = follow(before !== undefined && last.now - before.last.now > interval + settle ? undefined : before, last)
+      if (isComplete(seen)) return Effect.void
+      if (last.now - seen.since >= Math.max(unfinishedWait + settle, longestUnsettled)) {
+        return unreachable(path, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
       }
-      last = next
-    }
-    return last
-  })
+      unsettled = seen
+      return settling(last.now + Math.min(left, interval))
+    })
 
   let unmarked: { readonly version: string; readonly until: number } | undefined
   const marked = (marker: string, { info, now, version }: FileState): Effect.Effect<void, SourceUnreachable> =>
@@ -146,13 +196,16 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
           ))),
     open: (accepted) =>
       Effect.gen(function*() {
-        if (Option.contains(accepted, (yield* present).version)) return Option.none()
-        const found = yield* settled
+        const found = yield* present
         if (Option.contains(accepted, found.version)) return Option.none()
+        yield* settled(found)
         if (doneMarker !== undefined) yield* marked(doneMarker, found)
         else if (options.lines) yield* lineEnded(found)
         return Option.some({ version: found.version, bytes: Stream.mapError(fs.stream(path), failed) })
-      }).pipe(Effect.mapError((error) => error._tag === "PlatformError" ? failed(error) : error))
+      }).pipe(
+        Effect.mapError((error) => error._tag === "PlatformError" ? failed(error) : error),
+        options.whileSettling === "fail" ? identity : onceSettled
+      )
   }
   return file
 })
@@ -163,6 +216,14 @@ const reasons: Readonly<Record<string, string>> = {
   // A file system that opens regular files only refuses others with it.
   BadResource: "it is a named pipe or a device, not a file"
 }
+
+/** Opens a file again until it has settled. */
+const onceSettled = <A>(open: Effect.Effect<A, SourceFailure>): Effect.Effect<A, SourceFailure> =>
+  Effect.catchIf(open, isSettling, ({ retryAt }) =>
+    Effect.gen(function*() {
+      yield* Effect.sleep(Math.max(0, DateTime.toEpochMillis(retryAt) - (yield* Clock.currentTimeMillis)))
+      return yield* onceSettled(open)
+    }))
 
 const millis = Option.match({ onNone: () => 0, onSome: (time: Date) => time.getTime() })
 

@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { LedgerFault, SnapshotHeld } from "../ledger/LedgerError.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
-import { type Snapshot, Source, type SourceFailure } from "../source/Source.ts"
+import { isSettling, type Snapshot, Source, type SourceFailure } from "../source/Source.ts"
 import * as Backoff from "./Backoff.ts"
 import { DispatchSignal } from "./DispatchSignal.ts"
 import * as FailureEvent from "./FailureEvent.ts"
@@ -48,14 +48,33 @@ export interface Progress {
   readonly ledgerSnapshot: string | undefined
   /** Failures since the source was last read. */
   readonly failures: number
+  /** When to read it again by the last attempt, if that says so. */
+  readonly retryAt: MonotonicClock.MonotonicMillis | undefined
   /** When it was last read, or its reading failed. */
   readonly triedAt: MonotonicClock.MonotonicMillis | undefined
 }
 
-export const unread: Progress = { version: Option.none(), ledgerSnapshot: undefined, failures: 0, triedAt: undefined }
+export const unread: Progress = {
+  version: Option.none(),
+  ledgerSnapshot: undefined,
+  failures: 0,
+  retryAt: undefined,
+  triedAt: undefined
+}
 
-/** The delay after so many failures in a row. */
-export const retryDelay = (failures: number): Effect.Effect<Duration.Duration> => Backoff.delay(backoff, failures)
+/** When a failed or settling source says that it is to be read again. */
+export const retryAtOf = (failure: SourceFailure): Effect.Effect<MonotonicClock.MonotonicMillis | undefined> =>
+  Effect.zipWith(DateTime.now, MonotonicClock.now, (wall, now) =>
+    failure._tag === "SourceError" || failure.retryAt === undefined
+      ? undefined
+      : now + DateTime.toEpochMillis(failure.retryAt) - DateTime.toEpochMillis(wall))
+
+/** When to read the source again after a failure, or once its file has settled; infinite if it was read. */
+export const nextTry = ({ failures, retryAt = Infinity }: Progress): Effect.Effect<MonotonicClock.MonotonicMillis> =>
+  failures === 0
+    ? Effect.succeed(retryAt)
+    : Effect.zipWith(Backoff.delay(backoff, failures), MonotonicClock.now,
+      (delay, now) => Math.min(retryAt, now + Duration.toMillis(delay)))
 
 const snapshotIdentity = Effect.gen(function*() {
   const ledger = yield* Ledger
@@ -104,12 +123,15 @@ export const make = (
     })
 
     const publishFailure = Effect.fnUntraced(function*(failure: SourceFailure) {
+      yield* update({ retryAt: yield* retryAtOf(failure) })
+      if (isSettling(failure)) return
       const event = yield* FailureEvent.make("source", failure)
       yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
       yield* status.publish({ _tag: "SourceFailed", failure: event })
     })
 
     const ingest = Effect.scoped(Effect.gen(function*() {
+      yield* update({ retryAt: undefined })
       const snapshot = yield* source.open((yield* Ref.get(progress)).version)
       return yield* Option.match(snapshot, {
         onNone: () => Effect.as(status.publish({ _tag: "SourceUnchanged" }), false),
@@ -131,11 +153,11 @@ export const make = (
       return yield* Effect.catchTags(ingest, { SnapshotHeld: none, SourceError: none, SourceUnreachable: none })
     })
 
-    /** Waits until the source changes, a backoff ends or a held snapshot is confirmed. */
+    /** Waits until the source changes, is to be tried again, or a held snapshot is confirmed. */
     const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
       Effect.gen(function*() {
-        const { failures } = yield* Ref.get(progress)
-        if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* retryDelay(failures)))
+        const wait = (yield* nextTry(yield* Ref.get(progress))) - (yield* MonotonicClock.now)
+        if (wait < Infinity) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), Math.max(0, Math.ceil(wait))))
         if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
         const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
         if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)

@@ -19,7 +19,7 @@ import type { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import { type Account, Ledger } from "../ledger/Ledger.ts"
 import type { LedgerFault, LedgerInUse, OtherAccount, SnapshotHeld } from "../ledger/LedgerError.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
-import { Source, type SourceFailure } from "../source/Source.ts"
+import { isSettling, Source, type SourceFailure } from "../source/Source.ts"
 import * as AccountBinding from "./AccountBinding.ts"
 import * as AccountBreaker from "./AccountBreaker.ts"
 import * as BackgroundPace from "./BackgroundPace.ts"
@@ -165,7 +165,7 @@ const saving = (checkpoint: Ref.Ref<Checkpoint>, changes: Effect.Effect<Partial<
   }))
 
 /**
- * Opens the source of an identified account. Returns none if it is unchanged. Otherwise a source for `poll`, whose next `open` returns
+ * Opens the source of an identified account. Returns none if it is unchanged or its file has not settled. Otherwise a source for `poll`, whose next `open` returns
  * what was opened. Uses neither the ledger nor layers: most polls of a fleet find nothing, and these would be most of their cost.
  */
 export const openChanged = (
@@ -178,11 +178,18 @@ export const openChanged = (
     // Only the ledger knows whether a held snapshot was confirmed, and is to be read again.
     if (held !== undefined) return Option.some(source)
     const opened = yield* Effect.exit(source.open(progress.version))
+    const settling = Option.filter(Exit.findErrorOption(opened), isSettling)
+    const triedAt = yield* MonotonicClock.now
+    if (Option.isSome(settling)) {
+      const retryAt = yield* SnapshotIngest.retryAtOf(settling.value)
+      yield* Ref.update(checkpoint, (before) => ({ ...before, source: { ...progress, retryAt, triedAt } }))
+      return Option.none()
+    }
     if (!Exit.isSuccess(opened) || Option.isSome(opened.value)) return Option.some({ ...source, open: () => opened })
     yield* status.publish({ _tag: "SourceUnchanged" })
-    const triedAt = yield* MonotonicClock.now
+    const read: SnapshotIngest.Progress = { ...progress, failures: 0, retryAt: undefined, triedAt }
     const state = yield* status.state
-    yield* Ref.update(checkpoint, (before) => ({ ...before, source: { ...progress, failures: 0, triedAt }, status: state }))
+    yield* Ref.update(checkpoint, (before) => ({ ...before, source: read, status: state }))
     return Option.none()
   })
 

@@ -3,10 +3,11 @@ import { Deferred, type Duration, Effect, type Scope } from "effect"
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
 
 /**
- * `stalled` keeps connections open and forwards nothing until it ends, as a lost link does; `cut` closes them and accepts none. `forgotten`
- * never forwards anything of the connections that it has, as a firewall does that was restarted, and is open for others.
+ * `stalled` keeps connections open and forwards nothing until it ends, as a lost link does; `unanswered` forwards what the client sends, and
+ * nothing of the server. `cut` closes connections and accepts none. `forgotten` never forwards anything of the connections that it has, as a
+ * firewall does that was restarted, and is open for others.
  */
-export type State = "open" | "slow" | "stalled" | "cut" | "forgotten"
+export type State = "open" | "slow" | "stalled" | "unanswered" | "cut" | "forgotten"
 
 /** `latency` is that of a slow network, each way. */
 interface Options {
@@ -28,19 +29,20 @@ export const start = (url: string, { latency = "100 millis" }: Options = {}): Ef
     let reopened = yield* Deferred.make<void>()
     let forgotten = new WeakSet<Socket>()
 
-    const ready: Effect.Effect<void> = Effect.suspend(() =>
-      network === "stalled"
-        ? Effect.andThen(Deferred.await(reopened), ready)
-        : network === "slow"
-        ? Effect.sleep(latency)
-        : Effect.void
-    )
+    const ready = (stalls: (network: State) => boolean): Effect.Effect<void> =>
+      Effect.suspend(() =>
+        stalls(network)
+          ? Effect.andThen(Deferred.await(reopened), ready(stalls))
+          : network === "slow"
+          ? Effect.sleep(latency)
+          : Effect.void
+      )
 
     /** Forwards what one socket receives to the other, in order. */
-    const forward = (from: Socket, to: Socket) => {
+    const forward = (from: Socket, to: Socket, stalls: (network: State) => boolean) => {
       let earlier = Promise.resolve()
       const inOrder = (then: () => void) => {
-        earlier = earlier.then(() => Effect.runPromise(ready)).then(() => forgotten.has(from) ? undefined : then())
+        earlier = earlier.then(() => Effect.runPromise(ready(stalls))).then(() => forgotten.has(from) ? undefined : then())
       }
       from.on("data", (bytes) => inOrder(() => void to.write(bytes)))
       from.on("close", () => inOrder(() => to.destroy()))
@@ -55,8 +57,8 @@ export const start = (url: string, { latency = "100 millis" }: Options = {}): Ef
         return
       }
       const upstream = createConnection({ host: address.hostname, port: Number(address.port) })
-      forward(socket, upstream)
-      forward(upstream, socket)
+      forward(socket, upstream, (network) => network === "stalled")
+      forward(upstream, socket, (network) => network === "stalled" || network === "unanswered")
     })
     const port = yield* Effect.acquireRelease(
       Effect.callback<number>((resume) => {

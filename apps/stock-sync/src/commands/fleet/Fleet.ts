@@ -1,24 +1,26 @@
-/** The commands of a fleet: their options and their help. Its own program runs them. */
+/** The commands of a fleet: their options and their help. */
 import * as Flags from "@plaza/cli-kit/Flags"
 import type { Description } from "@plaza/cli-kit/Manual"
+import * as Program from "@plaza/cli-kit/Program"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { configured } from "../../config/Configuration.ts"
 import * as FleetSettings from "../../config/FleetSettings.ts"
-import * as LedgerSettings from "../../config/LedgerSettings.ts"
 import * as Setting from "../../config/Setting.ts"
-import * as SnapshotSettings from "../../config/SnapshotSettings.ts"
-import * as SourceSettings from "../../config/SourceSettings.ts"
-import * as SyncSettings from "../../config/SyncSettings.ts"
 import { variableOf } from "../../config/Wording.ts"
+import * as AccountOptionNames from "../../fleet/AccountOptionNames.ts"
 import { described, load } from "../Definition.ts"
 
-const command = <const Name extends string, const Config extends Command.Command.Config>(
+/** A command of a fleet. It has no config file. */
+const command = <const Name extends string, const Config extends Command.Command.Config, E, R>(
   name: Name,
   description: Description,
-  config: Config
-) => Command.make(name, config, () => Effect.flatMap(load(() => import("./Program.ts")), ({ start }) => start)).pipe(described(description))
+  config: Config,
+  run: (input: Command.Command.Config.Infer<Config>) => Effect.Effect<void, E, R>
+) => Command.make(name, config, (input) => Effect.scoped(configured(Effect.succeed(undefined))(run(input)))).pipe(described(description))
 
 const migrate = command("migrate", {
   summary: "Prepares the database of the fleet, or brings it up to date.",
@@ -27,7 +29,7 @@ const migrate = command("migrate", {
     "anew what an earlier secret sealed. Works beside runners, and does nothing the second time."
   ],
   examples: ["fleet migrate", "fleet migrate --json"]
-}, {})
+}, {}, () => Effect.flatMap(load(() => import("./Migrate.ts")), ({ layer, run }) => Effect.provide(run, layer)))
 
 const run = command("run", {
   summary: "Runs a share of the accounts until it is stopped.",
@@ -36,13 +38,24 @@ const run = command("run", {
     "PLAZA_RATE_LIMIT, PLAZA_RATE_WINDOW and PLAZA_TIMEOUT hold for every account. SIGTERM and SIGINT stop the runner with exit code 0."
   ],
   examples: ["fleet run", "fleet run --port 9464 --log-format json"]
-}, FleetSettings.options)
+}, FleetSettings.options, (options) =>
+  Effect.gen(function*() {
+    const settings = yield* FleetSettings.resolve(options)
+    const { layerObserved, run } = yield* load(() => import("./Run.ts"))
+    return yield* Effect.provide(run, layerObserved(settings))
+  })).pipe(
+    // A stop at any time ends it with 0.
+    Command.provideEffectDiscard(Program.untilStopped)
+  )
 
 const status = command("status", {
   summary: "Shows the state of the fleet, or of one account.",
   details: ["Reads the database, so it works on any machine and beside runners."],
   examples: ["fleet status", "fleet status shop-1 --json"]
-}, { account: Argument.optional(Flags.argument("ACCOUNT", "One account (default: the fleet).")) })
+}, { account: Argument.optional(Flags.argument("ACCOUNT", "One account (default: the fleet).")) },
+  ({ account }) => Effect.flatMap(load(() => import("./Status.ts")), ({ layer, run }) => Effect.provide(run(account), layer)))
+
+const loadAccounts = load(() => import("./Accounts.ts"))
 
 const listAccounts = command("list", {
   summary: "Lists the accounts, without their keys.",
@@ -53,24 +66,17 @@ const listAccounts = command("list", {
     Flags.text("prefix", "TEXT", "Show only accounts whose id begins with this text (default: all accounts)."),
     ""
   )
-})
+}, ({ prefix }) => Effect.flatMap(loadAccounts, ({ layer, list }) => Effect.provide(list(prefix), layer)))
 
 const accountId = Flags.argument("ID", "The id of the account, 1 to 200 characters.")
 const accountIds = Argument.atLeast(Flags.argument("ID", "The ids of the accounts."), 1)
 
-const { stopWithin: _, ...send } = SyncSettings.sendOptions
-
-/** The options of the single-store worker that an account has. */
-const settings = [SourceSettings.options, SnapshotSettings.options, LedgerSettings.options, send, SyncSettings.options]
-  .flatMap((group) => Object.values<Setting.Documented>(group))
-  .filter(({ flag }) => flag !== SourceSettings.options.source.flag)
-
 const optionalText = (name: string, placeholder: string, about: string) => Flag.optional(Flags.text(name, placeholder, about))
 
 /** An option of the single-store worker, for an account. No variable replaces it. */
-const accountOption = ({ about, flag, isList, placeholder }: Setting.Documented): Flag.Flag<unknown> =>
+const accountOption = ({ about, flag, isList, placeholder }: Setting.Documented): Flag.Flag<Option.Option<string>> =>
   placeholder === undefined
-    ? Flags.boolean(flag, about)
+    ? Flag.map(Flags.boolean(flag, about), (isSet) => isSet ? Option.some("true") : Option.none())
     : isList === true
     ? Setting.repeated(flag, placeholder, about)
     : optionalText(flag, placeholder, about)
@@ -80,13 +86,13 @@ const accountSettings = {
   key: optionalText("key", "REFERENCE",
     "The key: env:NAME or file:PATH, which each runner reads, or - to read the key from standard input or " +
       "a prompt and to seal it, which requires STOCK_SYNC_FLEET_SECRET (default for a new account: -)."),
-  source: optionalText(SourceSettings.options.source.flag, "FILE|URL",
+  source: optionalText(AccountOptionNames.sourceName, "FILE|URL",
     "The source of stock values (required for a new account): a file, an " +
       "address that begins with http:, https:, postgres:, mysql: or sqlite:, or env:NAME for an address in a variable of the runner."),
   options: {
-    ...Object.fromEntries(settings.map((setting) => [setting.flag, accountOption(setting)])),
+    ...Object.fromEntries(AccountOptionNames.settings.map((setting) => [setting.flag, accountOption(setting)])),
     ...Object.fromEntries(
-      ["source-authorization", "source-headers"].map((name) => [
+      AccountOptionNames.secretNames.map((name) => [
         name,
         optionalText(name, "REFERENCE", `Secret request headers for the source, as in ${variableOf(name)}: env:NAME or file:PATH.`)
       ])
@@ -101,7 +107,8 @@ const addAccount = command("add", {
     "fleet accounts add shop-1 --base-url https://api.example.com/open/v1 --key env:SHOP_1_KEY --source https://shop.example/stock.csv",
     "fleet accounts add shop-2 --base-url https://api.example.com/open/v1 --source /data/shop-2.csv --stock-column qty < key.txt"
   ]
-}, { id: accountId, ...accountSettings })
+}, { id: accountId, ...accountSettings },
+  (given) => Effect.flatMap(loadAccounts, ({ add, layerWriting }) => Effect.provide(add(given), layerWriting)))
 
 const updateAccount = command("update", {
   summary: "Changes settings of an account, and leaves the others as they are.",
@@ -111,7 +118,9 @@ const updateAccount = command("update", {
   id: accountId,
   ...accountSettings,
   unset: Setting.repeated("unset", "NAME", "An option to set back to its default, by its name without dashes. May be repeated.")
-})
+}, ({ unset, ...given }) =>
+  Effect.flatMap(loadAccounts, ({ layerWriting, update }) =>
+    Effect.provide(update(given, Option.match(unset, { onNone: () => [], onSome: (names) => names.split(",") })), layerWriting)))
 
 const importAccounts = command("import", {
   summary: "Adds and updates the accounts of a CSV file, all of them or none.",
@@ -121,18 +130,26 @@ const importAccounts = command("import", {
     "requires STOCK_SYNC_FLEET_SECRET. Accounts that the file does not name stay as they are."
   ],
   examples: ["fleet accounts import accounts.csv", "fleet accounts import - --json < accounts.csv"]
-}, { file: Flags.argument("FILE", "A CSV file, or - for standard input.") })
+}, { file: Flags.argument("FILE", "A CSV file, or - for standard input.") }, ({ file }) =>
+  Effect.gen(function*() {
+    const { layerWriting } = yield* loadAccounts
+    const { run } = yield* load(() => import("./AccountsImport.ts"))
+    yield* Effect.provide(run(file), layerWriting)
+  }))
+
+const setPaused = (ids: ReadonlyArray<string>, paused: boolean) =>
+  Effect.flatMap(loadAccounts, (accounts) => Effect.provide(accounts.setPaused(ids, paused), accounts.layer))
 
 const pauseAccounts = command("pause", {
   summary: "Pauses accounts: nothing is read and nothing is sent for them.",
   details: ["Requests in flight end first. The record of confirmed stock stays."],
   examples: ["fleet accounts pause shop-1 shop-2"]
-}, { ids: accountIds })
+}, { ids: accountIds }, ({ ids }) => setPaused(ids, true))
 
 const resumeAccounts = command("resume", {
   summary: "Resumes paused accounts.",
   examples: ["fleet accounts resume shop-1 shop-2"]
-}, { ids: accountIds })
+}, { ids: accountIds }, ({ ids }) => setPaused(ids, false))
 
 const confirmSnapshot = command("confirm", {
   summary: "Confirms a held snapshot of an account, so that the next read accepts it.",
@@ -142,7 +159,8 @@ const confirmSnapshot = command("confirm", {
   id: accountId,
   snapshot: Flags.parsedArgument("SNAPSHOT", "The number of the held snapshot, as `status` shows it.",
     Flags.parseWholeNumber("SNAPSHOT", { min: 1 }))
-})
+}, ({ id, snapshot }) =>
+  Effect.flatMap(loadAccounts, ({ confirm, layerWithLedgers }) => Effect.provide(confirm(id, snapshot), layerWithLedgers)))
 
 const retryProducts = command("retry", {
   summary: "Sends quarantined products of an account again, and uncertain ones that are named.",
@@ -153,13 +171,15 @@ const retryProducts = command("retry", {
   products: Argument.variadic(
     Flags.argument("PRODUCT", "Quarantined or uncertain products (default: all quarantined products).")
   )
-})
+}, ({ id, products }) =>
+  Effect.flatMap(loadAccounts, ({ layerWithLedgers, retry }) => Effect.provide(retry(id, products), layerWithLedgers)))
 
 const removeAccount = command("remove", {
   summary: "Removes an account and the record of its confirmed stock.",
   details: ["Asks first. The products keep the stock that the service has now."],
   examples: ["fleet accounts remove shop-1", "fleet accounts remove shop-1 --yes"]
-}, { id: accountId, yes: Flags.boolean("yes", "Do not ask. Required without a terminal.") })
+}, { id: accountId, yes: Flags.boolean("yes", "Do not ask. Required without a terminal.") },
+  ({ id, yes }) => Effect.flatMap(loadAccounts, ({ layer, remove }) => Effect.provide(remove(id, yes), layer)))
 
 const accounts = Command.make("accounts").pipe(
   described({

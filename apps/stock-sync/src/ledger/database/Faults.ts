@@ -75,15 +75,16 @@ export const postgresMessage = (naming: Naming, error: SqlError): string => {
   return `${naming.subject} ${message}`
 }
 
-const takenOver = "was taken over by another plaza-stock-sync: let only one of them run"
+const ofOneStore = (path: string): string =>
+  `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run`
 
 /** The fault of a ledger at this path. */
-const faultOf = (path: string, ofSql: (error: SqlError) => string) => (failure: Failure): LedgerFault => {
+const faultOf = (path: string, ofSql: (error: SqlError) => string, takenOver = ofOneStore(path)) => (failure: Failure): LedgerFault => {
   switch (failure._tag) {
     case "SqlError":
       return new LedgerFault({ path, message: ofSql(failure) })
     case "TakenOver":
-      return new LedgerFault({ path, message: `the ledger ${path} ${takenOver}`, isTakenOver: true })
+      return new LedgerFault({ path, message: takenOver, isTakenOver: true })
     case "SchemaError":
       return new LedgerFault({
         path,
@@ -105,3 +106,7 @@ export const ofServer = (path: string) =>
       setting: "--ledger or STOCK_SYNC_LEDGER",
       grant: "let it create a schema, and tables and temporary tables in it"
     }, error))
+
+/** The fault of the ledger of an account of a fleet. `naming` gives the names of its database in messages. */
+export const ofAccount = (path: string, naming: Naming, takenOver: string) =>
+  faultOf(path, (error) => postgresMessage(naming, error), takenOver)

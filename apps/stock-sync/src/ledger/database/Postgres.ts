@@ -3,20 +3,16 @@
  * is written.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import { createConnection, type Socket } from "node:net"
 import * as AccountLedger from "../AccountLedger.ts"
 import { Ledger, type LedgerOptions } from "../Ledger.ts"
 import { LedgerFault, type LedgerInUse } from "../LedgerError.ts"
@@ -24,21 +20,11 @@ import * as Operation from "../Operation.ts"
 import type { Database, Failure } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import * as Tables from "../Schema.ts"
+import { closedWithin, makeSockets, types, within } from "./Connections.ts"
 import * as Faults from "./Faults.ts"
 import { inUse } from "./InUse.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PostgresAddress from "./PostgresAddress.ts"
-
-/** The ledger's integers are exact in JavaScript. By default the driver returns those of 64 bits as `bigint`. */
-const types = PgTypes.makeRegistry()
-types.register(20, {
-  encode: (value: number) => {
-    const bytes = new Uint8Array(8)
-    new DataView(bytes.buffer).setBigInt64(0, BigInt(value))
-    return Result.succeed(bytes)
-  },
-  decode: (bytes: Uint8Array) => Result.succeed(Number(new DataView(bytes.buffer, bytes.byteOffset).getBigInt64(0)))
-})
 
 const connectTimeout = Duration.seconds(5)
 // Together at most eight seconds, so that a worker is not ready within ten.
@@ -46,31 +32,6 @@ const probeInterval = Duration.seconds(2)
 const probeTimeout = Duration.seconds(6)
 /** How long connections may take to close before they are cut. */
 const closeTimeout = Duration.seconds(1)
-
-/** The sockets of a client, which can be cut: the client waits for a silent server, also when it closes. */
-const makeSockets = (url: string) => {
-  const { hostname, port, searchParams } = new URL(url)
-  // As the driver reads them.
-  const host = searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[|\]$/g, "")
-  const portOrDefault = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
-  const open = new Set<Socket>()
-  const cut = Effect.sync(() => open.forEach((socket) => socket.destroy(new Error("the server is silent"))))
-  // A socket file's server is on this machine.
-  if (host === "" || host.startsWith("/")) return { cut, stream: undefined }
-  const stream = () => {
-    const socket = createConnection({ host, port: portOrDefault, noDelay: true })
-    open.add(socket)
-    return socket.once("close", () => open.delete(socket))
-  }
-  return { cut, stream }
-}
-
-/** Runs an effect, and stops waiting for it after a time, whether it can be interrupted or not. */
-const within = <A, E>(effect: Effect.Effect<A, E>, duration: Duration.Duration): Effect.Effect<Option.Option<A>, E> =>
-  Effect.flatMap(
-    Effect.forkDetach(effect, { startImmediately: true }),
-    (fiber) => Effect.timeoutOption(Fiber.join(fiber), duration)
-  )
 
 interface Server extends PostgresAddress.PostgresAddress {
   /** One session, which has the lock and the temporary tables. */
@@ -113,16 +74,13 @@ const connect = (
 ): Effect.Effect<Server, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     const { cut, stream } = makeSockets(address.url)
-    const scope = yield* Effect.acquireRelease(
-      Scope.make(),
-      (scope, exit) => Effect.andThen(Effect.ignore(within(Scope.close(scope, exit), closeTimeout)), cut)
-    )
+    const scope = yield* closedWithin(closeTimeout, cut)
     const open = PgClient.makeClient({
       url: Redacted.make(address.url),
       applicationName: "plaza-stock-sync",
       connectTimeout,
       types,
-      ...(stream === undefined ? {} : { stream })
+      ...stream
     }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
     const sql = yield* open
     let id: number | undefined

@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
@@ -17,8 +18,10 @@ import { Wording } from "../../config/Wording.ts"
 import { unadjusted } from "../../rules/ProductRules.ts"
 import type { Ledger } from "../Ledger.ts"
 import { LedgerCommands } from "../LedgerCommands.ts"
+import type { LedgerFault } from "../LedgerError.ts"
 import * as Operation from "../Operation.ts"
 import type { Failure, Run, Target } from "../Operation.ts"
+import * as Rows from "../Rows.ts"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "../Snapshot.ts"
 import { compare, type Difference } from "./Compare.ts"
 import * as Judge from "./Judge.ts"
@@ -107,12 +110,17 @@ const compareAndJudge = (
     return { ...difference, verdict: yield* Judge.judge(target, policy.guard, difference) }
   })
 
-// Autovacuum runs later than the next statements, and never for temporary tables. A user that does not own the table may not, which the
-// server ignores.
+// Autovacuum runs later than the next statements. A user that does not own the table may not, which the server ignores.
 const manyChanges = 1_000
-const analyze = ({ sql }: Target, { changed, figures }: SnapshotResult) =>
+const isLargePart = Rows.only(Schema.Struct({ large: Schema.Boolean }))
+const analyze = ({ sql }: Target, { changed }: SnapshotResult): Effect.Effect<void, Failure> =>
   sql.onDialectOrElse({
-    pg: () => changed < manyChanges || changed * 5 < figures.catalogue ? Effect.void : sql`ANALYZE product`,
+    pg: () =>
+      changed < manyChanges ? Effect.void : Effect.flatMap(
+        isLargePart(sql`SELECT ${sql.literal(String(changed * 5))} > reltuples AS large FROM pg_class WHERE oid = 'product'::regclass`),
+        // Other accounts of a fleet do not wait for each other.
+        ({ large }) => large ? Effect.asVoid(sql`ANALYZE (SKIP_LOCKED) product`) : Effect.void
+      ),
     orElse: () => Effect.void
   })
 
@@ -135,20 +143,31 @@ const writeAll = (
 /** One batch to insert next and one that the source fills: more would only hold rows in memory. */
 const batchesAhead = 2
 
+/** The session of a snapshot, and how its statements run. */
+interface Staging {
+  readonly run: Run
+  readonly session: Effect.Effect<SqlClient, LedgerFault, Scope.Scope>
+}
+
 export const make = (
-  target: Target,
-  run: Run
+  account: Target,
+  run: Run,
+  staging: Staging
 ): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
   /** Stages the rows, and uses them in one transaction. */
   const withStaged = <A, E, R>(
     { adjustments = unadjusted, excluded, source, unit }: SnapshotInput<E, R>,
     rows: Stream.Stream<Row, E, R>,
     policy: SnapshotPolicy,
-    use: (judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>
+    use: (target: Target, judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>
   ) =>
     Effect.scoped(Effect.gen(function*() {
-      const { sql } = target
-      yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(run(Stage.clear(sql))))
+      const { run } = staging
+      const sql = yield* staging.session
+      const target = { ...account, sql }
+      // The session serves other accounts after a fault of this one, by which `run` runs nothing any more.
+      const clear = Stage.clear(sql)
+      yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Effect.catch(run(clear), () => clear)))
       yield* rows.pipe(
         Stream.rechunk(Stage.batchSize),
         // Reads on while a batch is staged.
@@ -162,7 +181,7 @@ export const make = (
       const result = yield* run(Operation.transaction(target, Effect.gen(function*() {
         yield* prepareTransaction(sql)
         const judged = yield* compareAndJudge(target, counts, policy, window.start)
-        return "message" in judged ? judged : { used: yield* use(judged, counts, window) }
+        return "message" in judged ? judged : { used: yield* use(target, judged, counts, window) }
       })))
       return "message" in result ? yield* Effect.fail(SourceError.content(source, result.message(unit))) : result.used
     }))
@@ -172,9 +191,9 @@ export const make = (
       Effect.scoped(Effect.gen(function*() {
         const { all, rows } = yield* readAhead(input.rows)
         const digest = Option.getOrUndefined(Option.map(all, (rows) => digestOf(input, policy, rows)))
-        const repeated = digest === undefined ? Option.none() : yield* run(findRepeated(target, digest))
+        const repeated = digest === undefined ? Option.none() : yield* run(findRepeated(account, digest))
         if (Option.isSome(repeated)) return repeated.value
-        const applied = yield* withStaged(input, rows, policy, (judged, counts, window) =>
+        const applied = yield* withStaged(input, rows, policy, (target, judged, counts, window) =>
           Effect.gen(function*() {
             const { result, verdict } = judged
             if (verdict._tag === "Held") return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
@@ -185,7 +204,7 @@ export const make = (
         return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied
       })),
     previewSnapshot: (input, policy) =>
-      withStaged(input, input.rows, policy, (judged, counts, window) =>
+      withStaged(input, input.rows, policy, (target, judged, counts, window) =>
         Effect.gen(function*(): Effect.fn.Return<SnapshotPreview, Failure> {
           const { result, verdict } = judged
           const held = verdict._tag === "Held"

@@ -23,13 +23,16 @@ const maxLines = 10
 // The longest text that every database can index.
 const maxIdLength = 500
 
-/** Creates the tables of the session unless it has them. */
+const truncate = `TRUNCATE ${stagingNames.join(", ")}`
+
+/** Creates the tables of the session unless it has them. They are empty then, whatever became of the snapshot before. */
 export const prepare = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
   sql.onDialectOrElse({
     // One way to the database. `IF NOT EXISTS` alone would send a notice for each.
     pg: () =>
       sql.unsafe(
-        `DO $$ BEGIN IF to_regclass('pg_temp.${stagingNames.at(-1)}') IS NULL THEN ${createStaging(postgres).join("; ")}; END IF; END $$`
+        `DO $$ BEGIN IF to_regclass('pg_temp.${stagingNames.at(-1)}') IS NULL THEN ${createStaging(postgres).join("; ")};
+          ELSIF EXISTS (${stagingNames.map((name) => `SELECT 1 FROM ${name}`).join(" UNION ALL ")}) THEN ${truncate}; END IF; END $$`
       ),
     orElse: () =>
       Effect.forEach([
@@ -43,7 +46,7 @@ export const prepare = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
 /** Empties the tables of the session. */
 export const clear = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
   sql.onDialectOrElse({
-    pg: () => sql.unsafe(`TRUNCATE ${stagingNames.join(", ")}`),
+    pg: () => sql.unsafe(truncate),
     // Dropped, because SQLite keeps the pages of a table that was emptied.
     orElse: () => Effect.forEach(stagingNames, (name) => sql.unsafe(`DROP TABLE IF EXISTS ${name}`), { discard: true })
   })

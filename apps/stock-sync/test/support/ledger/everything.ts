@@ -5,6 +5,7 @@ import { model } from "./model.ts"
 import { rules } from "./rules.ts"
 import { sends } from "./sends.ts"
 import { snapshots } from "./snapshots.ts"
+import { turns } from "./turns.ts"
 import { accounts, users } from "./users.ts"
 
 /** How often property tests run. */
@@ -17,13 +18,19 @@ export interface Runs {
 export const inFile: Runs = { each: 20, rules: 60, model: 200 }
 export const inPostgres: Runs = { each: 5, rules: 25, model: 40 }
 
-export const everything = (kind: Kind, runs: Runs): void => {
+/** Without what only a ledger of one store has: a lock, and copies. */
+export const inFleet = (kind: Kind, runs: Runs): void => {
   snapshots(kind, runs.each)
   rules(kind, runs.rules)
   sends(kind, runs.each)
+  turns(kind)
   guard(kind)
-  previews(kind)
   accounts(kind)
-  users(kind)
   model(kind, runs.model)
+}
+
+export const everything = (kind: Kind, runs: Runs): void => {
+  inFleet(kind, runs)
+  previews(kind)
+  users(kind)
 }

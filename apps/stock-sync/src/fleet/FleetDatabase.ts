@@ -1,0 +1,206 @@
+/**
+ * The Postgres of a fleet: `STOCK_SYNC_FLEET_DATABASE`. Everything lies in the schema `plaza_fleet`. A runner uses at most 12 connections:
+ * 6 for the fleet and the ledgers, 3 for snapshots, 3 for the ownership of shards.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
+import type { ConfigError } from "effect/Config"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as SqlClient from "effect/sql/SqlClient"
+import { closedWithin, makeSockets, type Sockets, types, within } from "../ledger/database/Connections.ts"
+import { type Naming, postgresMessage } from "../ledger/database/Faults.ts"
+import * as Operation from "../ledger/Operation.ts"
+import * as CountedSemaphore from "./CountedSemaphore.ts"
+import { FleetDatabaseError } from "./FleetError.ts"
+
+export const variable = "STOCK_SYNC_FLEET_DATABASE"
+export const schema = "plaza_fleet"
+
+/** Statements about several accounts, and operations of ledgers, at the same time. */
+const queries = 2
+const operations = 4
+/** Each keeps a connection from its first row on. */
+const snapshots = 3
+/** What is left of the 12 connections of a runner. */
+export const ownershipConnections = 3
+
+/** How many connections a process uses, and how many statements wait for one. */
+interface Connections {
+  readonly used: number
+  readonly idle: number
+  readonly waiting: number
+}
+
+export class FleetDatabase extends Context.Service<FleetDatabase, {
+  readonly sql: SqlClient.SqlClient
+  /** The address without user and password, for messages. */
+  readonly name: string
+  /** The address for further connections to the same database. */
+  readonly url: Redacted.Redacted
+  /** Runs statements; a failure names the database and what to do. Inside of it, statements run by `sql` alone. */
+  readonly run: <A, E, R>(
+    statements: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, Exclude<E, Operation.Failure> | FleetDatabaseError, R>
+  /** For the ledgers: the turn of an operation among those of all accounts, and a session for a snapshot. */
+  readonly ledgers: Required<Pick<Operation.Database, "inTurn" | "session">>
+  readonly connections: Effect.Effect<Connections>
+  /** Adds sockets of another client to those that are cut. */
+  readonly follow: (sockets: Sockets) => Effect.Effect<void>
+  /** Ends all connections, so that nothing waits for a silent server. */
+  readonly cut: Effect.Effect<void>
+  /** Cuts the connections if the server does not respond, and ends then; never ends otherwise. */
+  readonly silent: Effect.Effect<void>
+}>()("@plaza/stock-sync/fleet/FleetDatabase") {}
+
+/** Names a part of this database in messages. */
+export const naming = (subject: string): Naming => ({
+  subject,
+  setting: variable,
+  grant: "run the GRANT statements of docs/fleet.md, also after each migration"
+})
+
+const addressOf = (text: string): Effect.Effect<URL, UsageError> =>
+  URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
+    ? Effect.succeed(new URL(text))
+    : Effect.fail(
+      new UsageError({ message: `${variable} is not the address of a Postgres: set it to postgres://user:password@host:port/database` })
+    )
+
+/** Reads the address from the variable, or from the file that `STOCK_SYNC_FLEET_DATABASE_FILE` names; fails if neither is set. */
+export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError, FileSystem.FileSystem> = Effect.gen(function*() {
+  const given = yield* SecretFile.secret(variable)
+  if (Option.isNone(given)) {
+    return yield* new UsageError({ message: `the fleet has no database: set ${variable} to postgres://user:password@host:port/database` })
+  }
+  const text = Redacted.value(given.value).trim()
+  yield* addressOf(text)
+  return Redacted.make(text)
+})
+
+const connectTimeout = Duration.seconds(5)
+const idleTimeout = Duration.seconds(10)
+const closeTimeout = Duration.seconds(1)
+/** How long a server that is asked at a stop may be silent. */
+const stopTimeout = Duration.millis(2_500)
+
+/** How long the server may be silent on a connection, and how long a statement may take. */
+interface Limits {
+  readonly statement: Duration.Duration
+  readonly snapshot: Duration.Duration
+}
+
+/** No statement of a runner takes so long, except those that write a snapshot of a million products. */
+const ofRunner: Limits = { statement: Duration.seconds(20), snapshot: Duration.minutes(3) }
+/** The removal of an account with millions of products takes minutes. */
+const ofCommand: Limits = { statement: Duration.minutes(10), snapshot: Duration.minutes(10) }
+
+// A transaction of a suspended process is ended before its shards move, so that its locks don't delay the next runner.
+const parametersOf = (limit: Duration.Duration): Readonly<Record<string, string>> => ({
+  search_path: schema,
+  statement_timeout: String(Duration.toMillis(limit)),
+  idle_in_transaction_session_timeout: "4s",
+  // Memory to compare a snapshot of a million products. Other statements use none of it.
+  work_mem: "64MB",
+  // A plan for any value scans the tables for the few products that few values find.
+  plan_cache_mode: "force_custom_plan"
+})
+
+const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits) {
+  const text = Redacted.value(url)
+  const { host, pathname, protocol } = yield* addressOf(text)
+  const name = `${protocol}//${host}${pathname}`
+  const of = naming(`the fleet's database ${name}`)
+  const orError = Operation.orFault((failure) =>
+    new FleetDatabaseError({
+      database: name,
+      message: failure._tag === "SqlError"
+        ? postgresMessage(of, failure)
+        : `${of.subject} has a row that can't be read: restore it, or install the version of plaza-stock-sync that wrote it`
+    })
+  )
+
+  const all = new Set<Sockets>()
+  const cut = Effect.suspend(() => Effect.forEach(all, (sockets) => sockets.cut, { discard: true }))
+  const scope = yield* closedWithin(closeTimeout, cut)
+  const connect = (max: number, limit: Duration.Duration) => {
+    const sockets = makeSockets(text, limit)
+    all.add(sockets)
+    const client = PgClient.make({
+      url,
+      applicationName: "plaza-stock-sync fleet",
+      maxConnections: max,
+      connectTimeout,
+      idleTimeout,
+      startupParameters: parametersOf(limit),
+      types,
+      ...sockets.stream
+    }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
+    return Effect.map(client, (sql) => ({ sql, sockets }))
+  }
+  const short = yield* orError(connect(queries + operations, limits.statement))
+  const long = yield* orError(connect(snapshots, limits.snapshot))
+  const { sql } = short
+  yield* orError(sql`SELECT 1`)
+
+  const turns = {
+    queries: CountedSemaphore.make(queries),
+    operations: CountedSemaphore.make(operations),
+    snapshots: CountedSemaphore.make(snapshots)
+  }
+  const session = Effect.gen(function*() {
+    yield* turns.snapshots.acquire
+    const connection = yield* long.sql.reserve
+    return yield* SqlClient.make({
+      acquirer: Effect.succeed(connection),
+      transactionAcquirer: Effect.succeed(connection),
+      compiler: PgClient.makeCompiler(),
+      driver: long.sql.driver,
+      spanAttributes: []
+    })
+  }).pipe(Effect.provide(Reactivity.layer))
+
+  return FleetDatabase.of({
+    sql,
+    name,
+    url,
+    run: (statements) => orError(turns.queries.withPermit(statements)),
+    ledgers: { inTurn: turns.operations.withPermit, session },
+    connections: Effect.sync(() => {
+      const counts = Object.values(turns).map((turn) => turn.counts())
+      const used = counts.reduce((sum, { held }) => sum + held, 0)
+      return {
+        used,
+        idle: Math.max(0, short.sockets.count() + long.sockets.count() - used),
+        waiting: counts.reduce((sum, { waiting }) => sum + waiting, 0)
+      }
+    }),
+    follow: (sockets) => Effect.sync(() => void all.add(sockets)),
+    cut,
+    silent: Effect.flatMap(
+      within(Effect.exit(sql`SELECT 1`), stopTimeout),
+      Option.match({ onNone: () => cut, onSome: () => Effect.never })
+    )
+  })
+})
+
+const layerWith = (url: Redacted.Redacted, limits: Limits): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
+  Layer.effect(FleetDatabase, make(url, limits))
+
+/** For commands. */
+export const layer = (url: Redacted.Redacted): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> => layerWith(url, ofCommand)
+
+/** For commands, with the database of the configuration. */
+export const layerConfig: Layer.Layer<FleetDatabase, UsageError | ConfigError | FleetDatabaseError, FileSystem.FileSystem> = Layer
+  .unwrap(Effect.map(address, layer))
+
+/** For a runner, with the database of the configuration. */
+export const layerRunner: typeof layerConfig = Layer.unwrap(Effect.map(address, (url) => layerWith(url, ofRunner)))
