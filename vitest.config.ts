@@ -36,6 +36,7 @@ export const effect4: Tests = {
     // On Effect 3, without what the setup does.
     "examples/effect-3/test/**/*.test.ts",
     "benchmarks/test/**/*.test.ts",
+    "deploy/test/**/*.test.ts",
     "site/test/**/*.test.ts",
     "scripts/test/**/*.test.ts"
   ],
@@ -64,10 +65,7 @@ export const effect4: Tests = {
 export const effect3: Tests = {
   name: "effect 3",
   setupFiles: setup("scripts/TestSetup.ts"),
-  include: [
-    "legacy/*/test/**/*.test.ts",
-    "deploy/test/**/*.test.ts"
-  ],
+  include: ["legacy/*/test/**/*.test.ts"],
   alone: [
     "legacy/stock-sync/test/fleet/Metrics.test.ts",
     "legacy/client/test/Telemetry.test.ts",

@@ -99,12 +99,12 @@ const rules: ReadonlyArray<Rule> = [
     rule: "only PlazaApi and the index of domain load HttpApi"
   },
   {
-    files: /^(?:packages|apps|examples|benchmarks|site)\//,
+    files: /^(?:packages|apps|examples|benchmarks|deploy|site)\//,
     forbids: (specifier) => specifier.startsWith("@plaza-legacy/"),
     rule: "what runs on Effect 4 does not import legacy"
   },
   {
-    files: /^(?:legacy|deploy)\//,
+    files: /^legacy\//,
     forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/sdk", "@plaza/testing", "@plaza/cli-kit", "@plaza/tabular"),
     rule: "what runs on Effect 3 imports the libraries in legacy"
   },

@@ -24,8 +24,8 @@ export const report = (
     const fleet = yield* FleetRunner.make(accounts, `${poll}s`)
     const sql = yield* Effect.orDie(PgClient.make({ url: Redacted.make(fleet.database) }))
     const transactions = Effect.map(
-      Effect.orDie(sql<{ n: string }>`SELECT xact_commit AS n FROM pg_stat_database WHERE datname = current_database()`),
-      ([row]) => Number(row?.n)
+      Effect.orDie(sql<{ n: number }>`SELECT xact_commit::float8 AS n FROM pg_stat_database WHERE datname = current_database()`),
+      ([row]) => row?.n ?? 0
     )
     const title = `${accounts.toLocaleString("en")} accounts`
     // The first run loads all accounts; a restart is what operators see.
@@ -64,7 +64,7 @@ export const report = (
       row({
         claim: `a runner of ${title} restarts: until it is ready`,
         page,
-        limit: { atMost: 60 },
+        limit: { atMost: 10 },
         samples: [ready],
         unit: "s",
         beside: `all sources read after ${format(read, "s")} more; first load of all accounts: ${format(loaded, "s")}`
@@ -72,7 +72,7 @@ export const report = (
       row({
         claim: `memory of the runner with 1% of ${title} active`,
         page,
-        limit: { atMost: 2_048 },
+        limit: { atMost: 512 },
         samples: active.map(({ memory }) => memory),
         unit: "MiB",
         beside: active[0]?.rates ?? ""

@@ -102,7 +102,7 @@ export const make = (
     const env = {
       STOCK_SYNC_FLEET_DATABASE: url,
       STOCK_SYNC_FLEET_SECRET: "a secret of the benchmark with more than 32 characters",
-      // Half of the limit of 2 GiB, so that the collector works before the limit is reached.
+      // The limit that docs/fleet.md recommends.
       NODE_OPTIONS: "--max-old-space-size=1024"
     }
     yield* run([stockSync, "fleet", "migrate"], env)

@@ -2,7 +2,7 @@
  * Builds the image of `deploy/docker/Dockerfile` without a container engine and runs the worker of one store in it, against a sandbox:
  * start, readiness, health check, a change that reaches the store, SIGTERM.
  */
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -40,7 +40,7 @@ const within = Duration.seconds(60)
 const until = <A, E>(look: Effect.Effect<A, E>, so: (found: A) => boolean, what: string) =>
   look.pipe(
     Effect.filterOrFail(so, (found) => new NotYet({ message: `${what}: ${JSON.stringify(found)}` })),
-    Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo(within)))
+    Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: within })))
   )
 
 const get = (url: string) =>
@@ -52,7 +52,7 @@ const get = (url: string) =>
     catch: (error) => new NotYet({ message: `${url} does not respond: ${String(error)}` })
   })
 
-const freePort = Effect.async<number>((resume) => {
+const freePort = Effect.callback<number>((resume) => {
   const server = createServer()
   server.listen(0, "127.0.0.1", () => {
     const address = server.address()
@@ -113,14 +113,15 @@ export const rehearse = ({ node = process.execPath }: Options = {}) =>
           ]
         })
       ),
-      ({ ended, kill }) => Effect.zipRight(Effect.sync(() => kill("SIGKILL")), Effect.promise(() => ended))
+      ({ ended, kill }) => Effect.andThen(Effect.sync(() => kill("SIGKILL")), Effect.promise(() => ended))
     )
     // After the mount points exist.
     const before = Container.listing(built.root)
     const startedAt = yield* Clock.currentTimeMillis
     const since = Effect.map(Clock.currentTimeMillis, (now) => Duration.millis(now - startedAt))
     const url = `http://127.0.0.1:${port}`
-    const stopped = Effect.flatMap(Effect.promise(() => container.ended), (status) => new NotYet({ message: `it stopped with ${status}` }))
+    const stopped = Effect.flatMap(Effect.promise(() => container.ended),
+      (status) => Effect.fail(new NotYet({ message: `it stopped with ${status}` })))
     const reported = <A>(wait: Effect.Effect<A, NotYet>) =>
       Effect.mapError(Effect.raceFirst(wait, stopped), ({ message }) => new NotYet({ message: `${message}\n${container.output()}` }))
     yield* reported(until(get(`${url}/healthz`), ({ status }) => status === 200, "not alive"))

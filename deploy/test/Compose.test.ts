@@ -1,8 +1,8 @@
 /** The compose files, checked by dclint (the schema of the compose specification and its rules) and against the program. */
-import * as FleetDatabase from "@plaza-legacy/stock-sync/fleet/FleetDatabase"
-import * as FleetSecret from "@plaza-legacy/stock-sync/fleet/FleetSecret"
+import * as FleetDatabase from "@plaza/stock-sync/fleet/FleetDatabase"
+import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
 import * as dclint from "dclint"
-import { Duration, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
@@ -13,19 +13,18 @@ import { changed, commandProblems, image, longestStop, manifest, paths, read, re
 const Service = Schema.Struct({
   image: Schema.optional(Schema.String),
   build: Schema.optional(Schema.Struct({ context: Schema.Literal("../.."), dockerfile: Schema.Literal("deploy/docker/Dockerfile") })),
-  command: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
-  depends_on: Schema.optionalWith(
-    Schema.Record({ key: Schema.String, value: Schema.Struct({ condition: Schema.String }) }),
-    { default: () => ({}) }
+  command: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  depends_on: Schema.Record(Schema.String, Schema.Struct({ condition: Schema.String })).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed({}))
   ),
-  environment: Schema.Record({ key: Schema.String, value: Schema.String }),
+  environment: Schema.Record(Schema.String, Schema.String),
   secrets: Schema.Array(Schema.String),
   tmpfs: Schema.Array(Schema.String),
-  volumes: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
+  volumes: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   read_only: Schema.Literal(true),
-  cap_drop: Schema.Tuple(Schema.Literal("ALL")),
-  security_opt: Schema.Tuple(Schema.Literal("no-new-privileges:true")),
-  restart: Schema.Literal("no", "unless-stopped"),
+  cap_drop: Schema.Tuple([Schema.Literal("ALL")]),
+  security_opt: Schema.Tuple([Schema.Literal("no-new-privileges:true")]),
+  restart: Schema.Literals(["no", "unless-stopped"]),
   stop_grace_period: Schema.optional(Schema.String),
   healthcheck: Schema.Struct({ disable: Schema.optional(Schema.Boolean), test: Schema.optional(Schema.Array(Schema.String)) }),
   deploy: Schema.Struct({
@@ -34,8 +33,8 @@ const Service = Schema.Struct({
   })
 })
 const Compose = Schema.Struct({
-  services: Schema.Record({ key: Schema.String, value: Service }),
-  secrets: Schema.Record({ key: Schema.String, value: Schema.Struct({ file: Schema.String.pipe(Schema.startsWith("secrets/")) }) })
+  services: Schema.Record(Schema.String, Service),
+  secrets: Schema.Record(Schema.String, Schema.Struct({ file: Schema.TemplateLiteral(["secrets/", Schema.String]) }))
 })
 
 const off = ["require-quotes-in-ports", "service-keys-order", "top-level-properties-order"]

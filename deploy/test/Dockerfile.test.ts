@@ -81,9 +81,7 @@ describe("the build context", () => {
       "scripts/bundle.mjs",
       "apps/stock-sync/src/bin.ts",
       "packages/client/src/index.ts",
-      "legacy/stock-sync/src/bin.ts",
-      "legacy/client/src/index.ts",
-      "legacy/cli-kit/src/errors/Report.ts"
+      "packages/cli-kit/src/Report.ts"
     ]
     expect(needed.filter((path) => !isIncluded(path))).toEqual([])
     expect(BuildContext.files(repository)).toEqual(expect.arrayContaining(needed))

@@ -2,10 +2,10 @@
  * The Kubernetes manifests: the compiler checks them as literals of the types of `kubernetes-models`, which rejects unknown keys, its
  * validators check required fields, and the rest is compared with the program.
  */
-import * as FleetDatabase from "@plaza-legacy/stock-sync/fleet/FleetDatabase"
-import * as FleetSecret from "@plaza-legacy/stock-sync/fleet/FleetSecret"
-import { lockExpiration } from "@plaza-legacy/stock-sync/fleet/OwnershipCluster"
-import { Duration, Either, Schema } from "effect"
+import * as FleetDatabase from "@plaza/stock-sync/fleet/FleetDatabase"
+import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
+import { lockExpiration } from "@plaza/stock-sync/fleet/OwnershipCluster"
+import { Duration, Effect, Result, Schema } from "effect"
 import { Deployment } from "kubernetes-models/apps/v1/Deployment"
 import { StatefulSet } from "kubernetes-models/apps/v1/StatefulSet"
 import { Job } from "kubernetes-models/batch/v1/Job"
@@ -43,7 +43,7 @@ const modules: Readonly<Record<keyof typeof kinds, string>> = {
   StatefulSet: "apps/v1/StatefulSet"
 }
 const Kind = Schema.Struct({
-  kind: Schema.Literal("Deployment", "Job", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceAccount", "StatefulSet")
+  kind: Schema.Literals(["Deployment", "Job", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceAccount", "StatefulSet"])
 })
 
 const filesBelow = (path: string): ReadonlyArray<string> =>
@@ -54,7 +54,7 @@ const all = filesBelow("kubernetes")
 const kustomizations = all.filter((file) => file.endsWith("/kustomization.yaml"))
 const manifests = all.filter((file) => !kustomizations.includes(file))
 
-const strings = Schema.Record({ key: Schema.String, value: Schema.String })
+const strings = Schema.Record(Schema.String, Schema.String)
 const Probe = Schema.Struct({
   httpGet: Schema.Struct({ path: Schema.String, port: Schema.Literal("http") }),
   timeoutSeconds: Schema.Number
@@ -62,7 +62,7 @@ const Probe = Schema.Struct({
 const Pod = Schema.Struct({
   automountServiceAccountToken: Schema.Literal(false),
   enableServiceLinks: Schema.Literal(false),
-  terminationGracePeriodSeconds: Schema.optionalWith(Schema.Number, { default: () => 30 }),
+  terminationGracePeriodSeconds: Schema.Number.pipe(Schema.withDecodingDefaultKey(Effect.succeed(30))),
   securityContext: Schema.Struct({
     runAsNonRoot: Schema.Literal(true),
     runAsUser: Schema.Number,
@@ -70,11 +70,11 @@ const Pod = Schema.Struct({
     fsGroup: Schema.Number,
     seccompProfile: Schema.Struct({ type: Schema.Literal("RuntimeDefault") })
   }),
-  containers: Schema.Tuple(Schema.Struct({
+  containers: Schema.Tuple([Schema.Struct({
     image: Schema.String,
     args: Schema.Array(Schema.String),
     env: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
-    ports: Schema.optional(Schema.Tuple(Schema.Struct({ name: Schema.Literal("http"), containerPort: Schema.Number }))),
+    ports: Schema.optional(Schema.Tuple([Schema.Struct({ name: Schema.Literal("http"), containerPort: Schema.Number })])),
     startupProbe: Schema.optional(Probe),
     livenessProbe: Schema.optional(Probe),
     readinessProbe: Schema.optional(Probe),
@@ -85,10 +85,10 @@ const Pod = Schema.Struct({
     securityContext: Schema.Struct({
       allowPrivilegeEscalation: Schema.Literal(false),
       readOnlyRootFilesystem: Schema.Literal(true),
-      capabilities: Schema.Struct({ drop: Schema.Tuple(Schema.Literal("ALL")) })
+      capabilities: Schema.Struct({ drop: Schema.Tuple([Schema.Literal("ALL")]) })
     }),
     volumeMounts: Schema.Array(Schema.Struct({ name: Schema.String, mountPath: Schema.String }))
-  })),
+  })]),
   volumes: Schema.Array(Schema.Struct({
     name: Schema.String,
     secret: Schema.optional(Schema.Struct({
@@ -141,7 +141,7 @@ const problems = (text: string): ReadonlyArray<string> => {
   const { data, problems } = validated(kind, document)
   return problems.length > 0 || !["Deployment", "Job", "StatefulSet"].includes(kind)
     ? problems
-    : Either.match(Schema.decodeUnknownEither(Workload)(data), { onLeft: ({ message }) => [message], onRight: podProblems })
+    : Result.match(Schema.decodeUnknownResult(Workload)(data), { onFailure: ({ message }) => [message], onSuccess: podProblems })
 }
 
 const validated = (kind: keyof typeof kinds, document: unknown) => {
@@ -257,11 +257,11 @@ describe("the kustomizations", () => {
     labels: Schema.Array(Schema.Struct({ pairs: strings })),
     resources: Schema.Array(Schema.String),
     configMapGenerator: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.String, literals: Schema.Array(Schema.String) }))),
-    images: Schema.Tuple(Schema.Struct({
+    images: Schema.Tuple([Schema.Struct({
       name: Schema.Literal("plaza-stock-sync"),
       newName: Schema.NonEmptyString,
       newTag: Schema.Literal(manifest.version)
-    }))
+    })])
   })
   const decode = (file: string) => Schema.decodeUnknownSync(Kustomization, { onExcessProperty: "error" })(parse(read(file)))
 
@@ -282,25 +282,22 @@ describe("the kustomizations", () => {
 
 describe("a fleet in Kubernetes", () => {
   const labels = Schema.decodeUnknownSync(Workload)(parse(read(deployment))).spec.template.metadata.labels
-  const selected = (file: string, Selector: Schema.Schema<Readonly<Record<string, string>>, unknown>) =>
-    Object.entries(Schema.decodeUnknownSync(Selector)(parse(read(file)))).every(([name, value]) => labels[name] === value)
-  const at = (...path: ReadonlyArray<string>): Schema.Schema<Readonly<Record<string, string>>, unknown> =>
-    Schema.transform(Schema.Unknown, strings, {
-      strict: false,
-      decode: (document) => path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>>)[name], document),
-      encode: (value) => value
-    })
+  const fieldsOf = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Unknown))
+  const isSelected = (file: string, ...path: ReadonlyArray<string>) => {
+    const selector = path.reduce<unknown>((value, name) => fieldsOf(value)[name], parse(read(file)))
+    return Object.entries(Schema.decodeUnknownSync(strings)(selector)).every(([name, value]) => labels[name] === value)
+  }
 
   it("selects its runners by budget, network policy and service", () => {
-    expect(selected("kubernetes/fleet/pod-disruption-budget.yaml", at("spec", "selector", "matchLabels"))).toBe(true)
-    expect(selected("kubernetes/fleet/network-policy.yaml", at("spec", "podSelector", "matchLabels"))).toBe(true)
-    expect(selected("kubernetes/fleet/service.yaml", at("spec", "selector"))).toBe(true)
+    expect(isSelected("kubernetes/fleet/pod-disruption-budget.yaml", "spec", "selector", "matchLabels")).toBe(true)
+    expect(isSelected("kubernetes/fleet/network-policy.yaml", "spec", "podSelector", "matchLabels")).toBe(true)
+    expect(isSelected("kubernetes/fleet/service.yaml", "spec", "selector")).toBe(true)
   })
 
   it("replaces runners only after a new one is ready, and waits longer than shards need to move", () => {
     const Strategy = Schema.Struct({
       spec: Schema.Struct({
-        minReadySeconds: Schema.Number.pipe(Schema.greaterThan(Duration.toSeconds(lockExpiration))),
+        minReadySeconds: Schema.Number.check(Schema.isGreaterThan(Duration.toSeconds(lockExpiration))),
         strategy: Schema.Struct({ rollingUpdate: Schema.Struct({ maxSurge: Schema.Literal(1), maxUnavailable: Schema.Literal(0) }) })
       })
     })

@@ -32,10 +32,10 @@ const Rules = Schema.Struct({
   groups: Schema.Array(Schema.Struct({
     name: Schema.NonEmptyString,
     rules: Schema.Array(Schema.Struct({
-      alert: Schema.String.pipe(Schema.pattern(/^PlazaStockSync[A-Z][A-Za-z]+$/)),
+      alert: Schema.String.check(Schema.isPattern(/^PlazaStockSync[A-Z][A-Za-z]+$/)),
       expr: Schema.NonEmptyString,
-      for: Schema.optional(Schema.String.pipe(Schema.pattern(/^\d+[smh]$/))),
-      labels: Schema.Struct({ severity: Schema.Literal("critical", "warning", "info") }),
+      for: Schema.optional(Schema.String.check(Schema.isPattern(/^\d+[smh]$/))),
+      labels: Schema.Struct({ severity: Schema.Literals(["critical", "warning", "info"]) }),
       annotations: Schema.Struct({ summary: Schema.NonEmptyString, description: Schema.NonEmptyString })
     }))
   }))
@@ -125,7 +125,7 @@ describe("the alerts of a fleet", () => {
 })
 
 describe.each(["dashboard", "fleet"])("the dashboard %s.json", (name) => {
-  const Dashboard = Schema.parseJson(Schema.Struct({
+  const Dashboard = Schema.fromJsonString(Schema.Struct({
     panels: Schema.Array(Schema.Struct({ targets: Schema.Array(Schema.Struct({ expr: Schema.String })) }))
   }))
 

@@ -1,6 +1,6 @@
 /** The image of the Dockerfile runs as a container engine would run it. Requires root on Linux. */
 import { describe, expect, it } from "@effect/vitest"
-import { Sandbox } from "@plaza-legacy/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schedule } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,7 +14,7 @@ import { image, repository } from "./support/program.ts"
 if (missing !== undefined) stderr.write(`skipped: ${missing}\n`)
 
 describe.runIf(missing === undefined)("the image", () => {
-  it.scopedLive("runs the worker as an unprivileged user on a read-only root, and stops with 0 after SIGTERM", () =>
+  it.live("runs the worker as an unprivileged user on a read-only root, and stops with 0 after SIGTERM", () =>
     Effect.gen(function*() {
       const report = yield* rehearse()
       expect(report).toMatchObject({
@@ -38,7 +38,7 @@ describe.runIf(missing === undefined)("the image", () => {
       expect(report.program.bytes).toBeLessThan(8 * 1024 * 1024)
     }).pipe(Effect.provide(Sandbox.layerServer())))
 
-  it.scopedLive("would be reported if it ran as root, wrote to its root or ignored SIGTERM", () =>
+  it.live("would be reported if it ran as root, wrote to its root or ignored SIGTERM", () =>
     Effect.gen(function*() {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(Path.join(tmpdir(), "plaza-image-"))),
@@ -53,12 +53,12 @@ ENTRYPOINT ["/usr/local/bin/node", "-e", "console.log('up'); setInterval(() => {
       const data = Path.join(built.root, "data")
       const container = yield* Effect.acquireRelease(
         Effect.sync(() => Container.start(built, { mounts: [{ from: data, to: "/data" }] })),
-        ({ ended, kill }) => Effect.zipRight(Effect.sync(() => kill("SIGKILL")), Effect.promise(() => ended))
+        ({ ended, kill }) => Effect.andThen(Effect.sync(() => kill("SIGKILL")), Effect.promise(() => ended))
       )
       yield* Effect.sync(container.output).pipe(
         Effect.repeat({
           until: (output) => output.includes("up"),
-          schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo("30 seconds"))
+          schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
         })
       )
       const confinement = Container.confinement(container.pid() ?? 0)

@@ -141,12 +141,13 @@ export const emitted = (sources: Sources): Emitted => {
     })
   }
 
-  const namesOf = (node: ts.Expression): ReadonlyArray<string> =>
-    ts.isStringLiteralLike(node) ?
-      [node.text] :
-      checker.getPropertiesOfType(checker.getTypeAtLocation(node)).filter(({ declarations = [] }) => declarations.some(isOwn)).map((
-        { name }
-      ) => name)
+  /** The properties of an object, or of any of those that it can be. */
+  const namesOf = (node: ts.Expression): ReadonlyArray<string> => {
+    if (ts.isStringLiteralLike(node)) return [node.text]
+    const type = checker.getTypeAtLocation(node)
+    return (type.isUnion() ? type.types : [type]).flatMap((each) => checker.getPropertiesOfType(each))
+      .filter(({ declarations = [] }) => declarations.some(isOwn)).map(({ name }) => name)
+  }
 
   const pathOf = (node: ts.Node): string => relative(root, node.getSourceFile().fileName).replaceAll("\\", "/")
 

@@ -89,7 +89,7 @@ describe("the import rules", () => {
     ["apps/stock-sync/src/A.ts", `import "@plaza-legacy/cli-kit/Text"`, "what runs on Effect 4 does not import legacy"],
     ["packages/tabular/src/A.ts", `import "@plaza-legacy/domain"`, "what runs on Effect 4 does not import legacy"],
     ["apps/cli/src/A.ts", `import "@plaza-legacy/sandbox"`, "what runs on Effect 4 does not import legacy"],
-    ["deploy/test/A.test.ts", `import "@plaza/sandbox"`, "what runs on Effect 3 imports the libraries in legacy"],
+    ["deploy/test/A.test.ts", `import "@plaza-legacy/sandbox"`, "what runs on Effect 4 does not import legacy"],
     ["packages/cli-kit/src/A.ts", `import "@plaza/sandbox"`, "cli-kit does not import sandbox"],
     ["packages/cli-kit/src/A.ts", `import "@plaza/tabular/Csv"`, "cli-kit does not import tabular"],
     ["packages/tabular/src/A.ts", `import "@plaza/client"`, "tabular does not import client, sandbox or cli-kit"],

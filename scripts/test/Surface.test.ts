@@ -46,7 +46,9 @@ declare const Metric: { gauge: (name: string, options: { description: string }) 
 const gauge = (name: string, description: string) => Metric.gauge(\`shop_\${name}\`, { description })
 export const open = gauge("open", "Open orders")
 export const shown = Metric.tagged(open, "state", "new")
-export const log = (id: string) => Effect.annotateLogs(Effect.logInfo("order.shipped"), { id })
+declare const failure: () => { readonly reason: string }
+export const log = (id: string, late: boolean) =>
+  Effect.annotateLogs(Effect.logInfo("order.shipped"), late ? { id, ...failure() } : { id, carrier: "post" })
 export const key = "SHOP_KEY"
 `,
   "packages/hidden/package.json": JSON.stringify({ ...manifest, name: "@shop/hidden", private: true }),
@@ -97,7 +99,7 @@ describe("the surface of a checkout", () => {
       "@shop/kit Order.note?: string",
       "@shop/kit Tools: namespace",
       "@shop/kit Tools.key: \"SHOP_KEY\"",
-      "@shop/kit Tools.log: (id: string) => string",
+      "@shop/kit Tools.log: (id: string, late: boolean) => string",
       "@shop/kit Tools.open: number",
       "@shop/kit Tools.shown: number",
       "@shop/kit ship: (order: Order, arg1?: { readonly fast?: boolean; }) => { fast: boolean; order: Order; }",
@@ -109,7 +111,7 @@ describe("the surface of a checkout", () => {
   it("lists commands, metrics with labels, log events with fields, endpoints and headings", () => {
     expect(sectionOf(before, "Commands")).toContain("shop option --limit N: The maximum (default: 20).")
     expect(sectionOf(before, "Metrics")).toEqual(["shop_open {state} gauge: Open orders"])
-    expect(sectionOf(before, "Log events")).toEqual(["order.shipped {id}"])
+    expect(sectionOf(before, "Log events")).toEqual(["order.shipped {carrier, id, reason}"])
     expect(sectionOf(before, "Endpoints of the interface")).toContain("GET /orders query limit?: integer")
     expect(sectionOf(before, "Headings of the documentation")).toEqual([
       "docs/guide.md: Guide",
@@ -127,8 +129,8 @@ describe("the surface of a checkout", () => {
     ]],
     ["a log event", "packages/kit/src/Tools.ts", "order.shipped", "order.sent", [
       "# Log events",
-      "+ order.sent {id}",
-      "- order.shipped {id}"
+      "+ order.sent {carrier, id, reason}",
+      "- order.shipped {carrier, id, reason}"
     ]],
     ["a label", "packages/kit/src/Tools.ts", "\"state\"", "\"stage\"", [
       "# Metrics",

@@ -178,7 +178,7 @@ describe("a file that is being written", () => {
       expect(yield* poll(fiber)).toMatchObject(failure("it is still being written"))
     }))
 
-  it.effect("is not read by a reader of many files, which is told when to open it again", () =>
+  it.effect("is not read by a reader of many files, which receives the time to open it again", () =>
     Effect.gen(function*() {
       const { path, source, write } = yield* world({ whileSettling: "fail" })
       yield* write(path, half)

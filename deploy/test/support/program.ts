@@ -1,7 +1,7 @@
 /** What the program and its image fix, for comparison with the files of this folder. */
-import * as FleetDatabase from "@plaza-legacy/stock-sync/fleet/FleetDatabase"
-import * as FleetSecret from "@plaza-legacy/stock-sync/fleet/FleetSecret"
 import { variables as runVariables } from "@plaza/stock-sync/config/Configuration"
+import * as FleetDatabase from "@plaza/stock-sync/fleet/FleetDatabase"
+import * as FleetSecret from "@plaza/stock-sync/fleet/FleetSecret"
 import { pages } from "@plaza/stock-sync/manual"
 import { Duration } from "effect"
 import { readFileSync } from "node:fs"

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { isSqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { inOrder } from "../ledger/database/Migrations.ts"
 import * as Rows from "../ledger/Rows.ts"
 import * as Tables from "../ledger/Schema.ts"
@@ -71,6 +71,10 @@ export const check: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Eff
 // Other programs of the database may use advisory locks too, of other numbers.
 const lockClass = 0x706c617a
 
+/** The failure of the statement that ended a migration. */
+const orSqlError = (error: unknown): Effect.Effect<never, SqlError> =>
+  error instanceof Migrator.MigrationError && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
+
 /** Creates the tables. Returns the names of the migrations that ran. Fails if a later version has prepared the database. */
 export const migrate: Effect.Effect<ReadonlyArray<string>, FleetDatabaseError, FleetDatabase> = Effect.gen(function*() {
   const { run, sql } = yield* FleetDatabase
@@ -83,10 +87,10 @@ export const migrate: Effect.Effect<ReadonlyArray<string>, FleetDatabaseError, F
     const migrations = yield* Effect.catchTag(
       Migrator.make({})({ table, loader: Effect.succeed([[version, "fleet", Effect.succeed(inOrder(sql, statements))]]) }),
       "MigrationError",
-      ({ cause }) => isSqlError(cause) ? Effect.fail(cause) : Effect.die(cause)
+      orSqlError
     )
-    // The tables of the library that owns shards.
-    yield* Effect.scoped(Layer.build(SqlRunnerStorage.layerMigrations({})))
+    // The tables of the library that owns shards. It reports a failure as a defect.
+    yield* Effect.catchDefect(Effect.scoped(Layer.build(SqlRunnerStorage.layerMigrations({}))), orSqlError)
     return migrations
   })).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
   yield* check

@@ -166,7 +166,8 @@ export const make = Effect.fnUntraced(function*({ concurrentReads, stopWithin }:
       const worker = Effect.onExit(AccountWorker.run(activation), (exit) => ended(member, exit))
       // Detached: `drain` waits for its end, with a limit.
       return Effect.map(Effect.forkDetach(Effect.ignoreCause(Effect.provideContext(worker, context))), (fiber) => {
-        member.worker = fiber
+        // It may have ended already.
+        if (active.has(member)) member.worker = fiber
       })
     })
 

@@ -36,7 +36,11 @@ export const make = Effect.fnUntraced(function*(options: FileOptions) {
         version: Option.some(version),
         unit: Rows.unitOf(format),
         excluded: new Set<string>(),
-        rows: Stream.concat(Rows.rows(format, { ...options, source: path })(bytes), file.unchanged(version))
+        // A change is also the reason why rows of it are invalid.
+        rows: Rows.rows(format, { ...options, source: path })(bytes).pipe(
+          Stream.catch((failure) => Stream.concat(file.unchanged(version), Stream.fail(failure))),
+          Stream.concat(file.unchanged(version))
+        )
       }))),
     changes: changes({
       version: file.version,

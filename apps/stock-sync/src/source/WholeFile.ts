@@ -111,12 +111,7 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
   })
 
   const settling = (retryAt: number) =>
-    new SourceUnreachable({
-      source: path,
-      message: `${path} was just written`,
-      retryAt: DateTime.makeUnsafe(retryAt),
-      isSettling: true
-    })
+    new SourceUnreachable({ source: path, message: `${path} was just written`, retryAt: DateTime.makeUnsafe(retryAt), isSettling: true })
 
   // Some writers remove the old file before they create the new one.
   let missingSince: number | undefined
@@ -143,18 +138,19 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
       if (last.info.type !== "File") {
         return unreadable(last.info.type === "Directory" ? "it is a folder, not a file" : "it is a named pipe or a device, not a file")
       }
-      const before = unsettled
+      // What happened to a file is not known after a longer time without a check.
+      const before = unsettled !== undefined && last.now - unsettled.last.now > longestUnsettled ? undefined : unsettled
       unsettled = undefined
       const left = settle - (last.now - last.since)
       if (left <= 0) return Effect.void
-      // Nobody knows what happened to a file that was not looked at for longer.
-      const seen = follow(before !== undefined && last.now - before.last.now > interval + settle ? undefined : before, last)
+      const seen = follow(before, last)
+      const isLate = last.now - seen.since >= Math.max(unfinishedWait + settle, longestUnsettled)
+      // Until it was read to its end without a change.
+      if (!isLate) unsettled = seen
       if (isComplete(seen)) return Effect.void
-      if (last.now - seen.since >= Math.max(unfinishedWait + settle, longestUnsettled)) {
-        return unreachable(path, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
-      }
-      unsettled = seen
-      return settling(last.now + Math.min(left, interval))
+      return isLate
+        ? unreachable(path, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
+        : settling(last.now + Math.min(left, interval))
     })
 
   let unmarked: { readonly version: string; readonly until: number } | undefined
@@ -188,12 +184,18 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
       (found, marker) => Option.map(found, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: versionOf })}`)
     ),
     unchanged: (version) =>
-      Stream.unwrap(Effect.map(Effect.option(fs.stat(path)), (after) =>
-        Option.exists(after, (info) => versionOf(info) === version)
+      Stream.unwrap(Effect.gen(function*() {
+        const isSame = Option.exists(yield* Effect.option(fs.stat(path)), (info) => versionOf(info) === version)
+        const wasUnsettled = unsettled !== undefined
+        if (isSame) unsettled = undefined
+        return isSame
           ? Stream.empty
           : Stream.fail(
-            new SourceUnreachable({ source: path, message: `${path} was changed while it was read; no row of it was used` })
-          ))),
+            wasUnsettled && options.whileSettling === "fail"
+              ? settling((yield* Clock.currentTimeMillis) + interval)
+              : new SourceUnreachable({ source: path, message: `${path} was changed while it was read; no row of it was used` })
+          )
+      })),
     open: (accepted) =>
       Effect.gen(function*() {
         const found = yield* present

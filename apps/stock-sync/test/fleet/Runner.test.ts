@@ -515,6 +515,31 @@ describe("a database that is away", () => {
     ), 30_000)
 })
 
+describe("a database that does not respond", () => {
+  it.effect("has its connections cut, and keeps neither the loop nor a stop of the runner waiting",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          const { state, stop } = yield* sending(fleet)
+          yield* Ref.set(fleet.isSilent, true)
+          const before = (yield* state).loop
+          yield* Effect.sleep("10 seconds")
+          const { loop } = yield* state
+          expect(loop.lastTurnAt).toBeGreaterThan(before.lastTurnAt)
+          expect(loop.lastReachedAt).toBe(before.lastReachedAt)
+          expect(yield* fleet.cuts).toBe(1)
+          yield* Ref.set(fleet.isSilent, false)
+          yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
+          expect((yield* state).loop.lastReachedAt).toBeGreaterThan(loop.lastTurnAt)
+          yield* Ref.set(fleet.isSilent, true)
+          yield* Effect.sleep("1 second")
+          const stoppedAt = yield* Clock.currentTimeMillis
+          yield* stop
+          expect((yield* Clock.currentTimeMillis) - stoppedAt).toBeLessThan(1_000)
+        })
+      ), 30_000)
+})
+
 describe("the faults of ledgers", () => {
   it.effect("are counted, and an account that another runner has taken over is none", () =>
     simulated((fleet) =>

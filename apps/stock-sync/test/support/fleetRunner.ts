@@ -61,12 +61,18 @@ const make = Effect.gen(function*() {
   const owned = yield* Ref.make(allShards(1))
   const isFresh = yield* Ref.make(true)
   const isReachable = yield* Ref.make(true)
+  const isSilent = yield* Ref.make(false)
+  const cuts = yield* Ref.make(0)
   const openings: Array<string> = []
   let revisions = 0
 
   const reached = <A>(use: () => A): Effect.Effect<A, FleetDatabaseError> =>
-    Effect.flatMap(Ref.get(isReachable), (reachable) =>
-      reachable ? Effect.sync(use) : Effect.fail(new FleetDatabaseError({ database: "memory", message: "the database is away" })))
+    Effect.gen(function*() {
+      // A statement that waits for its server can't be interrupted.
+      if (yield* Ref.get(isSilent)) return yield* Effect.uninterruptible(Effect.never)
+      if (!(yield* Ref.get(isReachable))) return yield* new FleetDatabaseError({ database: "memory", message: "the database is away" })
+      return use()
+    })
   const selected = (selection: AccountSelection): ReadonlyArray<TestAccount> => {
     const ids = selection._tag === "Ids" ? new Set(selection.ids) : new Set<string>()
     const shards = selection._tag === "Shards" ? new Set(selection.shards) : new Set<number>()
@@ -84,7 +90,7 @@ const make = Effect.gen(function*() {
     })
 
   const roster: FleetRoster["Service"] = {
-    cutIfSilent: Effect.void,
+    cutIfSilent: Ref.update(cuts, (count) => count + 1),
     changes: (shards, after) =>
       reached(() => {
         const wanted = new Set(shards)
@@ -200,6 +206,10 @@ const make = Effect.gen(function*() {
     owned,
     isFresh,
     isReachable,
+    /** Whether statements about the accounts never end. */
+    isSilent,
+    /** How often the runner had the connections of a silent database cut. */
+    cuts: Ref.get(cuts),
     /** The files whose paths are absolute. */
     files,
     /** How ledgers were opened, such as `a again`. */

@@ -3,7 +3,7 @@
  * frequent progress.
  *
  * It reuses each buffer after a socket has written it. V8 runs a full mark phase for every few dozen MiB of new buffers, which costs
- * more than sending them. Decision 022 has the figures.
+ * more than sending them. Decision 050 has the figures.
  *
  * @since 0.1.0
  */

@@ -1,0 +1,298 @@
+/** The connections of a runner: how many its ledgers use, in which state they leave them, and what becomes of them without the server. */
+import { describe, expect, it } from "@effect/vitest"
+import { SourceError } from "@plaza/tabular/SourceError"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Deferred, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Ledger } from "../../src/ledger/Ledger.ts"
+import { stagingNames } from "../../src/ledger/Schema.ts"
+import * as DatabaseProxy from "../support/databaseProxy.ts"
+import { eventually } from "../support/eventually.ts"
+import * as Fleets from "../support/ledger/fleet.ts"
+import {
+  collect,
+  intake,
+  options,
+  policy,
+  queueOf,
+  receive,
+  receiveOn,
+  row,
+  settle,
+  take,
+  taken,
+  unguarded
+} from "../support/ledger/using.ts"
+import { shared } from "../support/shared.ts"
+
+const { add, open, prepared, whileLocked } = Fleets
+
+let fleet: Fleets.Fleet
+/** Watches the runner from connections of its own. */
+let beside: SqlClient.SqlClient
+shared(Effect.flatMap(Fleets.server, (fleet) => Effect.map(Fleets.beside(fleet), (beside) => ({ fleet, beside }))), (built) => {
+  ;({ fleet, beside } = built)
+})
+
+const queries = 6
+const snapshots = 3
+
+const opened = Effect.gen(function*() {
+  const id = yield* Fleets.newAccount(fleet)
+  return { id, ledger: yield* open(fleet, id, options) }
+})
+
+const ofRunner = "application_name = 'plaza-stock-sync fleet'"
+const count = (query: string) =>
+  Effect.suspend(() => Effect.map(beside.unsafe<{ n: number }>(`SELECT count(*) AS n FROM ${query}`), ([row]) => row?.n ?? 0))
+const blocked = count(`pg_stat_activity WHERE ${ofRunner} AND wait_event_type = 'Lock'`)
+const endSessions = Effect.suspend(() => beside.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofRunner}`))
+
+/** Snapshots that have a session. */
+const staging = Effect.suspend(() => Effect.map(fleet.database.connections, ({ used }) => used))
+
+/** More rows than are read ahead, so that the snapshot keeps a connection until the gate opens. */
+const gated = (gate: Deferred.Deferred<void>, end: Stream.Stream<never, SourceError> = Stream.empty) =>
+  Stream.map(Stream.range(1, 12_000), (n) => row(`P${n}`, n)).pipe(
+    Stream.concat(Stream.drain(Stream.fromEffect(Deferred.await(gate)))),
+    Stream.concat(end)
+  )
+
+/** Uses every connection of the runner at the same time: no ledger keeps one, and the rows and settings of no snapshot are left. */
+const expectClean = Effect.gen(function*() {
+  const { connections, ledgers, sql } = fleet.database
+  yield* Effect.scoped(Effect.gen(function*() {
+    yield* Effect.forEach(Array.from({ length: queries }), () => sql.reserve)
+    const sessions = yield* Effect.forEach(Array.from({ length: snapshots }), () => ledgers.session)
+    for (const session of sessions) {
+      const settings = yield* session<{ nestloop: string; tables: number }>`SELECT current_setting('enable_nestloop') AS nestloop,
+        (SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r') AS tables`
+      const tables = settings[0]?.tables === 0 ? 0 : stagingNames.length
+      expect(settings).toEqual([{ nestloop: "on", tables }])
+      if (tables === 0) continue
+      for (const name of stagingNames) expect([name, yield* session.unsafe(`SELECT * FROM ${name}`)]).toEqual([name, []])
+    }
+  }))
+  expect(yield* connections).toMatchObject({ used: 0, waiting: 0 })
+})
+
+const receiveSmall = (ledger: Ledger["Service"]) => receive(ledger, row("A", 1), row("B", 2))
+
+describe("the connections of a runner", () => {
+  it.live("are at most nine, whatever its accounts do at the same time, and none belongs to an open ledger", () =>
+    Effect.gen(function*() {
+      const all = yield* Effect.forEach(Array.from({ length: 15 }), () => opened)
+      const work = ({ ledger }: { readonly ledger: Ledger["Service"] }) =>
+        Effect.gen(function*() {
+          yield* receive(ledger, ...Array.from({ length: 6 }, (_, index) => row(`P${index}`, index)))
+          for (let send = yield* take(ledger); send !== undefined; send = yield* take(ledger)) yield* ledger.confirm(send)
+        })
+      const most = { connections: 0, used: 0, waiting: 0 }
+      const watching = yield* Effect.forkChild(Effect.repeat(
+        Effect.gen(function*() {
+          const { idle, used, waiting } = yield* fleet.database.connections
+          const connections = yield* count(`pg_stat_activity WHERE ${ofRunner}`)
+          most.connections = Math.max(most.connections, connections, used + idle)
+          most.used = Math.max(most.used, used)
+          most.waiting = Math.max(most.waiting, waiting)
+        }),
+        Schedule.spaced("5 millis")
+      ))
+      yield* Effect.forEach([...all, ...all.map(({ id }) => ({ ledger: fleet.ledgers.beside(id, options) }))], (one) =>
+        Effect.isEffect(one.ledger) ? Effect.flatMap(one.ledger, (ledger) => ledger.backlog) : work({ ledger: one.ledger }), {
+        concurrency: "unbounded"
+      })
+      yield* Fiber.interrupt(watching)
+      expect(most.connections).toBeGreaterThan(3)
+      expect(most.connections).toBeLessThanOrEqual(queries + snapshots)
+      expect(most.used).toBeGreaterThan(3)
+      expect(most.waiting).toBeGreaterThan(0)
+      for (const { ledger } of all) expect(yield* ledger.counts).toMatchObject({ settled: 6, pending: 0 })
+      yield* expectClean
+    }), 60_000)
+
+  it.live("serve three snapshots at a time, each with rows of its own, and sends beside them", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const all = yield* Effect.forEach(Array.from({ length: 5 }), () => opened)
+      const received = yield* Effect.forEach(all, ({ ledger }) =>
+        Effect.forkChild(ledger.applySnapshot(intake(gated(gate)), policy)))
+      yield* eventually(staging, (n) => n === snapshots)
+      const sending = yield* Effect.forEach(Array.from({ length: 20 }), () => opened)
+      const others = yield* Effect.forkChild(
+        Effect.forEach(sending, ({ ledger }) => receiveSmall(ledger), { concurrency: "unbounded", discard: true })
+      )
+      // An account whose snapshot is staged, or waits for that, can still send.
+      for (const { ledger } of all) {
+        expect(yield* take(ledger)).toBeUndefined()
+        yield* ledger.countRequest(Effect.void)
+      }
+      expect(yield* staging).toBe(snapshots)
+      yield* Deferred.succeed(gate, undefined)
+      for (const snapshot of received) expect(yield* Fiber.join(snapshot)).toMatchObject({ rows: 12_000, changed: 12_000 })
+      yield* Fiber.join(others)
+      for (const { ledger } of all) expect((yield* ledger.counts).pending).toBe(12_000)
+      for (const { ledger } of sending) expect((yield* ledger.counts).pending).toBe(2)
+      yield* expectClean
+    }), 60_000)
+
+  it.live("are not used by a snapshot of usual size before its source has ended", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const slow = yield* Effect.forEach(Array.from({ length: 6 }), () => opened)
+      const rows = Stream.concat(Stream.make(row("A", 1)), Stream.drain(Stream.fromEffect(Deferred.await(gate))))
+      const received = yield* Effect.forEach(slow, ({ ledger }) => Effect.forkChild(ledger.applySnapshot(intake(rows), policy)))
+      const { ledger } = yield* opened
+      yield* receiveSmall(ledger)
+      expect(yield* queueOf(ledger)).toHaveLength(2)
+      yield* Deferred.succeed(gate, undefined)
+      for (const snapshot of received) yield* Fiber.join(snapshot)
+    }), 60_000)
+
+  it.live("are clean after a snapshot that fails, is interrupted or has its connection cut", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* opened
+      yield* receiveSmall(ledger)
+      const gate = yield* Deferred.make<void>()
+      yield* Deferred.succeed(gate, undefined)
+      const broken = new SourceError({ source: "x", line: 1, message: "broken" })
+      expect(yield* Effect.flip(ledger.applySnapshot(intake(gated(gate, Stream.fail(broken))), policy))).toBe(broken)
+      yield* expectClean
+
+      const closed = yield* Deferred.make<void>()
+      const interrupted = yield* Effect.forkChild(ledger.applySnapshot(intake(gated(closed)), policy))
+      yield* eventually(staging, (n) => n === 1)
+      yield* Fiber.interrupt(interrupted)
+      yield* expectClean
+      expect(yield* queueOf(ledger)).toHaveLength(2)
+      yield* settle(ledger, "A")
+
+      const cut = yield* Effect.forkChild(ledger.applySnapshot(intake(gated(closed)), policy))
+      yield* eventually(staging, (n) => n === 1)
+      yield* endSessions
+      yield* Deferred.succeed(closed, undefined)
+      const fault = yield* Effect.flip(Fiber.join(cut))
+      expect(fault).toMatchObject({ _tag: "LedgerFault" })
+      expect(fault.message).toContain("cut off")
+      yield* expectClean
+    }), 60_000)
+
+  it.live("are clean after snapshots of accounts that were taken over, so that no account gets the rows of another one", () =>
+    Effect.gen(function*() {
+      const all = yield* Effect.forEach(Array.from({ length: 2 * snapshots }), () => opened)
+      yield* Effect.forEach(all, ({ id, ledger }) =>
+        Effect.exit(receive(ledger, row("MINE", 1)).pipe(Effect.ensuring(Effect.ignore(Fleets.takeOver(fleet, id))))))
+      yield* Effect.forEach(all, ({ id, ledger }) =>
+        Effect.andThen(Fleets.takeOver(fleet, id), Effect.exit(receive(ledger, row("MINE", 2), row("OTHER", 2)))))
+      yield* expectClean
+      const { ledger } = yield* opened
+      yield* receiveSmall(ledger)
+      expect((yield* collect(ledger.all)).map(({ productId }) => productId)).toEqual(["A", "B"])
+    }), 60_000)
+
+  it.live("are clean after a snapshot that is interrupted in the middle of a statement, which the server ends too", () =>
+    Effect.gen(function*() {
+      const { id, ledger } = yield* opened
+      yield* receiveSmall(ledger)
+      yield* whileLocked(beside, id, Effect.gen(function*() {
+        const snapshot = yield* Effect.forkChild(receive(ledger, row("A", 5), row("B", 6), row("C", 1)))
+        yield* eventually(blocked, (n) => n === 1)
+        yield* Fiber.interrupt(snapshot)
+        yield* eventually(blocked, (n) => n === 0)
+      }))
+      yield* expectClean
+      const again = yield* open(fleet, id, options)
+      expect(yield* queueOf(again)).toMatchObject([{ productId: "A", to: 1 }, { productId: "B", to: 2 }])
+    }), 60_000)
+
+  it.live("that the server cuts fail at most the operations that use them, and the next opening works", () =>
+    Effect.gen(function*() {
+      const { id, ledger } = yield* opened
+      yield* receiveSmall(ledger)
+      yield* whileLocked(beside, id, Effect.gen(function*() {
+        const taking = yield* Effect.forkChild(take(ledger))
+        yield* eventually(blocked, (n) => n === 1)
+        yield* endSessions
+        const fault = yield* Effect.flip(Fiber.join(taking))
+        expect(fault.message).toContain("cut off")
+        expect(yield* Effect.flip(ledger.counts)).toBe(fault)
+      }))
+      yield* eventually(Effect.exit(expectClean), (exit) => exit._tag === "Success")
+      const again = yield* open(fleet, id, options)
+      expect(yield* queueOf(again)).toHaveLength(2)
+    }), 60_000)
+})
+
+describe("a server that is out of reach", () => {
+  it.live("fails each operation, and serves again when it is back", () =>
+    Effect.gen(function*() {
+      const database = yield* Postgres.scoped
+      const own = yield* prepared(Redacted.make(database.url))
+      yield* add(own, "shop-1")
+      const ledger = yield* open(own, "shop-1", options)
+      yield* receive(ledger, row("A", 1))
+      const send = yield* taken(ledger)
+      yield* database.stop
+      const fault = yield* Effect.flip(ledger.confirm(send))
+      expect(fault).toMatchObject({ _tag: "LedgerFault" })
+      expect(fault.message).toContain("account shop-1")
+      yield* database.start
+      expect(yield* Effect.flip(ledger.confirm(send))).toBe(fault)
+      const again = yield* open(own, "shop-1", options)
+      expect((yield* again.counts).doubtful).toBe(1)
+    }), 60_000)
+})
+
+describe("a server that falls silent", () => {
+  /** A runner whose connections stay open, and over which nothing comes back. */
+  const behind = Effect.gen(function*() {
+    const proxy = yield* DatabaseProxy.start(Redacted.value(fleet.url))
+    return { proxy, own: yield* Fleets.runner(Redacted.make(proxy.url)) }
+  })
+
+  it.live("fails the operations in flight once it is noticed, and serves again when it responds", () =>
+    Effect.gen(function*() {
+      const { own, proxy } = yield* behind
+      const ids = yield* Effect.forEach(Array.from({ length: 8 }), () => Fleets.newAccount(own))
+      const ledgers = yield* Effect.forEach(ids, (id) => open(own, id, options))
+      yield* Effect.forEach(ledgers, (ledger) => receiveOn(ledger, unguarded, row("A", 1), row("B", 2)))
+      const gate = yield* Deferred.make<void>()
+      const [snapshot, ...sending] = ledgers
+      if (snapshot === undefined) throw new Error("no ledger")
+      yield* proxy.set("stalled")
+      const working = yield* Effect.forEach([
+        snapshot.applySnapshot(intake(gated(gate)), policy),
+        ...sending.map((ledger) => taken(ledger))
+      ], (operation) => Effect.forkChild(Effect.flip(operation)))
+      yield* Effect.sleep("100 millis")
+      expect(working.map((fiber) => fiber.pollUnsafe())).toEqual(working.map(() => undefined))
+      expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "Some" })
+      // Four operations have their turn. The others try to connect first, for which they have some seconds.
+      const faults = yield* Effect.timeout(Effect.forEach(working.slice(0, 5), (fiber) => Fiber.join(fiber)), "2 seconds")
+      const later = yield* Effect.timeout(Effect.forEach(working.slice(5), (fiber) => Fiber.join(fiber)), "10 seconds")
+      for (const fault of [...faults, ...later]) expect(fault).toMatchObject({ _tag: "LedgerFault" })
+      yield* proxy.set("open")
+      for (const id of ids) expect(yield* queueOf(yield* open(own, id, options))).toHaveLength(2)
+    }), 60_000)
+
+  it.live("is not taken for silent while it responds", () =>
+    Effect.gen(function*() {
+      const { own, proxy } = yield* behind
+      yield* proxy.set("slow")
+      expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "None" })
+    }), 60_000)
+
+  it.live("lets the runner stop with operations in flight", () =>
+    Effect.gen(function*() {
+      const own = yield* Effect.scoped(Effect.gen(function*() {
+        const { own, proxy } = yield* behind
+        const id = yield* Fleets.newAccount(own)
+        const ledger = yield* open(own, id, options)
+        yield* receiveSmall(ledger)
+        yield* proxy.set("stalled")
+        return { id, taking: yield* Effect.forkDetach(Effect.exit(take(ledger)), { startImmediately: true }) }
+      }))
+      expect(yield* Fiber.join(own.taking)).toMatchObject({ _tag: "Failure" })
+      expect(yield* queueOf(yield* open(fleet, own.id, options))).toHaveLength(2)
+    }), 20_000)
+})
