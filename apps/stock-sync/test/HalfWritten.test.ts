@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Generate from "@plaza/testing/Generators"
-import { Arbitrary, Clock, DateTime, Duration, Effect, Fiber, Option, Result } from "effect"
+import { Arbitrary, Clock, DateTime, Duration, Effect, Exit, Fiber, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { gzipSync } from "node:zlib"
 import * as File from "../src/source/File.ts"
@@ -191,6 +191,43 @@ describe("a file that is being written", () => {
       expect(yield* opened).toMatchObject(settling(noon + 5_500))
       yield* advance("5 seconds")
       expect(yield* opened).toMatchObject({ success: { _tag: "Some" } })
+    }))
+
+  it.effect("is read again soon, without a failure, if it is written all the time and changed while a reader of many files read it", () =>
+    Effect.gen(function*() {
+      const folder = yield* world({ whileSettling: "fail" })
+      /** Opens the file four times a second until that succeeds, at most for so many seconds, and writes it every two seconds. */
+      const untilOpened = (seconds: number) =>
+        Effect.gen(function*() {
+          for (let quarters = 0; quarters < seconds * 4; quarters++) {
+            if (quarters % 8 === 0) yield* folder.write(folder.path, whole)
+            const found = Option.flatten(yield* Effect.option(folder.source.open(Option.none())))
+            if (Option.isSome(found)) return found.value
+            yield* advance(250)
+          }
+          return yield* Effect.die("not read")
+        })
+      const first = yield* untilOpened(13)
+      yield* advance(100)
+      yield* folder.write(folder.path, whole)
+      expect(yield* Effect.flip(all(first.rows))).toMatchObject({ _tag: "SourceUnreachable", isSettling: true })
+      const second = yield* untilOpened(3)
+      expect(yield* all(second.rows)).toEqual(rows)
+      // Then not before the next ten seconds.
+      expect(Exit.isFailure(yield* Effect.exit(untilOpened(8)))).toBe(true)
+    }))
+
+  it.effect("is reported as changed if its rows are invalid because it was changed while it was read", () =>
+    Effect.gen(function*() {
+      const { path, source, write } = yield* world({ path: "/in/stock.json" })
+      yield* write(path, `[{"productId":"A","stock":1}]`, noon - 10_000)
+      const { rows } = Option.getOrThrow(yield* source.open(Option.none()))
+      yield* advance("1 second")
+      yield* write(path, `[{"productId":`)
+      expect(yield* Effect.flip(all(rows))).toMatchObject({
+        _tag: "SourceUnreachable",
+        message: containing("was changed while it was read")
+      })
     }))
 
   it.effect("is not read if it is replaced all the time and lacks a line end", () =>

@@ -53,10 +53,10 @@ export class FleetDatabase extends Context.Service<FleetDatabase, {
   /** For the ledgers: the turn of an operation among those of all accounts, and a session for a snapshot. */
   readonly ledgers: Required<Pick<Operation.Database, "inTurn" | "session">>
   readonly connections: Effect.Effect<Connections>
-  /** Adds sockets of another client to those that are cut. */
+  /** Adds sockets of another client to those that are ended. */
   readonly follow: (sockets: Sockets) => Effect.Effect<void>
-  /** Ends all connections, so that nothing waits for a silent server. */
-  readonly cut: Effect.Effect<void>
+  /** Ends all connections, and further ones at once, so that a stop does not wait for a silent server. */
+  readonly abandon: Effect.Effect<void>
   /** Cuts the connections if the server does not respond, and ends then; never ends otherwise. */
   readonly silent: Effect.Effect<void>
 }>()("@plaza/stock-sync/fleet/FleetDatabase") {}
@@ -184,7 +184,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
       }
     }),
     follow: (sockets) => Effect.sync(() => void all.add(sockets)),
-    cut,
+    abandon: Effect.suspend(() => Effect.forEach(all, (sockets) => sockets.abandon, { discard: true })),
     silent: Effect.flatMap(
       within(Effect.exit(sql`SELECT 1`), stopTimeout),
       Option.match({ onNone: () => cut, onSome: () => Effect.never })

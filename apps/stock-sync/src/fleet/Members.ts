@@ -117,7 +117,8 @@ export const make = Effect.fnUntraced(function*({ concurrentReads, stopWithin }:
     const now = yield* MonotonicClock.now
     if (end === undefined || end <= now + wait) return
     starting.set(member, now + wait)
-    if (wakes.next <= now) yield* Queue.offer(timer, undefined)
+    // The runner waits for the end of a start, not for the next wake.
+    if (starting.size >= concurrentReads) yield* Queue.offer(timer, undefined)
   })
 
   /** Runs when the worker of a member has ended. */

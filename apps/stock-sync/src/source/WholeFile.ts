@@ -3,7 +3,7 @@
  *
  * A file that is written all the time never settles. After 10 seconds, or twice the settle time if that is longer, it is read all the same
  * if it is complete: it was only ever replaced by other files; or it was written in place from start to end at least twice, has not changed
- * for a second, and is at most a tenth shorter than it has been. Any other file is refused after the settle time and `unfinishedWait`.
+ * for a second, and is at most a hundredth shorter than it has been. Any other file is refused after the settle time and `unfinishedWait`.
  */
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
@@ -52,6 +52,10 @@ export interface WholeFile {
 const checkInterval = Duration.seconds(1)
 // After this time without settling a file is read if it is complete.
 const unsettledFor = Duration.seconds(10)
+// How long a file must stay unchanged then.
+const pause = 1_000
+// Between two checks for that pause, so that most of the time until the next write is left to read the file.
+const pauseCheckInterval = 200
 // A writer that starts over once may be a slow one, whose file is complete later.
 const minRewrites = 2
 
@@ -128,8 +132,8 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
   // it was read, and ends with a line end, is checked too.
   const isComplete = ({ isReplaced, last, longest, rewrites, since, writtenInPlace }: Unsettled): boolean =>
     (isReplaced && last.now - writtenInPlace >= longestUnsettled) || (
-      rewrites >= minRewrites && last.now - since >= longestUnsettled && last.now - last.since >= Math.min(interval, settle) &&
-      last.info.size * 10n >= longest * 9n
+      rewrites >= minRewrites && last.now - since >= longestUnsettled && last.now - last.since >= Math.min(pause, settle) &&
+      last.info.size * 100n >= longest * 99n
     )
 
   let unsettled: Unsettled | undefined
@@ -150,7 +154,7 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
       if (isComplete(seen)) return Effect.void
       return isLate
         ? unreachable(path, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
-        : settling(last.now + Math.min(left, interval))
+        : settling(last.now + Math.min(left, last.now - seen.since < longestUnsettled - pause ? interval : pauseCheckInterval))
     })
 
   let unmarked: { readonly version: string; readonly until: number } | undefined
@@ -192,7 +196,7 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
           ? Stream.empty
           : Stream.fail(
             wasUnsettled && options.whileSettling === "fail"
-              ? settling((yield* Clock.currentTimeMillis) + interval)
+              ? settling((yield* Clock.currentTimeMillis) + pauseCheckInterval)
               : new SourceUnreachable({ source: path, message: `${path} was changed while it was read; no row of it was used` })
           )
       })),

@@ -1,7 +1,7 @@
 /**
  * Three runners of the built program that are killed, frozen, restarted and cut off from their database, while sources change, the service
  * fails, one source never ends and one is large. `PLAZA_FLEET_ACCOUNTS` (default: 20), `PLAZA_FLEET_CHANGES` (200), `PLAZA_FLEET_ROWS` of the
- * large source (20,000), `PLAZA_FLEET_FAULTS` (a list of `kill`, `freeze`, `restartAll`, `cutDatabase`, `forgetConnections`,
+ * large source (20,000), `PLAZA_FLEET_ENDLESS`, the accounts whose source never ends (1), `PLAZA_FLEET_FAULTS` (a list of `kill`, `freeze`, `restartAll`, `cutDatabase`, `forgetConnections`,
  * `stopWithoutDatabase`, `slowStart`, `stallResponses` and `killWithoutDatabase`, or how many are chosen by the seed; default: `kill`, and the
  * first eight with `PLAZA_NIGHTLY`), `PLAZA_FLEET_OUTAGE` in seconds (8), `PLAZA_FLEET_WITHIN`, the seconds until the accounts of a lost runner
  * are taken over and small changes are sent (30; a machine with nothing else to do needs less than 10), `PLAZA_FLEET_SEED` (1) and
@@ -26,6 +26,7 @@ const settings = Effect.runSync(Effect.gen(function*() {
     accounts: Config.withDefault(Config.Int("PLAZA_FLEET_ACCOUNTS"), 20),
     changes: Config.withDefault(Config.Int("PLAZA_FLEET_CHANGES"), 200),
     rows: Config.withDefault(Config.Int("PLAZA_FLEET_ROWS"), 20_000),
+    endless: Config.withDefault(Config.Int("PLAZA_FLEET_ENDLESS"), 1),
     faults: Config.withDefault(Config.String("PLAZA_FLEET_FAULTS"), isNightly ? everyNight : "kill"),
     outage: Config.withDefault(Config.Finite("PLAZA_FLEET_OUTAGE"), 8),
     within: Config.withDefault(Config.Finite("PLAZA_FLEET_WITHIN"), 30),

@@ -29,12 +29,12 @@ const emptyDatabase = (onTable = "PERFORM pg_sleep(0.02)") =>
 
 const run = (url: string, ...args: ReadonlyArray<string>) => Command.run(["fleet", ...args], { STOCK_SYNC_FLEET_DATABASE: url })
 const migrate = (url: string) => run(url, "migrate", "--json")
-const atTheSameTime = <A>(command: Effect.Effect<A>) =>
-  Effect.all(Array.from({ length: 4 }, () => command), { concurrency: "unbounded" })
+const atTheSameTime = <A>(command: Effect.Effect<A>) => Effect.all(Array.from({ length: 4 }, () => command), { concurrency: "unbounded" })
 
 const tables = (url: string) =>
   Effect.map(
-    query<{ name: string }>(url, "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"),
+    query<{ name: string }>(url,
+      "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"),
     (rows) => rows.map(({ name }) => name)
   )
 
@@ -46,8 +46,7 @@ describe("on an empty database", () => {
       const url = yield* emptyDatabase()
       const ended = yield* atTheSameTime(migrate(url))
       expect(ended.map(({ status, stderr }) => [status, stderr])).toEqual(ended.map(() => [0, ""]))
-      const migrations = ended.map(({ stdout }) => stdout.includes("1 fleet"))
-      expect(migrations.toSorted()).toEqual([false, false, false, true])
+      expect(ended.filter(({ stdout }) => stdout.includes("1 fleet"))).toHaveLength(1)
       expect((yield* run(url, "migrate")).stdout).toBe("The database of the fleet is up to date.\n")
       expect(yield* tables(url)).toEqual(expect.arrayContaining(["plaza_fleet.fleet_account", "plaza_fleet.cluster_locks"]))
     }), 60_000)

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Predicate, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { type SqlConnection, SqlClient } from "effect/sql"
+import { SqlClient, type SqlConnection } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import type { AccountSelection } from "../../src/fleet/AccountSelection.ts"
@@ -194,8 +194,8 @@ const explaining = (connection: SqlConnection.Connection, explained: Array<Expla
     // The statistics of a table, which the ledger reads before it updates them.
     !/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/.test(text) || text.includes("pg_class")
       ? Effect.void
-      : Effect.map(connection.executeValues(`EXPLAIN (FORMAT JSON) ${text}`, values), ([[plan] = []]) =>
-        void explained.push({ text, accesses: accesses(plan) }))
+      : Effect.map(connection.executeValues(`EXPLAIN (FORMAT JSON) ${text}`, values),
+        (rows) => void explained.push({ text, accesses: accesses(rows) }))
   return {
     ...connection,
     execute: (text, values, transform) => Effect.andThen(explain(text, values), connection.execute(text, values, transform)),
@@ -264,55 +264,56 @@ describe("a thousand accounts with a thousand products each", () => {
       })]
   ]
 
-  it.live("are read by indexes that begin with the account, before and after the statistics are known", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const large = yield* databaseOf(fleet, "large")
-      const { sql } = large.database
-      for (const table of tableNames) yield* sql.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
-      yield* add(large, ...Array.from({ length: 1_000 }, (_, index) => `shop-${index}`))
-      // A hundredth is due, delayed, quarantined or in flight.
-      yield* sql`INSERT INTO product (account, id, wanted, confirmed, confirmed_at, attempts, state, listing, queued_at, due_at, line, updated_at)
+  it.live("are read by indexes that begin with the account, before and after the statistics are known",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const large = yield* databaseOf(fleet, "large")
+        const { sql } = large.database
+        for (const table of tableNames) yield* sql.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
+        yield* add(large, ...Array.from({ length: 1_000 }, (_, index) => `shop-${index}`))
+        // A hundredth is due, delayed, quarantined or in flight.
+        yield* sql`INSERT INTO product (account, id, wanted, confirmed, confirmed_at, attempts, state, listing, queued_at, due_at, line, updated_at)
         SELECT account, 'P' || n, 5, CASE WHEN n > 10 THEN 5 END, 0, 0,
           CASE WHEN n > 10 THEN 'settled' WHEN n = 10 THEN 'sending' WHEN n > 7 THEN 'quarantined' ELSE 'pending' END,
           'named', n, CASE WHEN n BETWEEN 5 AND 9 THEN n::bigint << 40 END, n, 0
         FROM fleet_account CROSS JOIN generate_series(1, 1000) AS product (n)`
-      yield* sql`UPDATE account SET base_url = 'https://api.example', key_fingerprint = ''`
-      yield* sql`INSERT INTO request (account, ended_at) SELECT account, n FROM account CROSS JOIN generate_series(1, 20) AS request (n)`
-      yield* sql`INSERT INTO row_issue (account, place, line, kind, reason)
+        yield* sql`UPDATE account SET base_url = 'https://api.example', key_fingerprint = ''`
+        yield* sql`INSERT INTO request (account, ended_at) SELECT account, n FROM account CROSS JOIN generate_series(1, 20) AS request (n)`
+        yield* sql`INSERT INTO row_issue (account, place, line, kind, reason)
         SELECT account, n, n, 'rejected', 'is odd' FROM account CROSS JOIN generate_series(1, 20) AS issue (n)`
-      yield* sql`INSERT INTO held_change (account, id, kind, was, wanted)
+        yield* sql`INSERT INTO held_change (account, id, kind, was, wanted)
         SELECT account, 'P' || n, 'soldOut', 5, 0 FROM account CROSS JOIN generate_series(1, 20) AS held (n)`
-      yield* sql`INSERT INTO history (account, n, product_id, value, priority, sent_at, ended_at, outcome)
+        yield* sql`INSERT INTO history (account, n, product_id, value, priority, sent_at, ended_at, outcome)
         SELECT account, n, 'P1', 1, 1, 0, 0, 'confirmed' FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
 
-      const temporary = new RegExp(`^all of (${stagingNames.join("|")})$`)
-      for (const [account, areAnalyzed] of [["shop-500", false], ["shop-501", true]] as const) {
-        if (areAnalyzed) yield* sql`ANALYZE`
+        const temporary = new RegExp(`^all of (${stagingNames.join("|")})$`)
+        for (const [account, areAnalyzed] of [["shop-500", false], ["shop-501", true]] as const) {
+          if (areAnalyzed) yield* sql`ANALYZE`
+          const explained: Array<Explained> = []
+          const ledgers = yield* explainedLedgers(large, explained)
+          const owned = yield* takeOver(large, account)
+          const ledger = yield* ledgers.open(owned, options, "afterTakeover")
+          expect(new Set(operations.map(([name]) => name))).toEqual(
+            new Set(Object.keys(ledger).filter((name) => !["path", "lost", "previewSnapshot"].includes(name)))
+          )
+          for (const [name, operation] of operations) {
+            const before = explained.length
+            yield* operation(ledger)
+            expect([name, explained.length > before]).toEqual([name, true])
+          }
+          const found = explained.flatMap(({ accesses, text }) => accesses.map((access) => ({ access, text })))
+            .filter(({ access }) => !temporary.test(access))
+          expect(found.length).toBeGreaterThan(100)
+          const condition = new RegExp(`^\\(+account = '?${owned.account}\\b`)
+          expect(found.filter(({ access }) => !condition.test(access))).toEqual([])
+        }
+
         const explained: Array<Explained> = []
         const ledgers = yield* explainedLedgers(large, explained)
-        const owned = yield* takeOver(large, account)
-        const ledger = yield* ledgers.open(owned, options, "afterTakeover")
-        expect(new Set(operations.map(([name]) => name))).toEqual(
-          new Set(Object.keys(ledger).filter((name) => !["path", "lost", "previewSnapshot"].includes(name)))
-        )
-        for (const [name, operation] of operations) {
-          const before = explained.length
-          yield* operation(ledger)
-          expect([name, explained.length > before]).toEqual([name, true])
-        }
-        const found = explained.flatMap(({ accesses, text }) => accesses.map((access) => ({ access, text })))
-          .filter(({ access }) => !temporary.test(access))
-        expect(found.length).toBeGreaterThan(100)
-        const condition = new RegExp(`^\\(+account = '?${owned.account}\\b`)
-        expect(found.filter(({ access }) => !condition.test(access))).toEqual([])
-      }
-
-      const explained: Array<Explained> = []
-      const ledgers = yield* explainedLedgers(large, explained)
-      const due = yield* ledgers.dueAccounts(byId(...Array.from({ length: 1_000 }, (_, index) => `shop-${index}`)))
-      expect(due).toHaveLength(1_000)
-      const accessesOfDue = explained.flatMap(({ accesses }) => accesses)
-      expect(accessesOfDue).toContainEqual(expect.stringMatching(/^\(+account = fleet_account\.account/))
-      expect(accessesOfDue.filter((access) => access.startsWith("all of product"))).toEqual([])
-    })), 180_000)
+        const due = yield* ledgers.dueAccounts(byId(...Array.from({ length: 1_000 }, (_, index) => `shop-${index}`)))
+        expect(due).toHaveLength(1_000)
+        const accessesOfDue = explained.flatMap(({ accesses }) => accesses)
+        expect(accessesOfDue).toContainEqual(expect.stringMatching(/^\(+account = fleet_account\.account/))
+        expect(accessesOfDue.filter((access) => access.startsWith("all of product"))).toEqual([])
+      })), 180_000)
 })

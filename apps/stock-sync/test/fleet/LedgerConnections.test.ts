@@ -59,22 +59,23 @@ const gated = (gate: Deferred.Deferred<void>, end: Stream.Stream<never, SourceEr
   )
 
 /** Uses every connection of the runner at the same time: no ledger keeps one, and the rows and settings of no snapshot are left. */
-const expectClean = Effect.gen(function*() {
-  const { connections, ledgers, sql } = fleet.database
-  yield* Effect.scoped(Effect.gen(function*() {
-    yield* Effect.forEach(Array.from({ length: queries }), () => sql.reserve)
-    const sessions = yield* Effect.forEach(Array.from({ length: snapshots }), () => ledgers.session)
-    for (const session of sessions) {
-      const settings = yield* session<{ nestloop: string; tables: number }>`SELECT current_setting('enable_nestloop') AS nestloop,
+const expectClean = () =>
+  Effect.gen(function*() {
+    const { connections, ledgers, sql } = fleet.database
+    yield* Effect.scoped(Effect.gen(function*() {
+      yield* Effect.forEach(Array.from({ length: queries }), () => sql.reserve)
+      const sessions = yield* Effect.forEach(Array.from({ length: snapshots }), () => ledgers.session)
+      for (const session of sessions) {
+        const settings = yield* session<{ nestloop: string; tables: number }>`SELECT current_setting('enable_nestloop') AS nestloop,
         (SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r') AS tables`
-      const tables = settings[0]?.tables === 0 ? 0 : stagingNames.length
-      expect(settings).toEqual([{ nestloop: "on", tables }])
-      if (tables === 0) continue
-      for (const name of stagingNames) expect([name, yield* session.unsafe(`SELECT * FROM ${name}`)]).toEqual([name, []])
-    }
-  }))
-  expect(yield* connections).toMatchObject({ used: 0, waiting: 0 })
-})
+        const tables = settings[0]?.tables === 0 ? 0 : stagingNames.length
+        expect(settings).toEqual([{ nestloop: "on", tables }])
+        if (tables === 0) continue
+        for (const name of stagingNames) expect([name, yield* session.unsafe(`SELECT * FROM ${name}`)]).toEqual([name, []])
+      }
+    }))
+    expect(yield* connections).toMatchObject({ used: 0, waiting: 0 })
+  })
 
 const receiveSmall = (ledger: Ledger["Service"]) => receive(ledger, row("A", 1), row("B", 2))
 
@@ -98,25 +99,22 @@ describe("the connections of a runner", () => {
         }),
         Schedule.spaced("5 millis")
       ))
-      yield* Effect.forEach([...all, ...all.map(({ id }) => ({ ledger: fleet.ledgers.beside(id, options) }))], (one) =>
-        Effect.isEffect(one.ledger) ? Effect.flatMap(one.ledger, (ledger) => ledger.backlog) : work({ ledger: one.ledger }), {
-        concurrency: "unbounded"
-      })
+      const read = ({ id }: { readonly id: string }) => Effect.flatMap(fleet.ledgers.beside(id, options), (ledger) => ledger.backlog)
+      yield* Effect.forEach(all, (each) => Effect.all([work(each), read(each)], { concurrency: 2 }), { concurrency: "unbounded" })
       yield* Fiber.interrupt(watching)
       expect(most.connections).toBeGreaterThan(3)
       expect(most.connections).toBeLessThanOrEqual(queries + snapshots)
       expect(most.used).toBeGreaterThan(3)
       expect(most.waiting).toBeGreaterThan(0)
       for (const { ledger } of all) expect(yield* ledger.counts).toMatchObject({ settled: 6, pending: 0 })
-      yield* expectClean
+      yield* expectClean()
     }), 60_000)
 
   it.live("serve three snapshots at a time, each with rows of its own, and sends beside them", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const all = yield* Effect.forEach(Array.from({ length: 5 }), () => opened)
-      const received = yield* Effect.forEach(all, ({ ledger }) =>
-        Effect.forkChild(ledger.applySnapshot(intake(gated(gate)), policy)))
+      const received = yield* Effect.forEach(all, ({ ledger }) => Effect.forkChild(ledger.applySnapshot(intake(gated(gate)), policy)))
       yield* eventually(staging, (n) => n === snapshots)
       const sending = yield* Effect.forEach(Array.from({ length: 20 }), () => opened)
       const others = yield* Effect.forkChild(
@@ -133,7 +131,7 @@ describe("the connections of a runner", () => {
       yield* Fiber.join(others)
       for (const { ledger } of all) expect((yield* ledger.counts).pending).toBe(12_000)
       for (const { ledger } of sending) expect((yield* ledger.counts).pending).toBe(2)
-      yield* expectClean
+      yield* expectClean()
     }), 60_000)
 
   it.live("are not used by a snapshot of usual size before its source has ended", () =>
@@ -157,13 +155,13 @@ describe("the connections of a runner", () => {
       yield* Deferred.succeed(gate, undefined)
       const broken = new SourceError({ source: "x", line: 1, message: "broken" })
       expect(yield* Effect.flip(ledger.applySnapshot(intake(gated(gate, Stream.fail(broken))), policy))).toBe(broken)
-      yield* expectClean
+      yield* expectClean()
 
       const closed = yield* Deferred.make<void>()
       const interrupted = yield* Effect.forkChild(ledger.applySnapshot(intake(gated(closed)), policy))
       yield* eventually(staging, (n) => n === 1)
       yield* Fiber.interrupt(interrupted)
-      yield* expectClean
+      yield* expectClean()
       expect(yield* queueOf(ledger)).toHaveLength(2)
       yield* settle(ledger, "A")
 
@@ -174,36 +172,38 @@ describe("the connections of a runner", () => {
       const fault = yield* Effect.flip(Fiber.join(cut))
       expect(fault).toMatchObject({ _tag: "LedgerFault" })
       expect(fault.message).toContain("cut off")
-      yield* expectClean
+      yield* expectClean()
     }), 60_000)
 
-  it.live("are clean after snapshots of accounts that were taken over, so that no account gets the rows of another one", () =>
-    Effect.gen(function*() {
-      const all = yield* Effect.forEach(Array.from({ length: 2 * snapshots }), () => opened)
-      yield* Effect.forEach(all, ({ id, ledger }) =>
-        Effect.exit(receive(ledger, row("MINE", 1)).pipe(Effect.ensuring(Effect.ignore(Fleets.takeOver(fleet, id))))))
-      yield* Effect.forEach(all, ({ id, ledger }) =>
-        Effect.andThen(Fleets.takeOver(fleet, id), Effect.exit(receive(ledger, row("MINE", 2), row("OTHER", 2)))))
-      yield* expectClean
-      const { ledger } = yield* opened
-      yield* receiveSmall(ledger)
-      expect((yield* collect(ledger.all)).map(({ productId }) => productId)).toEqual(["A", "B"])
-    }), 60_000)
+  it.live("are clean after snapshots of accounts that were taken over, so that no account gets the rows of another one",
+    () =>
+      Effect.gen(function*() {
+        const all = yield* Effect.forEach(Array.from({ length: 2 * snapshots }), () => opened)
+        yield* Effect.forEach(all,
+          ({ id, ledger }) => Effect.exit(receive(ledger, row("MINE", 1)).pipe(Effect.ensuring(Effect.ignore(Fleets.takeOver(fleet, id))))))
+        yield* Effect.forEach(all,
+          ({ id, ledger }) => Effect.andThen(Fleets.takeOver(fleet, id), Effect.exit(receive(ledger, row("MINE", 2), row("OTHER", 2)))))
+        yield* expectClean()
+        const { ledger } = yield* opened
+        yield* receiveSmall(ledger)
+        expect((yield* collect(ledger.all)).map(({ productId }) => productId)).toEqual(["A", "B"])
+      }), 60_000)
 
-  it.live("are clean after a snapshot that is interrupted in the middle of a statement, which the server ends too", () =>
-    Effect.gen(function*() {
-      const { id, ledger } = yield* opened
-      yield* receiveSmall(ledger)
-      yield* whileLocked(beside, id, Effect.gen(function*() {
-        const snapshot = yield* Effect.forkChild(receive(ledger, row("A", 5), row("B", 6), row("C", 1)))
-        yield* eventually(blocked, (n) => n === 1)
-        yield* Fiber.interrupt(snapshot)
-        yield* eventually(blocked, (n) => n === 0)
-      }))
-      yield* expectClean
-      const again = yield* open(fleet, id, options)
-      expect(yield* queueOf(again)).toMatchObject([{ productId: "A", to: 1 }, { productId: "B", to: 2 }])
-    }), 60_000)
+  it.live("are clean after a snapshot that is interrupted in the middle of a statement, which the server ends too",
+    () =>
+      Effect.gen(function*() {
+        const { id, ledger } = yield* opened
+        yield* receiveSmall(ledger)
+        yield* whileLocked(beside, id, Effect.gen(function*() {
+          const snapshot = yield* Effect.forkChild(receive(ledger, row("A", 5), row("B", 6), row("C", 1)))
+          yield* eventually(blocked, (n) => n === 1)
+          yield* Fiber.interrupt(snapshot)
+          yield* eventually(blocked, (n) => n === 0)
+        }))
+        yield* expectClean()
+        const again = yield* open(fleet, id, options)
+        expect(yield* queueOf(again)).toMatchObject([{ productId: "A", to: 1 }, { productId: "B", to: 2 }])
+      }), 60_000)
 
   it.live("that the server cuts fail at most the operations that use them, and the next opening works", () =>
     Effect.gen(function*() {
@@ -217,7 +217,7 @@ describe("the connections of a runner", () => {
         expect(fault.message).toContain("cut off")
         expect(yield* Effect.flip(ledger.counts)).toBe(fault)
       }))
-      yield* eventually(Effect.exit(expectClean), (exit) => exit._tag === "Success")
+      yield* eventually(Effect.exit(expectClean()), (exit) => exit._tag === "Success")
       const again = yield* open(fleet, id, options)
       expect(yield* queueOf(again)).toHaveLength(2)
     }), 60_000)
@@ -260,10 +260,11 @@ describe("a server that falls silent", () => {
       const [snapshot, ...sending] = ledgers
       if (snapshot === undefined) throw new Error("no ledger")
       yield* proxy.set("stalled")
-      const working = yield* Effect.forEach([
+      const operations: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
         snapshot.applySnapshot(intake(gated(gate)), policy),
         ...sending.map((ledger) => taken(ledger))
-      ], (operation) => Effect.forkChild(Effect.flip(operation)))
+      ]
+      const working = yield* Effect.forEach(operations, (operation) => Effect.forkChild(Effect.flip(operation)))
       yield* Effect.sleep("100 millis")
       expect(working.map((fiber) => fiber.pollUnsafe())).toEqual(working.map(() => undefined))
       expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "Some" })

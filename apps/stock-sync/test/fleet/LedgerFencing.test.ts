@@ -147,9 +147,9 @@ describe("after a takeover", () => {
         const id = yield* newAccount
         const ledger = yield* open(fleet, id, options)
         yield* receive(ledger, row("A", 1))
-        const send = operation === "confirm" ? yield* taken(ledger) : undefined
+        const operate: Effect.Effect<unknown, LedgerFault> = operation === "take" ? take(ledger) : ledger.confirm(yield* taken(ledger))
         const [fiber, next] = yield* whileLocked(id, Effect.gen(function*() {
-          const fiber = yield* Effect.forkChild<Send | undefined | void, LedgerFault>(send === undefined ? take(ledger) : ledger.confirm(send))
+          const fiber = yield* Effect.forkChild(operate)
           yield* waiting(1)
           const next = yield* Effect.forkChild(open(fleet, id, options))
           yield* waiting(2)

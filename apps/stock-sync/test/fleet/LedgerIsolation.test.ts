@@ -32,7 +32,8 @@ type Command =
   | { readonly _tag: "Fail"; readonly state: "doubtful" | "pending" | "quarantined"; readonly retryIn: number }
   | { readonly _tag: "Observe"; readonly stock: number }
   | { readonly _tag: "Shift"; readonly millis: number }
-  | { readonly _tag: "Confirm" | "ConfirmHeld" | "Release" | "RetryNow" | "Request" | "Reopen" }
+  | { readonly _tag: "Confirm" }
+  | { readonly _tag: "ConfirmHeld" | "Release" | "RetryNow" | "Request" | "Reopen" }
 
 const tagged = <const Tag extends string>(tag: Tag) => Arbitrary.Constant(tag)
 const stock = Generate.between(0, 3)

@@ -75,28 +75,31 @@ describe("runners", () => {
       yield* settled(two, three, yield* start)
     })), 60_000)
 
-  it.live("with a distant database, keep the leases of their other shards while they give many to a new runner", () =>
-    quiet(Effect.gen(function*() {
-      // 80 ms there and back.
-      const { database, network } = yield* behind({ latency: "40 millis" })
-      yield* network.set("slow")
-      const one = yield* startWith(database)
-      yield* settled(one)
-      const before = yield* one.ownership.owned
-      const lost = new Set<number>()
-      const watching = yield* Effect.forkChild(Effect.repeat(
-        Effect.forEach(before, ([shard, term]) =>
-          Effect.map(one.ownership.holds(shard, term), (holds) => holds ? undefined : lost.add(shard)), { discard: true }),
-        Schedule.spaced("50 millis")
-      ))
-      const two = yield* startWith(database)
-      yield* settled(one, two)
-      yield* Fiber.interrupt(watching)
-      const kept = yield* one.ownership.owned
-      expect(kept.size).toBeGreaterThan(OwnershipCluster.shards / 3)
-      expect(kept).toEqual(new Map(Array.from(before).filter(([shard]) => kept.has(shard))))
-      expect(Array.from(kept.keys()).filter((shard) => lost.has(shard))).toEqual([])
-    })), 60_000)
+  it.live("with a distant database, keep the leases of their other shards while they give many to a new runner",
+    () =>
+      quiet(Effect.gen(function*() {
+        // 80 ms there and back.
+        const { database, network } = yield* behind({ latency: "40 millis" })
+        yield* network.set("slow")
+        const one = yield* startWith(database)
+        yield* settled(one)
+        const before = yield* one.ownership.owned
+        const lost = new Set<number>()
+        const watching = yield* Effect.forkChild(Effect.repeat(
+          Effect.forEach(before,
+            ([shard, term]) => Effect.map(one.ownership.holds(shard, term), (holds) => holds ? undefined : lost.add(shard)), {
+            discard: true
+          }),
+          Schedule.spaced("50 millis")
+        ))
+        const two = yield* startWith(database)
+        yield* settled(one, two)
+        yield* Fiber.interrupt(watching)
+        const kept = yield* one.ownership.owned
+        expect(kept.size).toBeGreaterThan(OwnershipCluster.shards / 3)
+        expect(kept).toEqual(new Map(Array.from(before).filter(([shard]) => kept.has(shard))))
+        expect(Array.from(kept.keys()).filter((shard) => lost.has(shard))).toEqual([])
+      })), 60_000)
 
   it.live("renew their leases, which stay fresh", () =>
     quiet(Effect.gen(function*() {
@@ -159,25 +162,26 @@ describe("runners", () => {
       expect(most.connections).toBeLessThanOrEqual(2 * FleetDatabase.ownershipConnections)
     })), 60_000)
 
-  it.live("whose network stalls lose their shards, and their sessions, although their connections stay open", () =>
-    quiet(Effect.gen(function*() {
-      const { database, network } = yield* behind()
-      const others = yield* sessions
-      const stalled = yield* startWith(database)
-      yield* settled(stalled)
-      const own = Effect.map(sessions, (now) => now.filter((pid) => !others.includes(pid)))
-      const before = yield* own
-      expect(before.length).toBeGreaterThan(0)
-      yield* network.set("stalled")
-      const held = yield* stalled.ownership.owned
-      const next = yield* start
-      // Its own shards are no longer fresh before another runner has them.
-      yield* eventually(Effect.map(next.ownership.owned, ({ size }) => size), (size) => size > 0)
-      for (const [shard, term] of held) expect([shard, yield* stalled.ownership.holds(shard, term)]).toEqual([shard, false])
-      yield* settled(next)
-      const left = Effect.map(sessions, (now) => now.filter((pid) => before.includes(pid)))
-      yield* eventually(left, (pids) => pids.length === 0)
-    })), 60_000)
+  it.live("whose network stalls lose their shards, and their sessions, although their connections stay open",
+    () =>
+      quiet(Effect.gen(function*() {
+        const { database, network } = yield* behind()
+        const others = yield* sessions
+        const stalled = yield* startWith(database)
+        yield* settled(stalled)
+        const own = Effect.map(sessions, (now) => now.filter((pid) => !others.includes(pid)))
+        const before = yield* own
+        expect(before.length).toBeGreaterThan(0)
+        yield* network.set("stalled")
+        const held = yield* stalled.ownership.owned
+        const next = yield* start
+        // Its own shards are no longer fresh before another runner has them.
+        yield* eventually(Effect.map(next.ownership.owned, ({ size }) => size), (size) => size > 0)
+        for (const [shard, term] of held) expect([shard, yield* stalled.ownership.holds(shard, term)]).toEqual([shard, false])
+        yield* settled(next)
+        const left = Effect.map(sessions, (now) => now.filter((pid) => before.includes(pid)))
+        yield* eventually(left, (pids) => pids.length === 0)
+      })), 60_000)
 
   it.live("whose connections are lost without a word renew their leases again, and stop", () =>
     quiet(Effect.gen(function*() {

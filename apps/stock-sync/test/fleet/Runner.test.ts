@@ -282,6 +282,25 @@ describe("a runner", () => {
       })
     ))
 
+  it.effect("an account is read in time although as many workers as may start at once have started just before", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const others = ["a", "bb", "ccc", "dddd"]
+        for (const id of others) yield* fleet.add(id, products(id, 1, () => 1), { options: { poll: "1 hour" } })
+        yield* fleet.add("polled", products("polled", 1, () => 1), { options: { poll: "3 seconds" } })
+        const { state } = yield* fleet.start()
+        yield* until(areSent("polled", products("polled", 1, () => 1)))
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0))
+        const { source } = yield* fleet.account("polled")
+        for (let round = 0; round < 5; round++) {
+          yield* Effect.forEach(others, (id) => fleet.change(id, {}))
+          const reads = yield* source.reads
+          yield* Effect.sleep("7 seconds")
+          expect((yield* source.reads) - reads).toBeGreaterThanOrEqual(2)
+        }
+      })
+    ))
+
   it.effect("starts at most so many workers at once, and goes on soon while these wait for the service for hours", () =>
     simulated((fleet) =>
       Effect.gen(function*() {

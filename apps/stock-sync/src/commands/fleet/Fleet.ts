@@ -86,9 +86,8 @@ const accountSettings = {
   key: optionalText("key", "REFERENCE",
     "The key: env:NAME or file:PATH, which each runner reads, or - to read the key from standard input or " +
       "a prompt and to seal it, which requires STOCK_SYNC_FLEET_SECRET (default for a new account: -)."),
-  source: optionalText(AccountOptionNames.sourceName, "FILE|URL",
-    "The source of stock values (required for a new account): a file, an " +
-      "address that begins with http:, https:, postgres:, mysql: or sqlite:, or env:NAME for an address in a variable of the runner."),
+  source: optionalText(AccountOptionNames.sourceName, "FILE|URL", "The source of stock values (required for a new account): a file, an " +
+    "address that begins with http:, https:, postgres:, mysql: or sqlite:, or env:NAME for an address in a variable of the runner."),
   options: {
     ...Object.fromEntries(AccountOptionNames.settings.map((setting) => [setting.flag, accountOption(setting)])),
     ...Object.fromEntries(
@@ -120,7 +119,10 @@ const updateAccount = command("update", {
   unset: Setting.repeated("unset", "NAME", "An option to set back to its default, by its name without dashes. May be repeated.")
 }, ({ unset, ...given }) =>
   Effect.flatMap(loadAccounts, ({ layerWriting, update }) =>
-    Effect.provide(update(given, Option.match(unset, { onNone: () => [], onSome: (names) => names.split(",") })), layerWriting)))
+    Effect.provide(update(given, Option.match(unset, {
+      onNone: () => [],
+      onSome: (names) => names.split(",")
+    })), layerWriting)))
 
 const importAccounts = command("import", {
   summary: "Adds and updates the accounts of a CSV file, all of them or none.",
@@ -159,8 +161,9 @@ const confirmSnapshot = command("confirm", {
   id: accountId,
   snapshot: Flags.parsedArgument("SNAPSHOT", "The number of the held snapshot, as `status` shows it.",
     Flags.parseWholeNumber("SNAPSHOT", { min: 1 }))
-}, ({ id, snapshot }) =>
-  Effect.flatMap(loadAccounts, ({ confirm, layerWithLedgers }) => Effect.provide(confirm(id, snapshot), layerWithLedgers)))
+},
+  ({ id, snapshot }) =>
+    Effect.flatMap(loadAccounts, ({ confirm, layerWithLedgers }) => Effect.provide(confirm(id, snapshot), layerWithLedgers)))
 
 const retryProducts = command("retry", {
   summary: "Sends quarantined products of an account again, and uncertain ones that are named.",
@@ -171,8 +174,9 @@ const retryProducts = command("retry", {
   products: Argument.variadic(
     Flags.argument("PRODUCT", "Quarantined or uncertain products (default: all quarantined products).")
   )
-}, ({ id, products }) =>
-  Effect.flatMap(loadAccounts, ({ layerWithLedgers, retry }) => Effect.provide(retry(id, products), layerWithLedgers)))
+},
+  ({ id, products }) =>
+    Effect.flatMap(loadAccounts, ({ layerWithLedgers, retry }) => Effect.provide(retry(id, products), layerWithLedgers)))
 
 const removeAccount = command("remove", {
   summary: "Removes an account and the record of its confirmed stock.",

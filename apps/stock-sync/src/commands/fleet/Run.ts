@@ -49,10 +49,11 @@ export const layerObserved = (settings: FleetSettings) =>
 /** Waits for the requests in flight, unless the database is silent: then nothing can be recorded. */
 const stop = Effect.gen(function*() {
   const { drain } = yield* FleetRunner
-  const { silent } = yield* FleetDatabase.FleetDatabase
+  const { abandon, silent } = yield* FleetDatabase.FleetDatabase
   const stopped = yield* Deferred.make<void>()
-  const fibers = yield* Effect.forEach([drain, silent], (effect) =>
-    Effect.forkDetach(Effect.interruptible(Effect.andThen(effect, Deferred.succeed(stopped, undefined))), { startImmediately: true }))
+  const fibers = yield* Effect.forEach([drain, Effect.andThen(silent, abandon)],
+    (effect) =>
+      Effect.forkDetach(Effect.interruptible(Effect.andThen(effect, Deferred.succeed(stopped, undefined))), { startImmediately: true }))
   yield* Deferred.await(stopped)
   yield* Effect.forkDetach(Fiber.interruptAll(fibers))
 })

@@ -3,7 +3,7 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { createConnection, type Socket } from "node:net"
@@ -24,6 +24,8 @@ export interface Sockets {
   readonly stream: { readonly stream?: () => Socket }
   /** Ends all connections. */
   readonly cut: Effect.Effect<void>
+  /** Ends all connections, and further ones at once. */
+  readonly abandon: Effect.Effect<void>
   readonly count: () => number
 }
 
@@ -34,10 +36,12 @@ export const makeSockets = (url: string, silence?: Duration.Duration): Sockets =
   const host = searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[|\]$/g, "")
   const portOrDefault = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
   const open = new Set<Socket>()
+  let isAbandoned = false
   const end = (socket: Socket) => socket.destroy(new Error("the server is silent"))
   const stream = () => {
     const socket = createConnection({ host, port: portOrDefault, noDelay: true })
     open.add(socket)
+    if (isAbandoned) end(socket)
     if (silence !== undefined) socket.setTimeout(Duration.toMillis(silence), () => end(socket))
     return socket.once("close", () => open.delete(socket))
   }
@@ -45,6 +49,10 @@ export const makeSockets = (url: string, silence?: Duration.Duration): Sockets =
     // A socket file's server is on this machine.
     stream: host === "" || host.startsWith("/") ? {} : { stream },
     cut: Effect.sync(() => open.forEach(end)),
+    abandon: Effect.sync(() => {
+      isAbandoned = true
+      open.forEach(end)
+    }),
     count: () => open.size
   }
 }

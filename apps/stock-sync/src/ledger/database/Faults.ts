@@ -75,8 +75,7 @@ export const postgresMessage = (naming: Naming, error: SqlError): string => {
   return `${naming.subject} ${message}`
 }
 
-const ofOneStore = (path: string): string =>
-  `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run`
+const ofOneStore = (path: string): string => `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run`
 
 /** The fault of a ledger at this path. */
 const faultOf = (path: string, ofSql: (error: SqlError) => string, takenOver = ofOneStore(path)) => (failure: Failure): LedgerFault => {

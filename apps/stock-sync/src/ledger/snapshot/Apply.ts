@@ -167,7 +167,7 @@ export const make = (
       const target = { ...account, sql }
       // The session serves other accounts after a fault of this one, by which `run` runs nothing any more.
       const clear = Stage.clear(sql)
-      yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Effect.catch(run(clear), () => clear)))
+      yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => run(clear).pipe(Effect.catch(() => clear), Effect.ignore))
       yield* rows.pipe(
         Stream.rechunk(Stage.batchSize),
         // Reads on while a batch is staged.

@@ -33,6 +33,8 @@ export interface Options {
   readonly changes: number
   /** Rows of the large source. */
   readonly rows: number
+  /** Accounts with a source that never ends. */
+  readonly endless: number
   /** One after the other. */
   readonly faults: ReadonlyArray<Fault>
   readonly seed: number
@@ -79,7 +81,7 @@ export const run = (options: Options) =>
     const hostile = yield* HostileSources.start(options.rows)
     const accounts = [
       ...ids.map((id) => ({ id, source: `${folder}/${id}.csv`, poll: 2 })),
-      { id: "endless", source: hostile.endless, poll: 2 },
+      ...Array.from({ length: options.endless }, (_, index) => ({ id: `endless-${index}`, source: hostile.endless, poll: 2 })),
       { id: "large", source: hostile.large, poll: 10 }
     ].map((account, index) => ({ ...account, key: `key_${secretPart}${String(index).padStart(10, "0")}` }))
     const service = yield* StrictService.start({
@@ -415,7 +417,9 @@ export const run = (options: Options) =>
     const changeWaits = ofAccount.flatMap(({ arrivals, id, takeovers }) =>
       Judge.changeWaits(id, small.get(id) ?? [], arrivals, takeovers, disturbed)
     )
-    const isLate = ({ millis }: Judge.Wait) => millis > Duration.toMillis(options.within)
+    const late = (waits: ReadonlyArray<Judge.Wait>) =>
+      waits.filter(({ millis }) => millis > Duration.toMillis(options.within)).toSorted((one, other) => other.millis - one.millis)
+    const [lateTakeovers, lateChanges] = [late(takeoverWaits), late(changeWaits)]
     const logs = yield* Effect.forEach(started,
       ({ runner: { ended, name } }) => Effect.map(ended, ({ stderr, stdout }) => ({ name, text: `${stdout}${stderr}` })))
     if (options.logs !== undefined) {
@@ -437,6 +441,7 @@ export const run = (options: Options) =>
         failoverSeconds: failovers.map((millis) => millis / 1_000),
         takeoverSeconds: Judge.longestSeconds(takeoverWaits),
         smallChanges: changeWaits.length,
+        lateChanges: lateChanges.length,
         smallChangeSeconds: Judge.longestSeconds(changeWaits),
         worstWindow: Math.max(
           ...ofAccount.map(({ arrivals }) =>
@@ -462,8 +467,8 @@ export const run = (options: Options) =>
       ],
       overAllowance: service.arrivals.filter(({ exceeded }) => exceeded),
       stale: ofAccount.flatMap(({ arrivals, takeovers }) => Judge.staleOf(arrivals, takeovers, pids)),
-      lateTakeovers: takeoverWaits.filter(isLate),
-      lateChanges: changeWaits.filter(isLate),
+      lateTakeovers: lateTakeovers.slice(0, 10),
+      lateChanges: lateChanges.slice(0, 10),
       exits,
       unserved,
       leaks: logs.filter(({ text }) => text.includes(secretPart)).map(({ name }) => name)

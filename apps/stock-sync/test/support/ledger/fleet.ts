@@ -93,13 +93,14 @@ export const inAccount = <A, E>(
   id: string,
   use: (sql: SqlClient.SqlClient, account: number) => Effect.Effect<A, E>
 ) =>
-  Effect.flatMap(sql<{ account: number }>`SELECT account FROM fleet_account WHERE id = ${id}`,
-    ([row]) => row === undefined ? Effect.die(new Error(`there is no account ${id}`)) : use(sql, row.account))
+  Effect.flatMap(sql<{ account: number }>`SELECT account FROM fleet_account WHERE id = ${id}`, ([row]) =>
+    row === undefined ? Effect.die(new Error(`there is no account ${id}`)) : use(sql, row.account))
 
 /** Everything that is stored of an account. */
 export const contentOf = (fleet: Fleet, id: string) =>
   inAccount(fleet, id, (sql, account) =>
-    Effect.forEach(tableNames, (table) => sql.unsafe(`SELECT * FROM ${table} AS one WHERE account = ${account} ORDER BY one::text`)))
+    Effect.forEach(tableNames, (table) =>
+      sql.unsafe(`SELECT * FROM ${table} AS one WHERE account = ${account} ORDER BY one::text`)))
 
 /** The rows in the tables of the ledgers that are of no account. */
 export const orphans = ({ database: { sql } }: Fleet) =>

@@ -13,11 +13,14 @@ export const whiteBoxOf = (
   inAccount: <A, E>(place: string, use: (sql: SqlClient.SqlClient, account: number) => Effect.Effect<A, E>) => Effect.Effect<A>
 ): WhiteBox => ({
   forgetAccount: (place) =>
-    Effect.asVoid(inAccount(place, (sql, account) =>
-      sql`UPDATE account SET base_url = NULL, profile_id = NULL, key_fingerprint = NULL WHERE account = ${account}`)),
+    Effect.asVoid(
+      inAccount(place,
+        (sql, account) => sql`UPDATE account SET base_url = NULL, profile_id = NULL, key_fingerprint = NULL WHERE account = ${account}`)
+    ),
   takeOver: (place) =>
-    Effect.asVoid(inAccount(place, (sql, account) =>
-      sql`UPDATE account SET epoch = epoch + 1, owner = 'another' WHERE account = ${account}`)),
+    Effect.asVoid(
+      inAccount(place, (sql, account) => sql`UPDATE account SET epoch = epoch + 1, owner = 'another' WHERE account = ${account}`)
+    ),
   prioritiesOf: (place, products) =>
     inAccount(place, (sql, account) =>
       Effect.gen(function*() {

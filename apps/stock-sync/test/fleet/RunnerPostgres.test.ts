@@ -1,0 +1,177 @@
+/** `fleet run` with a real Postgres, a service on a socket and sources in files. Timers are real: the database's clock is. */
+import { NodeServices } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import * as Streams from "@plaza/cli-kit/Streams"
+import { Sandbox } from "@plaza/sandbox"
+import * as Postgres from "@plaza/testing/Postgres"
+import { ConfigProvider, Context, Duration, Effect, Exit, FileSystem, Layer, Redacted, References, Scope, Stream } from "effect"
+import * as Run from "../../src/commands/fleet/Run.ts"
+import * as FleetAccounts from "../../src/fleet/FleetAccounts.ts"
+import { FleetRunner } from "../../src/fleet/FleetRunner.ts"
+import * as DatabaseProxy from "../support/databaseProxy.ts"
+import { eventually } from "../support/eventually.ts"
+import { prepared } from "../support/ledger/fleet.ts"
+import * as Program from "../support/program.ts"
+import { shared } from "../support/shared.ts"
+
+const built = Effect.gen(function*() {
+  const { url } = yield* Postgres.scoped
+  const { accounts, database } = yield* prepared(Redacted.make(url))
+  const context = yield* Layer.build(Layer.merge(Sandbox.layerServer(), NodeServices.layer))
+  return {
+    url,
+    folder: yield* Context.get(context, FileSystem.FileSystem).makeTempDirectoryScoped(),
+    sandbox: Context.get(context, Sandbox.Sandbox),
+    accounts,
+    database
+  }
+})
+
+const keys: Record<string, string> = {}
+let world: Effect.Success<typeof built>
+shared(built, (resource) => {
+  world = resource
+})
+
+const write = (id: string, stock: number) =>
+  Effect.flatMap(FileSystem.FileSystem, (files) =>
+    files.writeFileString(`${world.folder}/${id}.csv`, `productId,stock\n${id}-one,${stock}\n${id}-two,${stock}\n`)).pipe(
+      Effect.provide(NodeServices.layer),
+      Effect.orDie
+    )
+
+/** Stores with two products each, and accounts that read them from a file every second. */
+const add = (prefix: string, count: number, stock: number) =>
+  Effect.gen(function*() {
+    const ids = Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
+    yield* Effect.forEach(ids, (id) =>
+      Effect.gen(function*() {
+        const store = yield* world.sandbox.createAccount({ id: `store-${id}` })
+        const { apiKey } = yield* world.sandbox.createKey(store.id)
+        keys[`KEY_${id}`] = Redacted.value(apiKey)
+        yield* world.sandbox.addFixtures({ products: ["one", "two"].map((name) => ({ id: `${id}-${name}`, accountId: store.id })) })
+        yield* write(id, stock)
+      }))
+    yield* world.accounts.putAll(Stream.map(Stream.fromIterable(ids), (id) => ({
+      id,
+      baseUrl: world.sandbox.baseUrl,
+      key: { _tag: "Env", name: `KEY_${id}` },
+      source: { _tag: "Plain", text: `${world.folder}/${id}.csv` },
+      options: { poll: "1s", settle: "0s" }
+    })))
+    return ids
+  })
+
+interface Runner {
+  readonly state: FleetRunner["Service"]["state"]
+  readonly stop: Effect.Effect<void>
+}
+
+const start: Effect.Effect<Runner, unknown, Scope.Scope> = Effect.gen(function*() {
+  const own = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+  const layer = Run.layer({ concurrentReads: 8, stopWithin: Duration.seconds(10) })
+  const context = yield* Layer.buildWithScope(Layer.fresh(layer), own).pipe(
+    Effect.provide(Layer.merge(NodeServices.layer, Streams.layerTest({ stdout: [], stderr: [] }))),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { STOCK_SYNC_FLEET_DATABASE: world.url, ...keys } })
+    )
+  )
+  return { state: Context.get(context, FleetRunner).state, stop: Scope.close(own, Exit.void) }
+})
+
+/** Waits until both products of each account have this stock. */
+const sent = (ids: ReadonlyArray<string>, stock: number) =>
+  eventually(
+    Effect.map(world.sandbox.state, ({ products }) => products.filter(({ id }) => ids.some((each) => id.startsWith(`${each}-`)))),
+    (products) => products.length === 2 * ids.length && products.every((product) => product.stock === stock)
+  )
+
+const quiet = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provideService(Effect.scoped(test), References.MinimumLogLevel, "None")
+
+describe("runners of one database", () => {
+  it.live("share the accounts, and take over those of one that stops", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("moved", 12, 5)
+      const one = yield* start
+      yield* sent(ids, 5)
+      const two = yield* start
+      yield* eventually(Effect.all([one.state, two.state]), (states) =>
+        states.every(({ accounts }) => accounts.owned > 0) && states.reduce((all, { accounts }) => all + accounts.owned, 0) === 12)
+      yield* Effect.forEach(ids, (id) => write(id, 6))
+      yield* sent(ids, 6)
+      yield* one.stop
+      yield* Effect.forEach(ids, (id) => write(id, 7))
+      yield* sent(ids, 7)
+      expect((yield* two.state).accounts).toMatchObject({ owned: 12, failing: 0 })
+      const requests = yield* world.sandbox.requests
+      expect(requests.filter(({ status }) => status === 429)).toEqual([])
+      yield* Effect.forEach(ids, world.accounts.remove)
+    })), 120_000)
+
+  it.live("continue after the database has ended all their connections", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("cut", 6, 5)
+      const one = yield* start
+      yield* sent(ids, 5)
+      yield* Effect.ignore(world.database.sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'plaza%' AND pid <> pg_backend_pid()`)
+      yield* Effect.forEach(ids, (id) => write(id, 6))
+      yield* sent(ids, 6)
+      yield* eventually(one.state, ({ accounts }) => accounts.failing === 0)
+      yield* Effect.forEach(ids, world.accounts.remove)
+      yield* eventually(one.state, ({ accounts }) => accounts.owned === 0)
+    })), 120_000)
+
+  // Two runners that start together take the same accounts over one after the other, before either has read them.
+  it.live("prepare the ledger of an account that was taken over before without being started", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("twice", 2, 5)
+      const { sql } = world.database
+      yield* sql`UPDATE account SET epoch = 1 FROM fleet_account WHERE fleet_account.account = account.account AND id LIKE 'twice-%'`
+      yield* start
+      yield* sent(ids, 5)
+      expect(
+        yield* sql`SELECT row_count AS rows, epoch FROM snapshot JOIN fleet_account USING (account) JOIN account USING (account)
+          WHERE id LIKE 'twice-%'`
+      ).toEqual([{ rows: 2, epoch: 2 }, { rows: 2, epoch: 2 }])
+      yield* Effect.forEach(ids, world.accounts.remove)
+    })), 120_000)
+
+  it.live("report what keeps an account from working, until it is changed", () =>
+    quiet(Effect.gen(function*() {
+      const [id = ""] = yield* add("bad", 1, 5)
+      const account = yield* world.accounts.get(id)
+      yield* world.accounts.putAll(
+        Stream.make({ ...FleetAccounts.settingsOf(account), key: { _tag: "Env" as const, name: "NO_SUCH_KEY" } })
+      )
+      yield* start
+      const problem = Effect.map(world.accounts.get(id), ({ problem }) => problem)
+      yield* eventually(problem, (seen) => seen?.includes("NO_SUCH_KEY") === true)
+      yield* world.accounts.putAll(Stream.make(FleetAccounts.settingsOf(account)))
+      yield* sent([id], 5)
+      yield* eventually(problem, (seen) => seen === null)
+      yield* world.accounts.remove(id)
+    })), 120_000)
+})
+
+describe("a runner whose database falls silent", () => {
+  it.live("stops within its time, with exit code 0, although requests are in flight", () =>
+    quiet(Effect.gen(function*() {
+      const proxy = yield* DatabaseProxy.start(world.url)
+      const ids = yield* add("silent", 20, 5)
+      const program = yield* Program.start(["fleet", "run", "--stop-within", "30s"], {
+        cwd: world.folder,
+        env: { STOCK_SYNC_FLEET_DATABASE: proxy.url, ...keys }
+      })
+      yield* sent(ids, 5)
+      // Every account has something to send. Its worker waits for the database.
+      yield* proxy.set("stalled")
+      yield* Effect.forEach(ids, (id) => write(id, 6))
+      yield* Effect.sleep("2 seconds")
+      yield* program.kill("SIGTERM")
+      const ended = yield* Effect.timeout(program.ended, "8 seconds")
+      expect(ended.status).toBe(0)
+      yield* Effect.forEach(ids, world.accounts.remove)
+    })), 60_000)
+})
