@@ -2,10 +2,10 @@
 import { Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { expect, it } from "vitest"
-import * as Client from "../src/commands/Client.ts"
+import * as AccountIdentity from "../src/sync/AccountIdentity.ts"
 
 const fingerprintOf = (key: string) =>
-  Client.accountOf({ apiKey: Redacted.make(key), baseUrl: "https://shop.example/open/v1" }).keyFingerprint
+  AccountIdentity.accountOf({ apiKey: Redacted.make(key), baseUrl: "https://shop.example/open/v1" }).keyFingerprint
 
 it("is the beginning of the SHA-256 of the key", () => {
   expect(fingerprintOf("key_1")).toBe("0c08dbd4adb6472c")

@@ -16,119 +16,16 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.ts"
-import type { Shutdown } from "./internal/delivery/Shutdown.ts"
 import { CurrentReservation } from "./internal/rate-limit/Acquire.ts"
 import * as Memory from "./internal/rate-limit/MemoryRateLimit.ts"
+import type { Allowance, RequestOptions, Slot, Status, WaitOptions } from "./internal/rate-limit/Models.ts"
 
-/**
- * The allowance of a key.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Allowance {
-  /** Requests in a window (default: 120). */
-  readonly limit?: number
-  /** Length of the window (default: 60 seconds). */
-  readonly window?: Duration.Input
-}
-
-/**
- * Options of a wait for a slot.
- *
- * @since 0.1.0
- * @category models
- */
-export interface WaitOptions {
-  /** The name of the request's operation. While the operation is paused, the request waits and requests of other operations don't. */
-  readonly operation?: string | undefined
-  /** Whether the service refused the request before. The request then waits before all others in the queue (default: false). */
-  readonly isRetry?: boolean | undefined
-  /** Ends the wait with `ClientClosed`, as the release of the allowance does. */
-  readonly shutdown?: Shutdown | undefined
-}
-
-/**
- * An error response that requires a pause.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PauseRequest {
-  /** The wait of `Retry-After`, if the response had one. */
-  readonly retryAfter: Duration.Duration | undefined
-  /** Whether the service counted the request; false for a 429. */
-  readonly counted: boolean
-}
-
-/**
- * Options of a request in a slot.
- *
- * @since 0.1.0
- * @category models
- */
-export interface RequestOptions<in E> {
-  /** The name of the request's operation, which a quota pauses. */
-  readonly operation?: string | undefined
-  /**
-   * Returns the pause that a failure requires, if any. A pause of up to a window applies to the key. A longer pause applies
-   * only to the operation: it comes from a quota, and the document doesn't show which operations count against a quota.
-   */
-  readonly pauseRequest?: ((failure: E) => PauseRequest | undefined) | undefined
-}
-
-/**
- * An operation with an exhausted quota.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PausedOperation {
-  readonly operation: string
-  readonly until: DateTime.Utc
-}
-
-/**
- * A snapshot of the allowance.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Status {
-  /** The number of requests that can be sent now. */
-  readonly free: number
-  /** The number of requests without a response, in all processes that share the allowance. */
-  readonly inFlight: number
-  /** The number of requests of this process that wait for a slot, or for the end of their operation's pause. */
-  readonly waiting: number
-  /** The end of the key's pause; undefined if the key is not paused. */
-  readonly pausedUntil: DateTime.Utc | undefined
-  /** Operations with an exhausted quota. */
-  readonly pausedOperations: ReadonlyArray<PausedOperation>
-}
-
-/**
- * The right to send one request.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Slot {
-  /**
-   * Runs the request. The slot is in use until one window after the end of the request. Fails with `ClientClosed` after the release of
-   * the layer. Dies on a second request, and on a request after the scope of the slot has closed.
-   */
-  readonly use: <A, E, R>(
-    request: Effect.Effect<A, E, R>,
-    options?: RequestOptions<E>
-  ) => Effect.Effect<A, E | ClientClosed, R>
-}
+export type { Allowance, PausedOperation, PauseRequest, RequestOptions, Slot, Status, WaitOptions } from "./internal/rate-limit/Models.ts"
 
 /**
  * The rate limit of a key.

@@ -5,44 +5,15 @@
  *
  * @since 0.1.0
  */
-import type * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { InvalidSettings } from "./ClientError.ts"
+import type { SharedAllowance } from "./internal/rate-limit/Models.ts"
 import * as SqlRateLimit from "./internal/rate-limit/SqlRateLimit.ts"
-import type { Allowance } from "./RateLimit.ts"
 import { RateLimit } from "./RateLimit.ts"
 
-/**
- * A key's allowance. Every process must use the same limit and window.
- *
- * @since 0.1.0
- * @category models
- */
-export type SharedAllowance =
-  & Allowance
-  & {
-    /**
-     * How long the slot of a request stays in use if its process dies before the response. It must cover the timeout of an
-     * attempt, within which the service may still count the request, and a window (default: 30 seconds plus a window). Set a
-     * longer lease if attempts may take longer than 30 seconds.
-     */
-    readonly lease?: Duration.Input
-  }
-  & (
-    | {
-      /** The key of the allowance. The database holds a hash of it, not the key. */
-      readonly apiKey: Redacted.Redacted
-      readonly name?: undefined
-    }
-    | {
-      /** A name for the allowance instead of the key, the same in every process. */
-      readonly name: string
-      readonly apiKey?: undefined
-    }
-  )
+export type { SharedAllowance } from "./internal/rate-limit/Models.ts"
 
 /**
  * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres across

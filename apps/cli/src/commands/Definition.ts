@@ -47,7 +47,7 @@ const withProgram = ({ examples: [first, ...others], ...description }: Descripti
 })
 
 /** What a command with these flags and arguments is called with. */
-export type Input<Config extends Command.Command.Config> = Command.Command.Config.Infer<Config>
+type Input<Config extends Command.Command.Config> = Command.Command.Config.Infer<Config>
 
 /** A command. Its examples are without the program's name. */
 export const command = <const Name extends string, const Config extends Command.Command.Config, E, R>(

@@ -2,7 +2,7 @@
 import * as Flags from "@plaza/cli-kit/Flags"
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
-import { command, type Input } from "./Definition.ts"
+import { command } from "./Definition.ts"
 
 const flags = {
   allowWrites: Flags.boolean(
@@ -22,8 +22,6 @@ const flags = {
     Flags.text("uploads", "DIR", "The folder whose files uploadMedia may upload, without hidden ones (default: none, and no uploadMedia).")
   )
 }
-
-export type McpInput = Input<typeof flags>
 
 export const mcp = command(
   "mcp",

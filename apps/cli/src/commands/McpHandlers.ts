@@ -12,7 +12,13 @@ import * as Result from "effect/Result"
 import * as McpServer from "../mcp/McpServer.ts"
 import * as Tools from "../mcp/Tools.ts"
 import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.ts"
-import type { McpInput } from "./Mcp.ts"
+
+interface McpInput {
+  readonly allowWrites: boolean
+  readonly written: ReadonlyArray<string>
+  readonly confirmWrites: boolean
+  readonly uploads: Option.Option<string>
+}
 
 const allowedOf = ({ allowWrites, uploads, written }: McpInput): Result.Result<ReadonlyArray<WriteName>, UsageError> => {
   const refuse = (message: string) => Result.fail(new UsageError({ message }))

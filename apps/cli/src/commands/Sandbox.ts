@@ -7,7 +7,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { name as program } from "../version.ts"
-import { command, group, type Input } from "./Definition.ts"
+import { command, group } from "./Definition.ts"
 
 const handlers = () => import("./SandboxHandlers.ts")
 
@@ -54,8 +54,6 @@ const startFlags = {
   latitude: optional("latitude", "SEED|FILE",
     "Vary what the document permits: a whole number draws a latitude, a JSON file sets its fields.")
 }
-
-export type StartInput = Input<typeof startFlags>
 
 const start = command(
   "start",
@@ -121,8 +119,6 @@ const faultInput = {
   fault: Flags.argument("FAULT", "The fault as a JSON object, or the name of a preset (or use --input).").pipe(Argument.optional),
   input: optional("input", "FILE", "Read the fault from this file; - for standard input.")
 }
-
-export type FaultInput = Input<typeof faultInput>
 
 const add = command(
   "add",

@@ -19,7 +19,6 @@ import { configProvider } from "../profiles/Connection.ts"
 import { variables } from "../profiles/ConnectionSettings.ts"
 import * as SandboxControl from "../sandbox/SandboxControl.ts"
 import * as Input from "./Input.ts"
-import type { FaultInput, StartInput } from "./Sandbox.ts"
 
 /** A number is a seed; a file whose name is a number needs its folder, for example `./42`. */
 const readLatitude = (given: string) =>
@@ -34,6 +33,20 @@ const readLatitude = (given: string) =>
           }),
       onSuccess: (value) => ({ origin: given, value })
     })
+
+interface StartInput {
+  readonly port: number
+  readonly host: Option.Option<string>
+  readonly allowedHosts: ReadonlyArray<string>
+  readonly data: Option.Option<string>
+  readonly seed: Option.Option<number>
+  readonly freezeClock: boolean
+  readonly freezeAt: Option.Option<DateTime.Utc>
+  readonly fixtures: Option.Option<string>
+  readonly assumptions: Option.Option<string>
+  readonly documentOnly: boolean
+  readonly latitude: Option.Option<string>
+}
 
 export const start = Effect.fnUntraced(function*(
   { allowedHosts, assumptions, data, documentOnly, fixtures, freezeAt, freezeClock, host, latitude, port, seed }: StartInput
@@ -190,6 +203,11 @@ const faultOf = (written: string) =>
         message: `"${written}" is neither a JSON object nor a preset: use one of ${Object.keys(faultPresets).join(", ")}`
       })
     )
+
+interface FaultInput {
+  readonly fault: Option.Option<string>
+  readonly input: Option.Option<string>
+}
 
 export const addFault = Effect.fnUntraced(function*({ fault, input }: FaultInput) {
   if (Option.isSome(fault) === Option.isSome(input)) {

@@ -1,7 +1,7 @@
 /** `plaza verify`: checks the rules of the interface's document against a service. */
 import * as Flags from "@plaza/cli-kit/Flags"
 import * as Flag from "effect/cli/Flag"
-import { command, type Input } from "./Definition.ts"
+import { command } from "./Definition.ts"
 
 const optional = (name: string, metavar: string, description: string) => Flag.optional(Flags.text(name, metavar, description))
 
@@ -24,8 +24,6 @@ const flags = {
   all: Flags.boolean("all", "Print every rule, also the confirmed and the not observable ones.").pipe(Flag.withAlias("a")),
   plan: Flags.boolean("plan", "Print the requests and what each write changes. Sends nothing and writes no files.")
 }
-
-export type VerifyInput = Input<typeof flags>
 
 export const verify = command(
   "verify",

@@ -7,7 +7,21 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Verify from "../verify/Verify.ts"
 import * as Client from "./Client.ts"
-import type { VerifyInput } from "./Verify.ts"
+
+interface VerifyInput {
+  readonly write: boolean
+  readonly product: Option.Option<string>
+  readonly stock: Option.Option<number>
+  readonly order: Option.Option<string>
+  readonly conversation: Option.Option<string>
+  readonly user: Option.Option<string>
+  readonly post: Option.Option<string>
+  readonly report: Option.Option<string>
+  readonly html: Option.Option<string>
+  readonly assumptionsOut: Option.Option<string>
+  readonly all: boolean
+  readonly plan: boolean
+}
 
 /** The stock that the test product gets if none is named. */
 const defaultStock = 0

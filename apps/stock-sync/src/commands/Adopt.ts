@@ -21,7 +21,7 @@ export const run = Effect.gen(function*() {
   yield* CurrentLedger.set(ledger)
   const before = yield* ledger.account
   const id = yield* Effect.option(AccountIdentity.ask)
-  const account = { ...Client.accountOf(settings), id: Option.getOrUndefined(id) }
+  const account = { ...AccountIdentity.accountOf(settings), id: Option.getOrUndefined(id) }
   yield* ledger.adopt(account)
   const former = Option.match(before, { onNone: () => "no account", onSome: nameOf })
   const hasKey = Option.exists(before, ({ keyFingerprint }) => keyFingerprint === account.keyFingerprint)

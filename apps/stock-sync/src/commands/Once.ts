@@ -11,6 +11,7 @@ import { Ledger } from "../ledger/Ledger.ts"
 import * as OpenLedger from "../ledger/Open.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
 import type { SourceOptions } from "../source/Open.ts"
+import * as AccountIdentity from "../sync/AccountIdentity.ts"
 import * as SyncStatus from "../sync/SyncStatus.ts"
 import * as SyncWorker from "../sync/SyncWorker.ts"
 import * as Client from "./Client.ts"
@@ -38,7 +39,9 @@ export const run = Effect.fnUntraced(function*(options: Options) {
   const output = yield* Output
   const ledger = yield* Ledger
   yield* CurrentLedger.set(ledger)
-  const result = yield* SendProgress.during(SyncWorker.once({ ...options, account: Client.accountOf(yield* ClientSettings.config) })).pipe(
+  const result = yield* SendProgress.during(
+    SyncWorker.once({ ...options, account: AccountIdentity.accountOf(yield* ClientSettings.config) })
+  ).pipe(
     // With --json, standard error has one object and nothing else.
     Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: the next run continues from here"))
   )

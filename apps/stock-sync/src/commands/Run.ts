@@ -10,6 +10,7 @@ import * as OpenLedger from "../ledger/Open.ts"
 import * as Observability from "../observability/Observability.ts"
 import * as Open from "../source/Open.ts"
 import * as SourceUri from "../source/SourceUri.ts"
+import * as AccountIdentity from "../sync/AccountIdentity.ts"
 import * as SyncStatus from "../sync/SyncStatus.ts"
 import * as SyncWorker from "../sync/SyncWorker.ts"
 import * as Client from "./Client.ts"
@@ -43,7 +44,7 @@ export const run = Effect.fnUntraced(function*(options: Options) {
   const { rateLimit, rateWindow } = settings
   return yield* SyncWorker.run({
     ...options,
-    account: Client.accountOf(settings),
+    account: AccountIdentity.accountOf(settings),
     ledger: OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),
     reassert: { ...options.reassert, rateLimit, rateWindow }
   })

@@ -7,6 +7,7 @@ import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
+import { variableOf, Wording } from "../Wording.ts"
 import { type Entry, type Names, read } from "./ConfigFile.ts"
 import * as FleetSettings from "./FleetSettings.ts"
 import * as LedgerSettings from "./LedgerSettings.ts"
@@ -15,7 +16,6 @@ import * as Setting from "./Setting.ts"
 import * as SnapshotSettings from "./SnapshotSettings.ts"
 import * as SourceSettings from "./SourceSettings.ts"
 import * as SyncSettings from "./SyncSettings.ts"
-import { variableOf, Wording } from "./Wording.ts"
 
 /** An option of every command. */
 export const config = Setting.optional("config", Setting.file, {

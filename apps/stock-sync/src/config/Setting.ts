@@ -13,7 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { variableOf, Wording } from "./Wording.ts"
+import { variableOf, Wording } from "../Wording.ts"
 
 /** Looks a setting up: the option, else its variable, else the config file, else the default. */
 export type Value<A> = Effect.Effect<A, UsageError | Config.ConfigError>

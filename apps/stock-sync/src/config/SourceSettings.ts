@@ -6,11 +6,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type { RuleOptions } from "../rules/ApplyRules.ts"
 import * as RequestHeaders from "../source/http/RequestHeaders.ts"
 import type { SourceOptions } from "../source/Open.ts"
+import type { RuleOptions } from "../source/rules/ApplyRules.ts"
+import { Wording } from "../Wording.ts"
 import * as Setting from "./Setting.ts"
-import { Wording } from "./Wording.ts"
 
 const delimiter = Setting.trimmed(
   "CHARACTER",

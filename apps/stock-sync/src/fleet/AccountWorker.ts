@@ -15,7 +15,6 @@ import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import * as Client from "../commands/Client.ts"
 import { Ledger, type LedgerOptions } from "../ledger/Ledger.ts"
 import * as LedgerCommands from "../ledger/LedgerCommands.ts"
 import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.ts"
@@ -24,6 +23,7 @@ import * as EventLogger from "../observability/EventLogger.ts"
 import * as Status from "../observability/Status.ts"
 import { Source, type SourceFailure } from "../source/Source.ts"
 import type { WrongAddress } from "../sync/AccountBinding.ts"
+import * as AccountIdentity from "../sync/AccountIdentity.ts"
 import * as CountedClient from "../sync/CountedClient.ts"
 import * as MonotonicClock from "../sync/MonotonicClock.ts"
 import * as SnapshotIngest from "../sync/SnapshotIngest.ts"
@@ -167,7 +167,7 @@ const prepare = Effect.fnUntraced(function*({ record }: Activation) {
  */
 const identifyByLedger = Effect.fnUntraced(function*(activation: Activation, { checkpoint, status }: Known) {
   const { resolved: { client, sync } } = yield* prepare(activation)
-  const { baseUrl, keyFingerprint } = Client.accountOf(client)
+  const { baseUrl, keyFingerprint } = AccountIdentity.accountOf(client)
   const identity = Option.filter(activation.owned.boundTo, (bound) => bound.baseUrl === baseUrl && bound.keyFingerprint === keyFingerprint)
   if (Option.isNone(identity)) return false
   yield* Ref.update(checkpoint, (before) => ({ ...before, identity }))
@@ -217,7 +217,7 @@ const untilIdle = Effect.fnUntraced(function*(activation: Activation, { checkpoi
       ...send,
       ...sync,
       stopWithin: activation.stopWithin,
-      account: Client.accountOf(client),
+      account: AccountIdentity.accountOf(client),
       checkpoint,
       policy,
       read: read ? "now" : "later",

@@ -113,7 +113,7 @@ const makeRelease = (sql: SqlClient.SqlClient): RunnerStorage.RunnerStorage["Ser
     )
     // The library starts all releases of a new assignment at once.
   ).pipe(RequestResolver.setDelay("20 millis"))
-  return ({ host, port }, shard) => Effect.request(new Release({ address: `${host}:${port}`, shard: shard.toString() }), releases)
+  return ({ host, port }, shard) => Effect.request(new Release({ address: `${host}:${port}`, shard: ShardId.toString(shard) }), releases)
 }
 
 class CurrentLeases extends Context.Service<CurrentLeases, Leases.Leases>()("@plaza/stock-sync/fleet/CurrentLeases") {}

@@ -3,7 +3,7 @@ import type { Row } from "@plaza/tabular/Stock"
 import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Adjustments } from "../rules/ProductRules.ts"
+import type { Adjustments } from "../source/rules/ProductRules.ts"
 import type { Unit } from "../source/Source.ts"
 import type * as DropGuard from "./snapshot/DropGuard.ts"
 

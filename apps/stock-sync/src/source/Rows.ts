@@ -7,7 +7,7 @@ import * as Stock from "@plaza/tabular/Stock"
 import type * as StreamingParser from "@plaza/tabular/StreamingParser"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { Wording } from "../config/Wording.ts"
+import { Wording } from "../Wording.ts"
 import type { Unit } from "./Source.ts"
 
 /** How a row of any source is decoded. */

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Adjustments } from "../rules/ProductRules.ts"
+import type { Adjustments } from "./rules/ProductRules.ts"
 
 /**
  * The source can't be read now, or not to its end, or is not finished yet. None of its rows are accepted. A later attempt may succeed

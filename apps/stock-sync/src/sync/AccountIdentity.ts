@@ -4,9 +4,21 @@
  *
  * Source: interface v1, "Endpoints", GET /me and gaps; "Authentication".
  */
-import { FailureScope, Plaza, Profiles } from "@plaza/client"
+import { FailureScope, Plaza, Profiles, type Settings as ClientSettings } from "@plaza/client"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import { createHash } from "node:crypto"
+import type { Account } from "../ledger/Ledger.ts"
+
+// Enough to tell keys apart, and too short to find the key.
+const fingerprintLength = 16
+
+/** The account by its settings. Only the service knows its id. */
+export const accountOf = ({ apiKey, baseUrl }: Pick<ClientSettings.Settings["Service"], "apiKey" | "baseUrl">): Omit<Account, "id"> => ({
+  baseUrl,
+  keyFingerprint: createHash("sha256").update(Redacted.value(apiKey)).digest("hex").slice(0, fingerprintLength)
+})
 
 /** A 2xx whose body is no profile, such as one with a numeric id. */
 const isUnreadableSuccess = (failure: Profiles.MeFailure): boolean =>

@@ -1,11 +1,17 @@
 /**
  * Three runners of the built program that are killed, frozen, restarted and cut off from their database, while sources change, the service
- * fails, one source never ends and one is large. `PLAZA_FLEET_ACCOUNTS` (default: 20), `PLAZA_FLEET_CHANGES` (200), `PLAZA_FLEET_ROWS` of the
- * large source (20,000), `PLAZA_FLEET_ENDLESS`, the accounts whose source never ends (1), `PLAZA_FLEET_FAULTS` (a list of `kill`, `freeze`, `restartAll`, `cutDatabase`, `forgetConnections`,
- * `stopWithoutDatabase`, `slowStart`, `stallResponses` and `killWithoutDatabase`, or how many are chosen by the seed; default: `kill`, and the
- * first eight with `PLAZA_NIGHTLY`), `PLAZA_FLEET_OUTAGE` in seconds (8), `PLAZA_FLEET_WITHIN`, the seconds until the accounts of a lost runner
- * are taken over and small changes are sent (30; a machine with nothing else to do needs less than 10), `PLAZA_FLEET_SEED` (1) and
- * `PLAZA_FLEET_SEEDS`, the number of runs (1). `PLAZA_FLEET_LOGS` is a folder for the logs of the runners.
+ * fails, one source never ends and one is large. Prints one line for each seed. Variables, with their defaults:
+ *
+ * - `PLAZA_FLEET_SEED` (1), and `PLAZA_FLEET_SEEDS` (1), the number of runs.
+ * - `PLAZA_FLEET_ACCOUNTS` (20), `PLAZA_FLEET_CHANGES` (200), `PLAZA_FLEET_ENDLESS` (1), the accounts whose source never ends, and
+ *   `PLAZA_FLEET_ROWS` (20000) of the large source.
+ * - `PLAZA_FLEET_FAULTS` (`kill`; with `PLAZA_NIGHTLY` all but `killWithoutDatabase`): how many are chosen by the seed, or a list of `kill`,
+ *   `freeze`, `restartAll`, `cutDatabase`, `forgetConnections`, `stopWithoutDatabase`, `slowStart`, `stallResponses` and
+ *   `killWithoutDatabase`.
+ * - `PLAZA_FLEET_OUTAGE` (8), the seconds without a database.
+ * - `PLAZA_FLEET_WITHIN` (30), the seconds until the accounts of a lost runner are taken over and small changes are sent. 10 are enough for 20
+ *   accounts on a machine with nothing else to do.
+ * - `PLAZA_FLEET_LOGS` (none), a folder for the logs of the runners, the requests and the takeovers.
  */
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"

@@ -158,16 +158,23 @@ describe("a ledger beside its runner", () => {
     }))
 })
 
-describe("the first snapshots of an account, which no statistics know yet", () => {
-  it.live("of thousands of rows take seconds", () =>
+describe("an account that is much larger than the statistics know", () => {
+  it.live("has its snapshots compared within seconds", () =>
     Effect.gen(function*() {
-      const [id = ""] = yield* accountsIn(1)
-      const ledger = yield* open(fleet, id, options)
+      const small = yield* databaseOf(fleet, "small")
+      const { sql } = small.database
+      yield* sql`ALTER TABLE product SET (autovacuum_enabled = off)`
+      // So many that a snapshot of usual size does not update the statistics.
+      yield* sql`INSERT INTO product (account, id, wanted, attempts, state, listing, queued_at, line, updated_at)
+        SELECT 1000000 + n, 'P1', 5, 0, 'settled', 'named', 0, 2, 0 FROM generate_series(1, 60000) AS account (n)`
+      yield* sql`ANALYZE product`
+      yield* add(small, "large")
+      const ledger = yield* open(small, "large", options)
       const apply = (first: number) =>
         receiveOn(ledger, unguarded, ...Array.from({ length: 9_990 }, (_, index) => row(`P${index}`, index === 0 ? first : 1, index + 1)))
       expect(yield* apply(1)).toMatchObject({ changed: 9_990 })
-      // In nested loops the second one takes most of a minute.
-      expect(yield* apply(2)).toMatchObject({ changed: 1 })
+      // In nested loops each takes several seconds.
+      for (const first of [2, 3, 4, 5, 6, 7, 8, 9]) expect(yield* apply(first)).toMatchObject({ changed: 1 })
     }), 20_000)
 })
 

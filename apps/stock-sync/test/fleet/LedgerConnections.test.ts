@@ -134,6 +134,22 @@ describe("the connections of a runner", () => {
       yield* expectClean()
     }), 60_000)
 
+  it.live("are left for statements about several accounts, however many sends wait for the database", () =>
+    Effect.gen(function*() {
+      const all = yield* Effect.forEach(Array.from({ length: 2 * queries }), () => opened)
+      const ids = all.map(({ id }) => id)
+      yield* Effect.forEach(all, ({ ledger }) => receiveSmall(ledger))
+      const sends = yield* whileLocked(beside, ids, Effect.gen(function*() {
+        const sends = yield* Effect.forEach(all, ({ ledger }) => Effect.forkChild(taken(ledger)))
+        yield* eventually(blocked, (n) => n >= 4)
+        const due = fleet.ledgers.dueAccounts({ _tag: "Ids", ids })
+        expect(yield* Effect.timeout(due, "10 seconds")).toHaveLength(ids.length)
+        expect(yield* fleet.database.connections).toMatchObject({ used: 4, waiting: all.length - 4 })
+        return sends
+      }))
+      for (const send of sends) yield* Fiber.join(send)
+    }), 60_000)
+
   it.live("are not used by a snapshot of usual size before its source has ended", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
@@ -179,10 +195,10 @@ describe("the connections of a runner", () => {
     () =>
       Effect.gen(function*() {
         const all = yield* Effect.forEach(Array.from({ length: 2 * snapshots }), () => opened)
-        yield* Effect.forEach(all,
-          ({ id, ledger }) => Effect.exit(receive(ledger, row("MINE", 1)).pipe(Effect.ensuring(Effect.ignore(Fleets.takeOver(fleet, id))))))
-        yield* Effect.forEach(all,
-          ({ id, ledger }) => Effect.andThen(Fleets.takeOver(fleet, id), Effect.exit(receive(ledger, row("MINE", 2), row("OTHER", 2)))))
+        for (const { id, ledger } of all) {
+          yield* Fleets.takeOver(fleet, id)
+          expect(yield* Effect.flip(receive(ledger, row("MINE", 2), row("OTHER", 2)))).toMatchObject({ isTakenOver: true })
+        }
         yield* expectClean()
         const { ledger } = yield* opened
         yield* receiveSmall(ledger)
@@ -194,7 +210,7 @@ describe("the connections of a runner", () => {
       Effect.gen(function*() {
         const { id, ledger } = yield* opened
         yield* receiveSmall(ledger)
-        yield* whileLocked(beside, id, Effect.gen(function*() {
+        yield* whileLocked(beside, [id], Effect.gen(function*() {
           const snapshot = yield* Effect.forkChild(receive(ledger, row("A", 5), row("B", 6), row("C", 1)))
           yield* eventually(blocked, (n) => n === 1)
           yield* Fiber.interrupt(snapshot)
@@ -209,7 +225,7 @@ describe("the connections of a runner", () => {
     Effect.gen(function*() {
       const { id, ledger } = yield* opened
       yield* receiveSmall(ledger)
-      yield* whileLocked(beside, id, Effect.gen(function*() {
+      yield* whileLocked(beside, [id], Effect.gen(function*() {
         const taking = yield* Effect.forkChild(take(ledger))
         yield* eventually(blocked, (n) => n === 1)
         yield* endSessions
@@ -282,6 +298,23 @@ describe("a server that falls silent", () => {
       yield* proxy.set("slow")
       expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "None" })
     }), 60_000)
+
+  it.live("fails everything at once after it was abandoned", () =>
+    Effect.gen(function*() {
+      const { own, proxy } = yield* behind
+      const id = yield* Fleets.newAccount(own)
+      const ledger = yield* open(own, id, options)
+      yield* proxy.set("stalled")
+      const taking = yield* Effect.forkChild(Effect.flip(take(ledger)))
+      yield* own.database.abandon
+      // To connect alone may take five seconds.
+      const failures = Effect.all([Fiber.join(taking), Effect.flip(own.accounts.get(id)), Effect.flip(own.ledgers.beside(id, options))])
+      expect((yield* Effect.timeout(failures, "4 seconds")).map(({ _tag }) => _tag)).toEqual([
+        "LedgerFault",
+        "FleetDatabaseError",
+        "FleetDatabaseError"
+      ])
+    }), 20_000)
 
   it.live("lets the runner stop with operations in flight", () =>
     Effect.gen(function*() {

@@ -35,7 +35,7 @@ shared(Effect.flatMap(Fleets.server, (fleet) => Effect.map(Fleets.beside(fleet),
 
 const newAccount = Effect.suspend(() => Fleets.newAccount(fleet))
 const contentOf = (id: string) => Fleets.contentOf(fleet, id)
-const whileLocked = <A, E, R>(id: string, use: Effect.Effect<A, E, R>) => Fleets.whileLocked(beside, id, use)
+const whileLocked = <A, E, R>(id: string, use: Effect.Effect<A, E, R>) => Fleets.whileLocked(beside, [id], use)
 
 const big = (count: number) => Stream.map(Stream.range(1, count), (n) => row(`N${n}`, n))
 

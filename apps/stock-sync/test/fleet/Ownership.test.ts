@@ -217,6 +217,8 @@ describe("a runner that is suspended", () => {
       yield* eventually(held, areShared)
       yield* one.kill("SIGSTOP")
       yield* eventually(held, ({ other }) => other === OwnershipCluster.shards)
+      // So long that its timers have ended when it continues.
+      yield* Effect.sleep("5 seconds")
       yield* one.kill("SIGCONT")
       // It looks every second. By default it would look every ten.
       expect(yield* Effect.timeoutOption(eventually(held, areShared), "6 seconds")).toMatchObject({ _tag: "Some" })

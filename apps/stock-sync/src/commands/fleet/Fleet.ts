@@ -10,8 +10,8 @@ import * as Option from "effect/Option"
 import { configured } from "../../config/Configuration.ts"
 import * as FleetSettings from "../../config/FleetSettings.ts"
 import * as Setting from "../../config/Setting.ts"
-import { variableOf } from "../../config/Wording.ts"
 import * as AccountOptionNames from "../../fleet/AccountOptionNames.ts"
+import { variableOf } from "../../Wording.ts"
 import { described, load } from "../Definition.ts"
 
 /** A command of a fleet. It has no config file. */

@@ -110,13 +110,13 @@ export const orphans = ({ database: { sql } }: Fleet) =>
     (rows) => rows.flat()
   )
 
-/** Holds locks on the products of an account until the effect ends. `sql` has connections of its own. */
-export const whileLocked = <A, E, R>(sql: SqlClient.SqlClient, id: string, use: Effect.Effect<A, E, R>) =>
+/** Holds locks on the products of accounts until the effect ends. `sql` has connections of its own. */
+export const whileLocked = <A, E, R>(sql: SqlClient.SqlClient, ids: ReadonlyArray<string>, use: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const locked = yield* Deferred.make<void>()
     const done = yield* Deferred.make<void>()
     const holder = yield* Effect.forkChild(sql.withTransaction(
-      sql`SELECT 1 FROM product WHERE account = (SELECT account FROM fleet_account WHERE id = ${id}) FOR UPDATE`.pipe(
+      sql`SELECT 1 FROM product WHERE account IN (SELECT account FROM fleet_account WHERE id IN ${sql.in(ids)}) FOR UPDATE`.pipe(
         Effect.andThen(Deferred.succeed(locked, undefined)),
         Effect.andThen(Deferred.await(done))
       )

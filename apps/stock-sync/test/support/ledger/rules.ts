@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Generate from "@plaza/testing/Generators"
 import { Arbitrary, Effect, Stream } from "effect"
-import * as ProductRules from "../../../src/rules/ProductRules.ts"
+import * as ProductRules from "../../../src/source/rules/ProductRules.ts"
 import type { Kind } from "./kind.ts"
 import { at, bad, collect, id, intake, negative, type Place, policy, row, unguarded, using } from "./using.ts"
 

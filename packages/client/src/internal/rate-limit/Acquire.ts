@@ -12,11 +12,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type { PauseRequest, RateLimit, RequestOptions, Slot, WaitOptions } from "../../RateLimit.ts"
 import type { Shutdown } from "../delivery/Shutdown.ts"
 import { clientClosed } from "../delivery/Shutdown.ts"
 import type { MonotonicMillis } from "../Time.ts"
 import { monotonicWith, sleepUntil } from "../Time.ts"
+import type { PauseRequest, RequestOptions, Slot, WaitOptions } from "./Models.ts"
 import type { Pacing, Pauses } from "./Pauses.ts"
 import { toWallClock } from "./Pauses.ts"
 import type { AcquireSlot, Restore, WaitFailure } from "./WaitQueue.ts"
@@ -61,7 +61,7 @@ interface SlotBackend<S> {
 }
 
 /** @since 0.1.0 @category constructors */
-export const from = <S>(backend: SlotBackend<S>): Omit<RateLimit["Service"], "occupy"> => {
+export const from = <S>(backend: SlotBackend<S>) => {
   const { pacing, pauses, shutdown } = backend
   /** The number of requests that wait for the end of their operation's pause. */
   let pausedRequests = 0
@@ -152,7 +152,7 @@ export const from = <S>(backend: SlotBackend<S>): Omit<RateLimit["Service"], "oc
   }
 
   return {
-    reserve: (maxWait, waitOptions = {}) =>
+    reserve: (maxWait: Duration.Input, waitOptions: WaitOptions = {}) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const acquired = yield* monotonicWith((now) => acquireAt(now, now + Duration.toMillis(maxWait), waitOptions, restore))
@@ -186,7 +186,11 @@ export const from = <S>(backend: SlotBackend<S>): Omit<RateLimit["Service"], "oc
           return slot
         })
       ),
-    withSlot: (maxWait, request, options = {}) =>
+    withSlot: <A, E, R>(
+      maxWait: Duration.Input,
+      request: Effect.Effect<A, E, R>,
+      options: WaitOptions & RequestOptions<E> = {}
+    ) =>
       Effect.uninterruptibleMask((restore) =>
         monotonicWith((now) => {
           const deadline = now + Duration.toMillis(maxWait)
@@ -194,7 +198,7 @@ export const from = <S>(backend: SlotBackend<S>): Omit<RateLimit["Service"], "oc
             (acquired) => sendIn(acquired, request, options, restore, acquireBy(deadline, options, restore)))
         })
       ),
-    pauseFor: (time, operation) => monotonicWith((now) => pauseFor(now, time, operation)),
+    pauseFor: (time: Duration.Duration, operation?: string) => monotonicWith((now) => pauseFor(now, time, operation)),
     status: Effect.flatMap(backend.counts, ({ free, inFlight }) =>
       Effect.flatMap(DateTime.now, (wallNow) =>
         monotonicWith((now) => {

@@ -7,15 +7,14 @@ import * as Limits from "@plaza/domain/Limits"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
 import type { InvalidSettings } from "../../ClientError.ts"
 import * as Durations from "../../Durations.ts"
-import type { Allowance, RateLimit } from "../../RateLimit.ts"
 import * as Shutdown from "../delivery/Shutdown.ts"
 import * as Setting from "../Setting.ts"
 import type { MonotonicMillis } from "../Time.ts"
 import { monotonicWith, roundUp } from "../Time.ts"
 import * as Acquire from "./Acquire.ts"
+import type { Allowance } from "./Models.ts"
 import { Pacing, Pauses } from "./Pauses.ts"
 import type { AcquireSlot, Forecast, Granted } from "./WaitQueue.ts"
 import { earliestGrant, makeAlarm, safetyMillis } from "./WaitQueue.ts"
@@ -33,9 +32,7 @@ export const check = (
 const granted: Effect.Effect<Granted<void>> = Effect.succeed({ slot: undefined })
 
 /** @since 0.1.0 @category constructors */
-export const make = Effect.fnUntraced(function*(
-  allowance: Allowance = {}
-): Effect.fn.Return<RateLimit["Service"], InvalidSettings, Scope.Scope> {
+export const make = Effect.fnUntraced(function*(allowance: Allowance = {}) {
   const shutdown = yield* Shutdown.make
   const { limit, window } = yield* Effect.fromResult(check(allowance))
   const cooldownMillis = Duration.toMillis(window) + safetyMillis
@@ -142,7 +139,7 @@ export const make = Effect.fnUntraced(function*(
       counts: monotonicWith((now) => Effect.succeed({ free: Math.max(0, freeAt(now)), inFlight: unused + sent })),
       waiting: queue.length
     }),
-    occupy: (ages, tolerance = Duration.zero) =>
+    occupy: (ages: ReadonlyArray<Duration.Duration>, tolerance: Duration.Duration = Duration.zero) =>
       monotonicWith((now) => {
         for (const age of ages) {
           cool(now - Duration.toMillis(age) + Duration.toMillis(tolerance))

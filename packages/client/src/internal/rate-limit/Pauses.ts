@@ -8,8 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Metrics from "../../Metrics.ts"
-import type { PausedOperation } from "../../RateLimit.ts"
 import type { MonotonicMillis } from "../Time.ts"
+import type { PausedOperation } from "./Models.ts"
 
 /** Converts an instant of the monotonic clock. @since 0.1.0 @category conversions */
 export const toWallClock = (until: MonotonicMillis, now: MonotonicMillis, wallNow: DateTime.Utc): DateTime.Utc =>

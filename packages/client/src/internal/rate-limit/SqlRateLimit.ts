@@ -12,19 +12,15 @@ import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
-import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type { InvalidSettings } from "../../ClientError.ts"
 import * as Durations from "../../Durations.ts"
-import type { RateLimit } from "../../RateLimit.ts"
-import type { SharedAllowance } from "../../RateLimitSql.ts"
 import * as Shutdown from "../delivery/Shutdown.ts"
 import * as Setting from "../Setting.ts"
 import type { MonotonicMillis } from "../Time.ts"
 import { monotonicNow, monotonicWith, roundUp, sleepUntil } from "../Time.ts"
 import * as Acquire from "./Acquire.ts"
 import { check } from "./MemoryRateLimit.ts"
+import type { SharedAllowance } from "./Models.ts"
 import { Pacing, Pauses } from "./Pauses.ts"
 import * as SqlSlots from "./SqlSlots.ts"
 import type { AcquireSlot, Forecast } from "./WaitQueue.ts"
@@ -85,9 +81,7 @@ const reasonOf = ({ message, reason: { cause } }: SqlError): string =>
   cause instanceof Error && cause.message !== "" ? cause.message : message
 
 /** @since 0.1.0 @category constructors */
-export const make = Effect.fnUntraced(function*(
-  allowance: SharedAllowance
-): Effect.fn.Return<RateLimit["Service"], SqlError | InvalidSettings, SqlClient | Scope.Scope> {
+export const make = Effect.fnUntraced(function*(allowance: SharedAllowance) {
   const { lease, limit, name, window } = yield* checkShared(allowance)
   const slots = yield* SqlSlots.make({ name, process: crypto.randomUUID(), limit, window, lease })
   const windowMillis = Duration.toMillis(window)

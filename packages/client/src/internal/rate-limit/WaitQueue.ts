@@ -12,11 +12,11 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { ClientClosed } from "../../ClientError.ts"
 import { RateLimitWaitExceeded } from "../../ClientError.ts"
-import type { WaitOptions } from "../../RateLimit.ts"
 import type { Shutdown } from "../delivery/Shutdown.ts"
 import { clientClosed } from "../delivery/Shutdown.ts"
 import type { MonotonicMillis } from "../Time.ts"
 import { monotonicWith, sleepUntil } from "../Time.ts"
+import type { WaitOptions } from "./Models.ts"
 
 /** Restores the interruptibility of the caller that acquires the slot. @since 0.1.0 @category models */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -20,7 +20,7 @@ export interface Words {
   readonly baseUrl: string
 }
 
-export const Wording = Context.Reference<Words>("@plaza/stock-sync/config/Wording", {
+export const Wording = Context.Reference<Words>("@plaza/stock-sync/Wording", {
   defaultValue: () => ({
     place: (name) => withoutOption.includes(name) ? variableOf(name) : `--${name} or ${variableOf(name)}`,
     named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`,
