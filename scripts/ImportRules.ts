@@ -28,58 +28,61 @@ const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
 
 /** The modules of the client that may import Node. */
-const nodeModules = String.raw`src/(?:(?:node|node-http|sqlite)\.ts$|internal/transport/node/)`
-
-/** The libraries in a folder and the scope of their names. Those on Effect 4 are in `packages`, those for the programs in `legacy`. */
-const libraries = (folder: string, scope: string, ofDomain: ReadonlyArray<string>): ReadonlyArray<Rule> => {
-  const filesOf = (path: string) => new RegExp(`^${folder}/${path}`)
-  return [
-    {
-      files: filesOf("domain/src/"),
-      forbids: (specifier) => !isRelative(specifier) && !within(...ofDomain)(specifier),
-      rule: `domain imports only ${ofDomain.join(" and ")}`
-    },
-    { files: filesOf("client/src/"), forbids: within(`${scope}/sandbox`), rule: "client does not import sandbox" },
-    {
-      files: filesOf("client/src/"),
-      except: filesOf(`client/${nodeModules}`),
-      forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-      rule: "client imports Node only in src/node.ts, src/node-http.ts, src/sqlite.ts and src/internal/transport/node"
-    },
-    {
-      files: filesOf("client/src/"),
-      except: filesOf(`client/${nodeModules}`),
-      forbids: (specifier) => isRelative(specifier) && /\/node(?:-http)?(?:\.[jt]s$|\/)/.test(specifier),
-      rule: "no other client module imports src/node.ts or src/internal/transport/node"
-    },
-    { files: filesOf("sandbox/src/"), forbids: within(`${scope}/client`), rule: "sandbox does not import client" },
-    {
-      files: filesOf("(?:domain|client|sandbox)/src/"),
-      forbids: within(`${scope}/sdk`),
-      rule: "domain, client and sandbox do not import sdk"
-    },
-    { files: filesOf("sdk/src/"), forbids: within(`${scope}/sandbox`), rule: "sdk does not import sandbox" },
-    {
-      files: filesOf("sdk/src/"),
-      except: filesOf("sdk/src/(?:node|files)\\.ts$"),
-      forbids: (specifier) =>
-        isBuiltin(specifier) || within("@effect/platform-node", `${scope}/client/node`, `${scope}/client/node-http`)(specifier),
-      rule: "sdk imports Node only in src/node.ts and src/files.ts"
-    },
-    {
-      files: filesOf("(?:domain|client|sandbox|sdk|testing)/"),
-      forbids: within(`${scope}/cli-kit`, `${scope}/tabular`),
-      rule: "libraries do not import cli-kit or tabular"
-    }
-  ]
-}
+const nodeModules = /^packages\/client\/src\/(?:(?:node|node-http|sqlite)\.ts$|internal\/transport\/node\/)/
 
 /** The folders of the sandbox, each of which may import those before it. */
 const sandboxFolders = ["storage", "latitude", "access", "areas", "http", "seeding", "control", "web"]
 
 const rules: ReadonlyArray<Rule> = [
-  ...libraries("packages", "@plaza", ["effect"]),
-  ...libraries("legacy", "@plaza-legacy", ["effect", "@effect/platform"]),
+  {
+    files: /^packages\/domain\/src\//,
+    forbids: (specifier) => !isRelative(specifier) && !within("effect")(specifier),
+    rule: "domain imports only effect"
+  },
+  { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not import sandbox" },
+  {
+    files: /^packages\/client\/src\//,
+    except: nodeModules,
+    forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
+    rule: "client imports Node only in src/node.ts, src/node-http.ts, src/sqlite.ts and src/internal/transport/node"
+  },
+  {
+    files: /^packages\/client\/src\//,
+    except: nodeModules,
+    forbids: (specifier) => isRelative(specifier) && /\/node(?:-http)?(?:\.[jt]s$|\/)/.test(specifier),
+    rule: "no other client module imports src/node.ts or src/internal/transport/node"
+  },
+  { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not import client" },
+  {
+    files: /^packages\/(?:domain|client|sandbox)\/src\//,
+    forbids: within("@plaza/sdk"),
+    rule: "domain, client and sandbox do not import sdk"
+  },
+  { files: /^packages\/sdk\/src\//, forbids: within("@plaza/sandbox"), rule: "sdk does not import sandbox" },
+  {
+    files: /^packages\/sdk\/src\//,
+    except: /^packages\/sdk\/src\/(?:node|files)\.ts$/,
+    forbids: (specifier) =>
+      isBuiltin(specifier) || within("@effect/platform-node", "@plaza/client/node", "@plaza/client/node-http")(specifier),
+    rule: "sdk imports Node only in src/node.ts and src/files.ts"
+  },
+  {
+    files: /^packages\/(?:domain|client|sandbox|sdk|testing)\//,
+    forbids: within("@plaza/cli-kit", "@plaza/tabular"),
+    rule: "libraries do not import cli-kit or tabular"
+  },
+  { files: /^packages\/cli-kit\/src\//, forbids: within("@plaza/sandbox"), rule: "cli-kit does not import sandbox" },
+  { files: /^packages\/cli-kit\//, forbids: within("@plaza/tabular"), rule: "cli-kit does not import tabular" },
+  {
+    files: /^packages\/tabular\//,
+    forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/cli-kit"),
+    rule: "tabular does not import client, sandbox or cli-kit"
+  },
+  {
+    files: /^packages\//,
+    forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks", "@plaza/deploy"),
+    rule: "packages do not import apps, examples, benchmarks or deploy"
+  },
   ...sandboxFolders.map((folder, index): Rule => ({
     files: new RegExp(`^packages/sandbox/src/${folder}/`),
     forbids: (specifier) =>
@@ -99,30 +102,6 @@ const rules: ReadonlyArray<Rule> = [
     rule: "only PlazaApi and the index of domain load HttpApi"
   },
   {
-    files: /^(?:packages|apps|examples|benchmarks|deploy|site)\//,
-    forbids: (specifier) => specifier.startsWith("@plaza-legacy/"),
-    rule: "what runs on Effect 4 does not import legacy"
-  },
-  {
-    files: /^legacy\//,
-    forbids: within("@plaza/domain", "@plaza/client", "@plaza/sandbox", "@plaza/sdk", "@plaza/testing", "@plaza/cli-kit", "@plaza/tabular"),
-    rule: "what runs on Effect 3 imports the libraries in legacy"
-  },
-  {
-    files: /^(?:packages|legacy\/(?:domain|client|sandbox|testing|cli-kit|tabular))\//,
-    forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks", "@plaza/deploy"),
-    rule: "packages do not import apps, examples, benchmarks or deploy"
-  },
-  ...[["packages", "@plaza"], ["legacy", "@plaza-legacy"]].flatMap(([folder, scope]): ReadonlyArray<Rule> => [
-    { files: new RegExp(`^${folder}/cli-kit/src/`), forbids: within(`${scope}/sandbox`), rule: "cli-kit does not import sandbox" },
-    { files: new RegExp(`^${folder}/cli-kit/`), forbids: within(`${scope}/tabular`), rule: "cli-kit does not import tabular" },
-    {
-      files: new RegExp(`^${folder}/tabular/`),
-      forbids: within(`${scope}/client`, `${scope}/sandbox`, `${scope}/cli-kit`),
-      rule: "tabular does not import client, sandbox or cli-kit"
-    }
-  ]),
-  {
     files: /^apps\/cli\//,
     forbids: within("@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
     rule: "apps do not import each other, examples or benchmarks"
@@ -134,7 +113,7 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     files: /^apps\/[^/]+\/src\//,
-    forbids: within("@plaza/testing", "@plaza-legacy/testing", "@effect/vitest", "vitest"),
+    forbids: within("@plaza/testing", "@effect/vitest", "vitest"),
     rule: "sources of apps do not import what only tests use"
   },
   {
@@ -200,12 +179,9 @@ const dependenciesOf = (root: string, home: string): ReadonlySet<string> | undef
 
 const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")
 
-/** Lets the tests of the ledger on Effect 4 use the one on Effect 3: by values, whose types are theirs. */
-const bridge = "legacy/stock-sync/test/support/plainLedger.ts"
-
 /** Checks one file, given by its path from the root. */
 export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
-  const home = /^(?:(?:packages|legacy|apps)\/[^/]+|examples(?:\/effect-3)?|benchmarks|deploy)/.exec(file)?.[0]
+  const home = /^(?:(?:packages|apps)\/[^/]+|examples(?:\/effect-3)?|benchmarks|deploy)/.exec(file)?.[0]
   const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? dependenciesOf(root, home) : undefined
   return specifiersOf(file, text).flatMap((specifier) => {
     const broken = rules
@@ -213,7 +189,7 @@ export const violationsOf = (root: string, file: string, text: string): Readonly
       .map((rule) => rule.rule)
     if (isRelative(specifier)) {
       const target = Path.posix.join(Path.posix.dirname(file), specifier)
-      if (home !== undefined && !target.startsWith(`${home}/`) && file !== bridge) broken.push("a relative import stays inside its package")
+      if (home !== undefined && !target.startsWith(`${home}/`)) broken.push("a relative import stays inside its package")
       if (file.includes("/src/") && home !== undefined && target.startsWith(`${home}/test/`)) broken.push("sources do not import tests")
     } else if (allowed !== undefined && !isBuiltin(specifier) && !allowed.has(packageOf(specifier))) {
       broken.push("sources import only packages that their package.json lists: see CONTRIBUTING.md")
@@ -232,6 +208,6 @@ const sourceFiles = (root: string, folder: string): ReadonlyArray<string> =>
 
 /** Checks every source and test file under a root. */
 export const check = (root: string): { readonly files: number; readonly violations: ReadonlyArray<Violation> } => {
-  const files = ["packages", "legacy", "apps", "examples", "benchmarks", "deploy", "site"].flatMap((folder) => sourceFiles(root, folder))
+  const files = ["packages", "apps", "examples", "benchmarks", "deploy", "site"].flatMap((folder) => sourceFiles(root, folder))
   return { files: files.length, violations: files.flatMap((file) => violationsOf(root, file, readFileSync(Path.join(root, file), "utf8"))) }
 }

@@ -1,16 +1,11 @@
 /**
- * What Vitest runs before each test file.
+ * Sets the seed of all property tests: a fixed one, or that of `PLAZA_PROPERTY_SEED` (any text, or `random`). With a fixed seed, a new
+ * failure comes from a change of the code. A failing property prints a token that replays it.
  *
- * It sets the seed of all property tests: a fixed one, or that of `PLAZA_PROPERTY_SEED` (a number, or `random`). With a fixed seed, a new
- * failure comes from a change of the code. A failing property prints its seed in every case.
- *
- * It restores `it.effect`: `layer` of `@effect/vitest` writes its methods into Vitest's own `it`, and files share a process.
+ * Vitest runs it before each test file.
  */
-import { it, makeMethods } from "@effect/vitest"
-import * as FastCheck from "effect/FastCheck"
-
-makeMethods(it)
+import * as Arbitrary from "effect/Arbitrary"
 
 const seed = process.env["PLAZA_PROPERTY_SEED"] ?? "20261121"
 
-if (seed !== "random") FastCheck.configureGlobal({ ...FastCheck.readConfigureGlobal(), seed: Number.parseInt(seed, 10) })
+Arbitrary.configureGlobal(seed === "random" ? {} : { check: { seed } })

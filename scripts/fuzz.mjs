@@ -10,7 +10,7 @@ import { basename, join } from "node:path"
 const filesIn = (folder) => existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
 /** @type {Map<string, Array<string>>} */
 const targets = new Map()
-for (const file of ["packages", "legacy", "apps"].flatMap(filesIn).flatMap((folder) => filesIn(join(folder, "test/fuzz")))) {
+for (const file of ["packages", "apps"].flatMap(filesIn).flatMap((folder) => filesIn(join(folder, "test/fuzz")))) {
   const target = basename(file, ".test.ts")
   targets.set(target, [...targets.get(target) ?? [], file])
 }

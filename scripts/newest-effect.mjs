@@ -10,7 +10,6 @@ import { isMap, parseDocument } from "yaml"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const file = join(root, "pnpm-workspace.yaml")
-const catalog = ["catalogs", "effect-4"]
 
 /** @param {string} command @param {ReadonlyArray<string>} args */
 const run = (command, ...args) => execFileSync(command, args, { cwd: root, stdio: "inherit" })
@@ -27,13 +26,15 @@ const newest = (name) => {
 }
 
 const workspace = parseDocument(readFileSync(file, "utf8"))
-const versions = workspace.getIn(catalog)
-if (!isMap(versions)) throw new Error(`${file} has no catalog effect-4`)
-for (const { key } of versions.items) {
+const versions = workspace.get("catalog")
+if (!isMap(versions)) throw new Error(`${file} has no catalog`)
+for (const { key, value } of versions.items) {
   const name = String(key)
+  // Other packages of the scope have versions of their own.
+  if (!/^(?:effect$|@effect\/)/.test(name) || !String(value).startsWith("4.")) continue
   const version = newest(name)
   process.stdout.write(`${name} ${version}\n`)
-  workspace.setIn([...catalog, name], version)
+  workspace.setIn(["catalog", name], version)
 }
 writeFileSync(file, workspace.toString({ lineWidth: 0 }))
 run("npx", "-y", "pnpm@12.21.0", "install", "--no-frozen-lockfile")

@@ -12,7 +12,6 @@ const versionOf = () =>
 const files = [
   "package.json",
   "packages/client/src/internal/Setting.ts",
-  "legacy/client/src/internal/transport/UserAgent.ts",
   "deploy/docker/Dockerfile",
   "deploy/compose/fleet.yaml",
   "deploy/kubernetes/single/stateful-set.yaml",

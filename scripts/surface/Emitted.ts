@@ -262,7 +262,7 @@ export const emitted = (sources: Sources): Emitted => {
     if (["withSpan", "useSpan", "makeSpan", "span"].includes(callee) && first !== undefined) {
       for (const argument of [first, second]) if (argument !== undefined && ts.isStringLiteralLike(argument)) spans.add(argument.text)
     }
-    const isPrinted = /^(?:apps|legacy\/stock-sync|packages\/(?:cli-kit|tabular))\//.test(pathOf(call))
+    const isPrinted = /^(?:apps|packages\/(?:cli-kit|tabular))\//.test(pathOf(call))
     if (
       isPrinted && first !== undefined && /TaggedError|^report$/.test(call.expression.getText().replace(/[<(][^]*$/, "")) &&
       ts.isStringLiteralLike(first)
@@ -286,7 +286,7 @@ export const emitted = (sources: Sources): Emitted => {
       const file = pathOf(call)
       const type = checker.getTypeAtLocation(first)
       const [item] = callee === "ndjson" ? argumentsOf(type) : [type]
-      if (/^(?:apps|legacy)\/stock-sync\/.*\/commands\//.test(file) && item !== undefined) {
+      if (/^apps\/stock-sync\/.*\/commands\//.test(file) && item !== undefined) {
         for (const line of fieldsOf(file.replace(/^.*\/commands\/|\.ts$/g, ""), item)) results.add(line)
       }
     }

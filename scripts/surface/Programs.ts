@@ -3,7 +3,6 @@ import { pages as plaza } from "../../apps/cli/src/manual.ts"
 import { outputs, tools } from "../../apps/cli/src/surface.ts"
 import { exitCodes } from "../../apps/stock-sync/src/ExitCodes.ts"
 import { pages as stockSync } from "../../apps/stock-sync/src/manual.ts"
-import { exitCodes as fleetExitCodes } from "../../legacy/stock-sync/src/ExitCodes.ts"
 import * as ExitCode from "../../packages/cli-kit/src/ExitCode.ts"
 import { type Flag, fullLabelOf, labelOf, type Pages, textOf, usageOf } from "../../packages/cli-kit/src/Manual.ts"
 import { byCode } from "../../packages/domain/src/Errors.ts"
@@ -57,9 +56,7 @@ export const toolLines = (): ReadonlyArray<string> =>
 
 /** The tag of each failure with its exit code. The tags are those of the sources; fields, if any, become `details`. */
 export const errorLines = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...tags.filter((tag) => !tag.includes(".")).map((tag) =>
-    `${tag}: exit code ${ExitCode.of({ _tag: tag }, (error) => exitCodes(error) ?? fleetExitCodes(error))}`
-  ),
+  ...tags.filter((tag) => !tag.includes(".")).map((tag) => `${tag}: exit code ${ExitCode.of({ _tag: tag }, exitCodes)}`),
   ...tags.filter((tag) => tag.includes(".")),
   ...Object.values(byCode).map((Error) => {
     const error = new Error({ message: "" })

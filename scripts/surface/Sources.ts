@@ -44,9 +44,7 @@ export interface Sources {
 
 /** Loads the sources, and the written declarations, of all packages but those that only tests use. */
 export const load = (root: string): Sources => {
-  const files = filesOf(root, "{packages,legacy,apps}/*/{src/**/*.ts,index.d.ts}").filter((file) =>
-    !/^(?:packages|legacy)\/testing\//.test(file)
-  )
+  const files = filesOf(root, "{packages,apps}/*/{src/**/*.ts,index.d.ts}").filter((file) => !file.startsWith("packages/testing/"))
   const { options } = ts.parseJsonConfigFileContent({ extends: "./tsconfig.base.json", files: [] }, ts.sys, root)
   const program = ts.createProgram({
     rootNames: files.map((file) => join(root, file)),

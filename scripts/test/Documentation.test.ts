@@ -60,7 +60,7 @@ describe("the documentation", () => {
         .replaceAll("*", "[^/]*")
     const isPath = (text: string) => /^[\w@.*{},/-]+$/.test(text) && !text.split("/").some((part) => ignored.has(part))
     const exists = (text: string) => {
-      const inRoot = /^(?:packages|legacy|apps|deploy|docs|scripts|examples|benchmarks|\.ci)\//.test(text)
+      const inRoot = /^(?:packages|apps|deploy|docs|scripts|examples|benchmarks|\.ci)\//.test(text)
       const pattern = new RegExp(`${inRoot ? "^" : "(?:^|/)"}${patternOf(text)}$`)
       return files.some((file) => pattern.test(file)) || (inRoot && [...folders].some((folder) => pattern.test(folder)))
     }
@@ -71,7 +71,7 @@ describe("the documentation", () => {
         .map(([, text = ""]) => text)
         .filter((text) =>
           isPath(text) &&
-          (/\.(?:ts|mjs)$/.test(text) || /^(?:packages|legacy|apps|deploy|docs|scripts|examples|benchmarks|\.ci)\//.test(text))
+          (/\.(?:ts|mjs)$/.test(text) || /^(?:packages|apps|deploy|docs|scripts|examples|benchmarks|\.ci)\//.test(text))
         )
         .filter((text) => !generated.has(basename(text)) && !exists(text))
         .map((text) => `${page}: ${text}`)
@@ -80,7 +80,7 @@ describe("the documentation", () => {
   })
 
   it("names existing identifiers in the pages for contributors", () => {
-    const sources = files.filter((file) => /^(?:packages|legacy|apps|scripts)\/.*\.ts$/.test(file)).map(read).join("\n")
+    const sources = files.filter((file) => /^(?:packages|apps|scripts)\/.*\.ts$/.test(file)).map(read).join("\n")
     // The endpoint that CONTRIBUTING.md adds as an example.
     const examples = new Set(["unlikePost"])
     const unknown = ["CONTRIBUTING.md", "AGENTS.md", "docs/development.md"].flatMap((page) =>
@@ -103,9 +103,9 @@ describe("the documentation", () => {
     const problems = pages.flatMap((page) => {
       const text = read(page)
       const run = [...text.matchAll(/npm run ([\w:]+)/g)].filter(([, script = ""]) => !scriptsOf("package.json").includes(script))
-      const filtered = [...text.matchAll(/--filter (@plaza(?:-legacy)?\/[\w-]+) (\w+)/g)]
+      const filtered = [...text.matchAll(/--filter (@plaza\/[\w-]+) (\w+)/g)]
         .filter(([, name = "", script = ""]) => !scriptsOf(manifestOf(name)).includes(script))
-      const paths = [...text.matchAll(/(?:vitest run|tsc -b|node) ((?:packages|legacy|apps|scripts)\/[\w./-]+)/g)]
+      const paths = [...text.matchAll(/(?:vitest run|tsc -b|node) ((?:packages|apps|scripts)\/[\w./-]+)/g)]
         .filter(([, path = ""]) => !path.includes("/dist/") && !existsSync(join(root, path)))
       return [...run, ...filtered, ...paths].map(([command]) => `${page}: ${command}`)
     })

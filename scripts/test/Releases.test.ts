@@ -33,7 +33,7 @@ interface Manifest {
 // The cast is true: `Manifest` has the fields of a package.json that this test reads.
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
 
-const workspace = ["packages", "legacy", "apps"].flatMap((parent) => readdirSync(join(root, parent)).map((name) => join(parent, name)))
+const workspace = ["packages", "apps"].flatMap((parent) => readdirSync(join(root, parent)).map((name) => join(parent, name)))
   .filter((folder) => existsSync(join(root, folder, "package.json")))
 const published = workspace.filter((folder) => manifestOf(join(root, folder)).private !== true)
 

@@ -28,8 +28,10 @@ export const schema = "plaza_fleet"
 /** Statements about several accounts, and operations of ledgers, at the same time. */
 const queries = 2
 const operations = 4
-/** Each keeps a connection from its first row on. */
+/** Each keeps a connection while its rows are staged and compared. */
 const snapshots = 3
+/** Of these, the ones whose source is still read. The other serves sources of usual size, which never wait for an endless one. */
+const readingSnapshots = 2
 /** What is left of the 12 connections of a runner. */
 export const ownershipConnections = 3
 
@@ -156,7 +158,9 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     operations: CountedSemaphore.make(operations),
     snapshots: CountedSemaphore.make(snapshots)
   }
-  const session = Effect.gen(function*() {
+  const reading = CountedSemaphore.make(readingSnapshots)
+  const session = Effect.fnUntraced(function*(source: Operation.SnapshotSource) {
+    if (source === "reading") yield* reading.acquire
     yield* turns.snapshots.acquire
     const connection = yield* long.sql.reserve
     return yield* SqlClient.make({
@@ -166,7 +170,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
       driver: long.sql.driver,
       spanAttributes: []
     })
-  }).pipe(Effect.provide(Reactivity.layer))
+  }, Effect.provide(Reactivity.layer))
 
   return FleetDatabase.of({
     sql,
@@ -180,7 +184,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
       return {
         used,
         idle: Math.max(0, short.sockets.count() + long.sockets.count() - used),
-        waiting: counts.reduce((sum, { waiting }) => sum + waiting, 0)
+        waiting: counts.reduce((sum, { waiting }) => sum + waiting, reading.counts().waiting)
       }
     }),
     follow: (sockets) => Effect.sync(() => void all.add(sockets)),

@@ -68,6 +68,25 @@ export const check: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Eff
   }
 })
 
+const missingRight = Rows.all(Schema.Struct({ lacking: Schema.String }))
+
+/** Fails if a runner would never own a shard: the library that owns them tries again forever, and says nothing. */
+export const checkOwnershipRights: Effect.Effect<void, FleetDatabaseError, FleetDatabase> = Effect.gen(function*() {
+  const { name, run, sql } = yield* FleetDatabase
+  const [missing] = yield* run(missingRight(sql`SELECT privilege || ' on ' || relation AS lacking
+    FROM (VALUES (${`${schema}.cluster_runners`}), (${`${schema}.cluster_locks`})) AS relations (relation)
+      CROSS JOIN (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS privileges (privilege)
+    WHERE NOT has_table_privilege(relation, privilege)
+    UNION ALL SELECT 'USAGE on ' || relation FROM (VALUES (${`${schema}.cluster_runners_machine_id_seq`})) AS sequences (relation)
+    WHERE NOT has_sequence_privilege(relation, 'USAGE')`))
+  if (missing !== undefined) {
+    return yield* new FleetDatabaseError({
+      database: name,
+      message: `the fleet's database ${name} doesn't let this user do what is needed: grant it ${missing.lacking}`
+    })
+  }
+})
+
 // Other programs of the database may use advisory locks too, of other numbers.
 const lockClass = 0x706c617a
 

@@ -58,7 +58,11 @@ export const make = (
     lost,
     ...Binding.make(target, path, run),
     // A snapshot has its turn by its session. Other operations go on while it waits for one.
-    ...Apply.make(target, run, { run: inOrder, session: Operation.orFault(database.faultOf)(session ?? Effect.succeed(sql)) }),
+    ...Apply.make(target, run, {
+      run: inOrder,
+      session: session ?? (() => Effect.succeed(sql)),
+      orFault: Operation.orFault(database.faultOf)
+    }),
     snapshot,
     confirmHeld: (number) =>
       Effect.gen(function*() {

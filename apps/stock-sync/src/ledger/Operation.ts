@@ -57,8 +57,11 @@ export interface Database {
   /** Runs an operation when it is its turn among those of other ledgers (default: at once). */
   readonly inTurn?: <A, E, R>(operation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** A session for one snapshot, which has its temporary tables (default: `sql` has one session only). */
-  readonly session?: Effect.Effect<SqlClient, SqlError, Scope.Scope>
+  readonly session?: (source: SnapshotSource) => Effect.Effect<SqlClient, SqlError, Scope.Scope>
 }
+
+/** Whether all rows of a snapshot are in memory, or are read while its session is kept, which takes as long as the source likes. */
+export type SnapshotSource = "read" | "reading"
 
 const lockInterval = Duration.millis(50)
 

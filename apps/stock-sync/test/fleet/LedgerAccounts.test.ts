@@ -222,7 +222,7 @@ const explainedLedgers = ({ database }: Fleet, explained: Array<Explained>) =>
       driver: database.sql.driver,
       spanAttributes: []
     }).pipe(Effect.provide(Reactivity.layer))
-    const own = FleetDatabase.of({ ...database, sql, ledgers: { ...database.ledgers, session: Effect.succeed(sql) } })
+    const own = FleetDatabase.of({ ...database, sql, ledgers: { ...database.ledgers, session: () => Effect.succeed(sql) } })
     const context = yield* Layer.build(Layer.provide(Layer.fresh(FleetLedger.layer), Layer.succeed(FleetDatabase, own)))
     return Context.get(context, FleetLedger.FleetLedger)
   })

@@ -24,6 +24,8 @@ import * as Observability from "../../observability/Observability.ts"
 // A secret of another fleet would fail every account with a sealed key.
 const checkedSecret = Layer.effectDiscard(Effect.flatMap(AccountOptions.AccountOptions, ({ secret }) => SealedSecrets.check(secret)))
 
+const checkedDatabase = Layer.effectDiscard(Effect.andThen(FleetMigrations.check, FleetMigrations.checkOwnershipRights))
+
 /**
  * The runner and the services of its database. Checks the settings and the database before the runner appears in the fleet. The shards
  * are released when the layer is, after the requests in flight.
@@ -36,7 +38,7 @@ export const layer = (options: FleetRunnerLive.Options) =>
     Layer.provide(FleetRoster.layer),
     Layer.provideMerge(FleetLedger.layer),
     Layer.provide(Layer.provideMerge(checkedSecret, Layer.provide(AccountOptions.layerConfig, RegularFiles.layer))),
-    Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerRunner))
+    Layer.provideMerge(Layer.provideMerge(checkedDatabase, FleetDatabase.layerRunner))
   )
 
 /** The runner with its log, pages and metrics. */

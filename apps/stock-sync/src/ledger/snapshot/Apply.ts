@@ -7,11 +7,13 @@ import type { Row } from "@plaza/tabular/Stock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { unadjusted } from "../../source/rules/ProductRules.ts"
@@ -146,8 +148,40 @@ const batchesAhead = 2
 /** The session of a snapshot, and how its statements run. */
 interface Staging {
   readonly run: Run
-  readonly session: Effect.Effect<SqlClient, LedgerFault, Scope.Scope>
+  readonly session: (source: Operation.SnapshotSource) => Effect.Effect<SqlClient, SqlError, Scope.Scope>
+  readonly orFault: ReturnType<typeof Operation.orFault<LedgerFault>>
 }
+
+/** `run`: how the statements of each step run. */
+const staged = <A, E, R, F>(
+  target: Target,
+  { adjustments = unadjusted, excluded }: Pick<SnapshotInput<never, never>, "adjustments" | "excluded">,
+  rows: Stream.Stream<Row, E, R>,
+  policy: SnapshotPolicy,
+  use: (target: Target, judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>,
+  run: <B, S>(statements: Effect.Effect<B, Failure, S>) => Effect.Effect<B, F, S>
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { sql } = target
+    // The session serves other accounts after a fault of this one, by which `run` runs nothing any more.
+    const clear = Stage.clear(sql)
+    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => run(clear).pipe(Effect.catch(() => clear), Effect.ignore))
+    yield* rows.pipe(
+      Stream.rechunk(Stage.batchSize),
+      // Reads on while a batch is staged.
+      Stream.bufferArray({ capacity: batchesAhead }),
+      Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, excluded)))
+    )
+    const now = yield* Operation.now
+    const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
+    // Outside of the transaction, so that commands beside the worker wait less.
+    const counts = yield* run(Stage.finish(target, adjustments, excluded, policy.duplicates))
+    return yield* run(Operation.transaction(target, Effect.gen(function*() {
+      yield* prepareTransaction(sql)
+      const judged = yield* compareAndJudge(target, counts, policy, window.start)
+      return "message" in judged ? judged : { used: yield* use(target, judged, counts, window) }
+    })))
+  }))
 
 export const make = (
   account: Target,
@@ -156,44 +190,32 @@ export const make = (
 ): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
   /** Stages the rows, and uses them in one transaction. */
   const withStaged = <A, E, R>(
-    { adjustments = unadjusted, excluded, source, unit }: SnapshotInput<E, R>,
-    rows: Stream.Stream<Row, E, R>,
+    input: SnapshotInput<E, R>,
+    { all, rows }: Ahead<E, R>,
     policy: SnapshotPolicy,
     use: (target: Target, judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>
   ) =>
     Effect.scoped(Effect.gen(function*() {
-      const { run } = staging
-      const sql = yield* staging.session
-      const target = { ...account, sql }
-      // The session serves other accounts after a fault of this one, by which `run` runs nothing any more.
-      const clear = Stage.clear(sql)
-      yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => run(clear).pipe(Effect.catch(() => clear), Effect.ignore))
-      yield* rows.pipe(
-        Stream.rechunk(Stage.batchSize),
-        // Reads on while a batch is staged.
-        Stream.bufferArray({ capacity: batchesAhead }),
-        Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, excluded)))
-      )
-      const now = yield* Operation.now
-      const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
-      // Outside of the transaction, so that commands beside the worker wait less.
-      const counts = yield* run(Stage.finish(target, adjustments, excluded, policy.duplicates))
-      const result = yield* run(Operation.transaction(target, Effect.gen(function*() {
-        yield* prepareTransaction(sql)
-        const judged = yield* compareAndJudge(target, counts, policy, window.start)
-        return "message" in judged ? judged : { used: yield* use(target, judged, counts, window) }
-      })))
-      return "message" in result ? yield* Effect.fail(SourceError.content(source, result.message(unit))) : result.used
+      const result = yield* Option.match(all, {
+        onNone: () =>
+          Effect.flatMap(staging.orFault(staging.session("reading")),
+            (sql) => staged({ ...account, sql }, input, rows, policy, use, staging.run)),
+        // At once: other operations of the account, which wait for their turns, would keep the session.
+        onSome: (rows) =>
+          staging.run(Effect.scoped(Effect.flatMap(staging.session("read"), (sql) =>
+            staged({ ...account, sql }, input, Stream.fromIterable(rows), policy, use, identity))))
+      })
+      return "message" in result ? yield* Effect.fail(SourceError.content(input.source, result.message(input.unit))) : result.used
     }))
 
   return {
     applySnapshot: (input, policy) =>
       Effect.scoped(Effect.gen(function*() {
-        const { all, rows } = yield* readAhead(input.rows)
-        const digest = Option.getOrUndefined(Option.map(all, (rows) => digestOf(input, policy, rows)))
+        const ahead = yield* readAhead(input.rows)
+        const digest = Option.getOrUndefined(Option.map(ahead.all, (rows) => digestOf(input, policy, rows)))
         const repeated = digest === undefined ? Option.none() : yield* run(findRepeated(account, digest))
         if (Option.isSome(repeated)) return repeated.value
-        const applied = yield* withStaged(input, rows, policy, (target, judged, counts, window) =>
+        const applied = yield* withStaged(input, ahead, policy, (target, judged, counts, window) =>
           Effect.gen(function*() {
             const { result, verdict } = judged
             if (verdict._tag === "Held") return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
@@ -204,7 +226,7 @@ export const make = (
         return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied
       })),
     previewSnapshot: (input, policy) =>
-      withStaged(input, input.rows, policy, (target, judged, counts, window) =>
+      withStaged(input, { all: Option.none(), rows: input.rows }, policy, (target, judged, counts, window) =>
         Effect.gen(function*(): Effect.fn.Return<SnapshotPreview, Failure> {
           const { result, verdict } = judged
           const held = verdict._tag === "Held"

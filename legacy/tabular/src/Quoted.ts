@@ -1,7 +1,0 @@
-/** Quotes text of a file in a message. */
-
-// Enough to find the cell, short enough for one line of a terminal.
-const maxLength = 60
-
-/** The text in double quotes on one line, shortened, with control characters escaped. */
-export const quoted = (text: string): string => JSON.stringify(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
