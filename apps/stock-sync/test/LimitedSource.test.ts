@@ -45,6 +45,23 @@ it.effect("a snapshot is read to its end within the time, or not at all", () =>
     })
   }))
 
+it.effect("the time between two reads of a snapshot does not count", () =>
+  Effect.gen(function*() {
+    const trickle = Stream.fromEffectRepeat(Effect.delay(Effect.succeed(row), "7 minutes"))
+    const slowly = (rows: Snapshot["rows"]) =>
+      Effect.forkChild(Effect.exit(read({
+        ...sourceOf(rows),
+        open: (accepted) =>
+          Effect.map(LimitedSource.withTime(sourceOf(rows), Duration.minutes(15)).open(accepted),
+            Option.map((snapshot) => ({ ...snapshot, rows: Stream.tap(snapshot.rows, () => Effect.sleep("1 hour")) })))
+      })))
+    const ended = yield* slowly(Stream.take(trickle, 2))
+    const endless = yield* slowly(trickle)
+    yield* TestClock.adjust("1 day")
+    expect(yield* Fiber.join(ended)).toEqual(yield* Effect.exit(Effect.succeed(2)))
+    expect(yield* Effect.flip(Effect.flatten(Fiber.join(endless)))).toMatchObject({ _tag: "SourceUnreachable" })
+  }))
+
 it.effect("a source is silent by the time that passes, not by the clock of the machine", () =>
   Effect.gen(function*() {
     const clock = yield* settable

@@ -109,11 +109,11 @@ const statusFrom = (earlier: SyncStatus.State): SyncStatus.SyncStatus["Service"]
   }
 }
 
-/** A request without a fresh lease is not sent and never ends: its worker is stopped. */
+/** A request without a fresh lease is not sent, and ends with its worker, so that a stop does not wait for it. */
 const leased = (client: HttpClient.HttpClient, { mayRequest, onRequest, onStaleLease }: Activation): HttpClient.HttpClient =>
   HttpClient.transform(client, (response, { method }) =>
     Effect.flatMap(mayRequest, (fresh) => {
-      if (!fresh) return Effect.andThen(onStaleLease, Effect.never)
+      if (!fresh) return Effect.andThen(onStaleLease, Effect.interrupt)
       return Effect.andThen(onRequest(method === "GET" ? "read" : "send"), response)
     }))
 

@@ -10,6 +10,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import * as Rows from "../ledger/Rows.ts"
 import { tableNames } from "../ledger/Schema.ts"
+import * as AccountSelection from "./AccountSelection.ts"
 import { FleetDatabase } from "./FleetDatabase.ts"
 import { type AccountExists, accountExists, type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.ts"
 import * as KeyReference from "./KeyReference.ts"
@@ -118,6 +119,7 @@ const conflictRetries = Schedule.jittered(Schedule.spaced("100 millis"))
 
 const make = Effect.gen(function*() {
   const { run, sql } = yield* FleetDatabase
+  const isSelected = AccountSelection.condition(sql)
   const selected = sql.literal(`SELECT ${columns} FROM fleet_account JOIN account USING (account)`)
   const rows = Rows.all(Row)
   const row = (id: string, lock = "") =>
@@ -143,7 +145,7 @@ const make = Effect.gen(function*() {
   const Counts = Schema.Struct({ added: Schema.Int, updated: Schema.Int })
   const insert = (accounts: ReadonlyArray<AccountSettings>, onConflict: string) =>
     Rows.only(Counts)(sql`WITH stored AS (
-        INSERT INTO fleet_account (id, base_url, key, source, options) SELECT * FROM (${rowsOf(accounts)}) AS row ORDER BY id
+        INSERT INTO fleet_account (id, base_url, key, source, options) SELECT * FROM (${rowsOf(accounts)}) AS row ORDER BY id COLLATE "C"
         ON CONFLICT (id) ${sql.literal(onConflict)} RETURNING xmax = 0 AS is_new, account),
       ledgers AS (INSERT INTO account (account) SELECT account FROM stored WHERE is_new),
       snapshots AS (INSERT INTO snapshot (account) SELECT account FROM stored WHERE is_new)
@@ -168,8 +170,8 @@ const make = Effect.gen(function*() {
     // Collected first, so that the locks of runners wait for these statements only.
     putAll: (accounts) =>
       Effect.flatMap(Stream.runCollect(accounts), (all) =>
-        // In the order of the ids, so that two imports at the same time can't lock each other out.
-        run(sql.withTransaction(Effect.forEach(Arr.chunksOf(all.toSorted(byId), perStatement), store))).pipe(
+        // All statements that wait for several accounts lock them by id, byte by byte: none can lock another out.
+        run(sql.withTransaction(Effect.forEach(Arr.chunksOf(sortedById(all), perStatement), store))).pipe(
           Effect.map((counts) => {
             const added = counts.reduce((sum, count) => sum + count.added, 0)
             const updated = counts.reduce((sum, count) => sum + count.updated, 0)
@@ -198,11 +200,14 @@ const make = Effect.gen(function*() {
       }))),
     swap: (changes) =>
       changes.length === 0 ? Effect.succeed(0) : Effect.map(
-        run(sql`UPDATE fleet_account SET key = after.key, source = after.source, options = after.options
-          FROM (${rowsOf(changes.map(({ before }) => before))}) AS before JOIN (${
+        run(sql`WITH locked AS MATERIALIZED (
+            SELECT id FROM fleet_account WHERE ${isSelected({ _tag: "Ids", ids: changes.map(({ before }) => before.id) })}
+            ORDER BY id FOR NO KEY UPDATE)
+          UPDATE fleet_account SET key = after.key, source = after.source, options = after.options
+          FROM locked JOIN (${rowsOf(changes.map(({ before }) => before))}) AS before USING (id) JOIN (${
           rowsOf(changes.map(({ after }) => after))
         }) AS after USING (id)
-          WHERE fleet_account.id = before.id
+          WHERE fleet_account.id = locked.id
             AND (fleet_account.key, fleet_account.source, fleet_account.options) = (before.key, before.source, before.options)
           RETURNING fleet_account.id`),
         (found) => found.length
@@ -235,6 +240,10 @@ const make = Effect.gen(function*() {
   })
 })
 
-const byId = (one: AccountSettings, other: AccountSettings): number => one.id < other.id ? -1 : 1
+/** As the database sorts ids. */
+const sortedById = (accounts: ReadonlyArray<AccountSettings>): ReadonlyArray<AccountSettings> =>
+  accounts.map((account) => ({ account, bytes: Buffer.from(account.id) }))
+    .sort((one, other) => Buffer.compare(one.bytes, other.bytes))
+    .map(({ account }) => account)
 
 export const layer: Layer.Layer<FleetAccounts, never, FleetDatabase> = Layer.effect(FleetAccounts, make)

@@ -9,13 +9,16 @@ import type { ConfigError } from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
 import { closedWithin, makeSockets, type Sockets, types, within } from "../ledger/database/Connections.ts"
 import { type Naming, postgresMessage } from "../ledger/database/Faults.ts"
 import * as Operation from "../ledger/Operation.ts"
@@ -36,11 +39,15 @@ const readingSnapshots = 2
 export const ownershipConnections = 3
 
 /** How many connections a process uses, and how many statements wait for one. */
-interface Connections {
+interface ConnectionCounts {
   readonly used: number
   readonly idle: number
   readonly waiting: number
 }
+
+type RunStatements = <A, E, R>(
+  statements: Effect.Effect<A, E, R>
+) => Effect.Effect<A, Exclude<E, Operation.Failure> | FleetDatabaseError, R>
 
 export class FleetDatabase extends Context.Service<FleetDatabase, {
   readonly sql: SqlClient.SqlClient
@@ -49,12 +56,12 @@ export class FleetDatabase extends Context.Service<FleetDatabase, {
   /** The address for further connections to the same database. */
   readonly url: Redacted.Redacted
   /** Runs statements; a failure names the database and what to do. Inside of it, statements run by `sql` alone. */
-  readonly run: <A, E, R>(
-    statements: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, Exclude<E, Operation.Failure> | FleetDatabaseError, R>
+  readonly run: RunStatements
+  /** As `run`, one after the other: reports about all accounts may be slow, and leave a connection to what keeps the accounts going. */
+  readonly report: RunStatements
   /** For the ledgers: the turn of an operation among those of all accounts, and a session for a snapshot. */
   readonly ledgers: Required<Pick<Operation.Database, "inTurn" | "session">>
-  readonly connections: Effect.Effect<Connections>
+  readonly connections: Effect.Effect<ConnectionCounts>
   /** Adds sockets of another client to those that are ended. */
   readonly follow: (sockets: Sockets) => Effect.Effect<void>
   /** Ends all connections, and further ones at once, so that a stop does not wait for a silent server. */
@@ -91,19 +98,26 @@ export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError,
 const connectTimeout = Duration.seconds(5)
 const idleTimeout = Duration.seconds(10)
 const closeTimeout = Duration.seconds(1)
-/** How long a server that is asked at a stop may be silent. */
+/** How long a server that is asked may be silent: a stop takes five seconds at most, of which the release of the shards may take two. */
 const stopTimeout = Duration.millis(2_500)
+/** After its time a statement fails by itself, unless the server is silent. */
+const statementTolerance = Duration.seconds(5)
+/** How long nothing may come or go while a session waits for its source. Longer than a source may take. */
+const sessionSilence = Duration.minutes(20)
 
-/** How long the server may be silent on a connection, and how long a statement may take. */
 interface Limits {
+  /** How long a statement may take, and how long the server may be silent on its connection. */
   readonly statement: Duration.Duration
+  /** How long a statement of a snapshot may take. Between two of them its session waits for the source. */
   readonly snapshot: Duration.Duration
+  /** How long a source waits for others that are read. Meanwhile it keeps one of the reads of all accounts. */
+  readonly reading: Duration.Duration
 }
 
 /** No statement of a runner takes so long, except those that write a snapshot of a million products. */
-const ofRunner: Limits = { statement: Duration.seconds(20), snapshot: Duration.minutes(3) }
+const ofRunner: Limits = { statement: Duration.seconds(20), snapshot: Duration.minutes(3), reading: Duration.minutes(1) }
 /** The removal of an account with millions of products takes minutes. */
-const ofCommand: Limits = { statement: Duration.minutes(10), snapshot: Duration.minutes(10) }
+const ofCommand: Limits = { statement: Duration.minutes(10), snapshot: Duration.minutes(10), reading: Duration.minutes(1) }
 
 // A transaction of a suspended process is ended before its shards move, so that its locks don't delay the next runner.
 const parametersOf = (limit: Duration.Duration): Readonly<Record<string, string>> => ({
@@ -133,9 +147,9 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
   const all = new Set<Sockets>()
   const cut = Effect.suspend(() => Effect.forEach(all, (sockets) => sockets.cut, { discard: true }))
   const scope = yield* closedWithin(closeTimeout, cut)
-  const connect = (max: number, limit: Duration.Duration) => {
-    const sockets = makeSockets(text, limit)
-    all.add(sockets)
+  const connect = (max: number, limit: Duration.Duration, silence = limit) => {
+    const sockets = makeSockets(text, silence)
+    const followed = Effect.acquireRelease(Effect.sync(() => all.add(sockets)), () => Effect.sync(() => all.delete(sockets)))
     const client = PgClient.make({
       url,
       applicationName: "plaza-stock-sync fleet",
@@ -145,11 +159,11 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
       startupParameters: parametersOf(limit),
       types,
       ...sockets.stream
-    }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
-    return Effect.map(client, (sql) => ({ sql, sockets }))
+    }).pipe(Effect.provide(Reactivity.layer))
+    return Effect.map(Effect.andThen(followed, client), (sql) => ({ sql, sockets }))
   }
-  const short = yield* orError(connect(queries + operations, limits.statement))
-  const long = yield* orError(connect(snapshots, limits.snapshot))
+  const short = yield* orError(Scope.provide(connect(queries + operations, limits.statement), scope))
+  const long = yield* orError(Scope.provide(connect(snapshots, limits.snapshot, sessionSilence), scope))
   const { sql } = short
   yield* orError(sql`SELECT 1`)
 
@@ -159,10 +173,26 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     snapshots: CountedSemaphore.make(snapshots)
   }
   const reading = CountedSemaphore.make(readingSnapshots)
+  const awaitReading = Effect.timeoutOrElse(reading.acquire, {
+    duration: limits.reading,
+    orElse: () => Effect.fail(new Operation.SessionsInUse({ most: readingSnapshots, waited: limits.reading }))
+  })
+  // The server ends a statement that takes too long, unless it is silent: then an interrupted statement waits for it too.
+  const cutAfter = Effect.delay(long.sockets.cut, Duration.sum(limits.snapshot, statementTolerance))
+  const responding = <A, E>(statement: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(Effect.forkDetach(cutAfter), () => statement, Fiber.interrupt)
+  const reserve = Effect.map(long.sql.reserve, (connection): Connection => ({
+    execute: (...statement) => responding(connection.execute(...statement)),
+    executeRaw: (...statement) => responding(connection.executeRaw(...statement)),
+    executeStream: (...statement) => connection.executeStream(...statement),
+    executeUnprepared: (...statement) => responding(connection.executeUnprepared(...statement)),
+    executeValues: (...statement) => responding(connection.executeValues(...statement)),
+    executeValuesUnprepared: (...statement) => responding(connection.executeValuesUnprepared(...statement))
+  }))
   const session = Effect.fnUntraced(function*(source: Operation.SnapshotSource) {
-    if (source === "reading") yield* reading.acquire
+    if (source === "reading") yield* awaitReading
     yield* turns.snapshots.acquire
-    const connection = yield* long.sql.reserve
+    const connection = yield* reserve
     return yield* SqlClient.make({
       acquirer: Effect.succeed(connection),
       transactionAcquirer: Effect.succeed(connection),
@@ -172,11 +202,22 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     })
   }, Effect.provide(Reactivity.layer))
 
+  // While statements use every connection, only a further one shows whether the server responds. A refusal is a response too.
+  const ask = Effect.suspend(() =>
+    turns.queries.counts().held + turns.operations.counts().held < queries + operations
+      ? sql`SELECT 1`
+      : Effect.scoped(Effect.flatMap(connect(1, limits.statement), (further) => further.sql`SELECT 1`))
+  )
+
+  const run: RunStatements = (statements) => orError(turns.queries.withPermit(statements))
+  const reports = Semaphore.makeUnsafe(1)
+
   return FleetDatabase.of({
     sql,
     name,
     url,
-    run: (statements) => orError(turns.queries.withPermit(statements)),
+    run,
+    report: (statements) => reports.withPermit(run(statements)),
     ledgers: { inTurn: turns.operations.withPermit, session },
     connections: Effect.sync(() => {
       const counts = Object.values(turns).map((turn) => turn.counts())
@@ -190,13 +231,14 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     follow: (sockets) => Effect.sync(() => void all.add(sockets)),
     abandon: Effect.suspend(() => Effect.forEach(all, (sockets) => sockets.abandon, { discard: true })),
     silent: Effect.flatMap(
-      within(Effect.exit(sql`SELECT 1`), stopTimeout),
+      within(Effect.exit(ask), stopTimeout),
       Option.match({ onNone: () => cut, onSome: () => Effect.never })
     )
   })
 })
 
-const layerWith = (url: Redacted.Redacted, limits: Limits): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
+/** For tests, with other limits. */
+export const layerWith = (url: Redacted.Redacted, limits: Limits): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
   Layer.effect(FleetDatabase, make(url, limits))
 
 /** For commands. */

@@ -50,6 +50,8 @@ export class FleetLedger extends Context.Service<FleetLedger, {
   /**
    * Makes a runner the owner of these accounts and raises their epochs, in one statement. Leaves out paused accounts: their former
    * runner can still record the outcomes of its last requests. Take an account over by its id when it is resumed, added or moved.
+   *
+   * Never waits for an account: leaves out those that a removal or a write of their former runner has locked. Take these over later.
    */
   readonly takeOver: (
     selection: AccountSelection.AccountSelection,
@@ -121,14 +123,14 @@ export const layer: Layer.Layer<FleetLedger, never, FleetDatabase> = Layer.effec
     }
 
     return FleetLedger.of({
-      // Locked in one order, so that two runners with the same accounts don't block each other.
+      // A removal locks its account for minutes. Its runner must not wait with all others.
       takeOver: (selection, runner) =>
         Effect.flatMap(Operation.now, (now) =>
           Effect.map(
             run(takenRows(sql`
               WITH selected AS (
                 SELECT account, id, revision, shard FROM fleet_account JOIN account USING (account)
-                WHERE ${isSelected(selection)} AND NOT paused ORDER BY account FOR NO KEY UPDATE OF account)
+                WHERE ${isSelected(selection)} AND NOT paused ORDER BY account FOR NO KEY UPDATE OF account SKIP LOCKED)
               UPDATE account SET epoch = epoch + 1, owner = ${runner}, owned_since = ${now} FROM selected
               WHERE account.account = selected.account
               RETURNING selected.id, account.account, epoch, revision, shard, base_url, profile_id, key_fingerprint`)),

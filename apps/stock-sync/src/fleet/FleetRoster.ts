@@ -12,9 +12,10 @@ import * as FleetAccounts from "./FleetAccounts.ts"
 import { FleetDatabase } from "./FleetDatabase.ts"
 import type { FleetDatabaseError } from "./FleetError.ts"
 
+const AccountRevision = Schema.Struct({ id: Schema.String, revision: Schema.Int })
+
 const Change = Schema.Struct({
-  id: Schema.String,
-  revision: Schema.Int,
+  ...AccountRevision.fields,
   /** Null until a runner has assigned it. */
   shard: Schema.NullOr(Schema.Int)
 })
@@ -32,12 +33,15 @@ export class FleetRoster extends Context.Service<FleetRoster, {
   readonly read: (
     selection: AccountSelection.AccountSelection
   ) => Effect.Effect<ReadonlyArray<FleetAccounts.FleetAccount>, FleetDatabaseError>
-  /** Accounts of these shards, paused ones included. */
-  readonly ids: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<string>, FleetDatabaseError>
+  /** Accounts of these shards, paused ones included, with the revisions of their settings. */
+  readonly ids: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<typeof AccountRevision.Type>, FleetDatabaseError>
   /** Sets the shards of accounts that have none. Counts as a change, so that the runner of the shard sees the account. */
   readonly assign: (accounts: ReadonlyArray<{ readonly id: string; readonly shard: number }>) => Effect.Effect<void, FleetDatabaseError>
-  /** Records problems, except for accounts that another runner has taken over or an operator has paused. */
-  readonly recordProblems: (problems: ReadonlyArray<Problem>) => Effect.Effect<void, FleetDatabaseError>
+  /**
+   * Records problems, except for accounts that another runner has taken over or an operator has paused. Never waits: leaves out accounts
+   * that an import or a removal has locked. Returns the ids of all others.
+   */
+  readonly recordProblems: (problems: ReadonlyArray<Problem>) => Effect.Effect<ReadonlyArray<string>, FleetDatabaseError>
   /** After a statement that took too long: ends all connections if the server does not respond, so that nothing waits for it. */
   readonly cutIfSilent: Effect.Effect<void>
 }>()("@plaza/stock-sync/fleet/FleetRoster") {}
@@ -47,6 +51,7 @@ const silenceTimeout = Duration.seconds(5)
 
 const changes = Rows.all(Change)
 const accounts = Rows.all(FleetAccounts.Row)
+const revisions = Rows.all(AccountRevision)
 const ids = Rows.all(Schema.Struct({ id: Schema.String }))
 
 export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effect(
@@ -65,8 +70,7 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
       read: (selection) =>
         run(accounts(sql`
           SELECT ${sql.literal(FleetAccounts.columns)} FROM fleet_account JOIN account USING (account) WHERE ${isSelected(selection)}`)),
-      ids: (shards) =>
-        Effect.map(run(ids(sql`SELECT id FROM fleet_account WHERE ${inShards(shards)}`)), (rows) => rows.map(({ id }) => id)),
+      ids: (shards) => run(revisions(sql`SELECT id, revision FROM fleet_account WHERE ${inShards(shards)}`)),
       // Rows that another runner assigns at this moment are left to it.
       assign: (assigned) =>
         Effect.asVoid(run(sql`
@@ -80,11 +84,17 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           // A problem may contain a text of the service. One that can't be stored would fail this statement for all accounts.
           const rows = problems.map(({ problem, ...row }) => ({ ...row, problem: problem === null ? null : toStorable(problem) }))
-          return Effect.asVoid(run(sql`
-            UPDATE fleet_account SET problem = one.problem, problem_at = CASE WHEN one.problem IS NULL THEN NULL ELSE ${now}::bigint END
-            FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS one (id text, epoch bigint, problem text)
-            WHERE fleet_account.id = one.id AND (one.problem IS NULL OR NOT fleet_account.paused)
-              AND EXISTS (SELECT 1 FROM account WHERE account.account = fleet_account.account AND account.epoch = one.epoch)`))
+          const recorded = run(ids(sql`
+            WITH one AS MATERIALIZED (
+              SELECT fleet_account.id, one.epoch, one.problem FROM fleet_account
+                JOIN jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS one (id text, epoch bigint, problem text) USING (id)
+              ORDER BY fleet_account.id FOR NO KEY UPDATE OF fleet_account SKIP LOCKED),
+            recorded AS (
+              UPDATE fleet_account SET problem = one.problem, problem_at = CASE WHEN one.problem IS NULL THEN NULL ELSE ${now}::bigint END
+              FROM one WHERE fleet_account.id = one.id AND (one.problem IS NULL OR NOT fleet_account.paused)
+                AND EXISTS (SELECT 1 FROM account WHERE account.account = fleet_account.account AND account.epoch = one.epoch))
+            SELECT id FROM one`))
+          return Effect.map(recorded, (found) => found.map(({ id }) => id))
         })
     })
   })

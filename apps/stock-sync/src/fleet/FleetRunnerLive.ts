@@ -28,10 +28,10 @@ export type Options = Members.Options
 
 const turnInterval = Duration.seconds(1)
 // In turns.
-const removedEvery = 5
+const comparedEvery = 5
 /** A statement of the loop that takes longer fails. A takeover of ten thousand accounts takes less than a second. */
 const statementTimeout = Duration.seconds(8)
-/** A change may be committed after a later revision was seen, but hardly by more than this. */
+/** A change may be committed after a later revision was seen. One that is more than this later is noticed by a comparison. */
 const revisionLag = Duration.toMillis("10 seconds")
 
 const make = Effect.fnUntraced(function*(options: Options) {
@@ -68,8 +68,7 @@ const make = Effect.fnUntraced(function*(options: Options) {
 
   const takeOver = Effect.fnUntraced(function*(selection: AccountSelection) {
     const taken = yield* statement(ledgers.takeOver(selection, runner))
-    const due = yield* statement(ledgers.dueAccounts(selection))
-    return { taken, due }
+    return { taken, due: taken.length === 0 ? [] : yield* statement(ledgers.dueAccounts(selection)) }
   })
 
   /** Takes over all accounts of shards that were acquired. */
@@ -102,16 +101,9 @@ const make = Effect.fnUntraced(function*(options: Options) {
     yield* log("Info", "fleet.lost", { shards: lost.size, accounts: accounts.length })
   })
 
-  const applyChanges = Effect.gen(function*() {
-    const now = yield* MonotonicClock.now
-    while (revisions.length > 1 && now - (revisions[1]?.at ?? now) > revisionLag) revisions.shift()
-    const first = revisions[0]
-    const after = first === undefined || now - first.at <= revisionLag ? 0 : first.revision
-    const changes = yield* statement(roster.changes(terms.keys(), after))
-    revisions.push({ at: now, revision: changes.reduce((most, { revision }) => Math.max(most, revision), after) })
-    const unassigned = changes.flatMap(({ id, shard }) => shard === null ? [{ id, shard: ownership.shardOf(id) }] : [])
-    if (unassigned.length > 0) yield* statement(roster.assign(unassigned))
-    const changed = changes.filter(({ id, revision, shard }) => shard !== null && members.get(id)?.revision !== revision)
+  /** Loads the settings of accounts whose revisions are not those of their members. */
+  const load = Effect.fnUntraced(function*(revisions: ReadonlyArray<{ readonly id: string; readonly revision: number }>) {
+    const changed = revisions.filter(({ id, revision }) => members.get(id)?.revision !== revision)
     if (changed.length === 0) return
     const accounts = yield* statement(roster.read({ _tag: "Ids", ids: changed.map(({ id }) => id) }))
     for (const account of accounts) {
@@ -129,12 +121,27 @@ const make = Effect.fnUntraced(function*(options: Options) {
     }
   })
 
-  const dropRemoved = Effect.gen(function*() {
-    const ids = new Set(yield* statement(roster.ids(terms.keys())))
-    yield* Effect.forEach(members.all().filter(({ id }) => !ids.has(id)), members.drop, { discard: true })
+  const applyChanges = Effect.gen(function*() {
+    const now = yield* MonotonicClock.now
+    while (revisions.length > 1 && now - (revisions[1]?.at ?? now) > revisionLag) revisions.shift()
+    const first = revisions[0]
+    const after = first === undefined || now - first.at <= revisionLag ? 0 : first.revision
+    const changes = yield* statement(roster.changes(terms.keys(), after))
+    revisions.push({ at: now, revision: changes.reduce((most, { revision }) => Math.max(most, revision), after) })
+    const unassigned = changes.flatMap(({ id, shard }) => shard === null ? [{ id, shard: ownership.shardOf(id) }] : [])
+    if (unassigned.length > 0) yield* statement(roster.assign(unassigned))
+    yield* load(changes.filter(({ shard }) => shard !== null))
   })
 
-  /** Takes over accounts that were added, changed or resumed, and those whose lease was not fresh for a moment. */
+  /** Drops members whose accounts were removed, and loads the changes that `applyChanges` has not seen. */
+  const compare = Effect.gen(function*() {
+    const accounts = yield* statement(roster.ids(terms.keys()))
+    const ids = new Set(accounts.map(({ id }) => id))
+    yield* Effect.forEach(members.all().filter(({ id }) => !ids.has(id)), members.drop, { discard: true })
+    yield* load(accounts)
+  })
+
+  /** Takes over accounts that were added, changed or resumed, that were locked, and those whose lease was not fresh for a moment. */
   const takeSingle = Effect.gen(function*() {
     const held = yield* Effect.filter(yield* members.untaken, ({ shard, term }) => ownership.holds(shard, term))
     if (held.length === 0) return
@@ -148,15 +155,15 @@ const make = Effect.fnUntraced(function*(options: Options) {
       return owned === undefined || problem === recorded ? [] : [{ member, row: { id, epoch: owned.epoch, problem } }]
     })
     if (changed.length === 0) return
-    yield* statement(roster.recordProblems(changed.map(({ row }) => row)))
-    for (const { member, row } of changed) member.recorded = row.problem
+    const recorded = new Set(yield* statement(roster.recordProblems(changed.map(({ row }) => row))))
+    for (const { member, row } of changed) if (recorded.has(row.id)) member.recorded = row.problem
   })
 
   const turn = Effect.gen(function*() {
     yield* dropLost
     yield* takeGained
     yield* applyChanges
-    if (++turns % removedEvery === 0) yield* dropRemoved
+    if (++turns % comparedEvery === 0) yield* compare
     yield* takeSingle
     yield* recordProblems
     lastReachedAt = yield* MonotonicClock.now
@@ -182,12 +189,19 @@ const make = Effect.fnUntraced(function*(options: Options) {
     }))
   )
 
+  /** Runs again after each end, and after a defect. */
+  const repeated = (effect: Effect.Effect<void>) =>
+    Effect.forkScoped(Effect.repeat(
+      Effect.catchCause(effect, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("fleet.defect", cause)),
+      Schedule.spaced(turnInterval)
+    ))
+
   // First, so that it runs after the loops have ended.
   yield* Effect.addFinalizer(() => members.drain)
-  yield* Effect.forkScoped(members.follow)
-  yield* Effect.forkScoped(Effect.repeat(turn, Schedule.spaced(turnInterval)))
+  yield* repeated(members.follow)
+  yield* repeated(turn)
   // A turn may wait for the database.
-  yield* Effect.forkScoped(Effect.repeat(dropLost, Schedule.spaced(turnInterval)))
+  yield* repeated(dropLost)
 
   return FleetRunner.of({
     drain: members.drain,

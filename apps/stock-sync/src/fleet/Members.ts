@@ -259,6 +259,8 @@ export const make = Effect.fnUntraced(function*({ concurrentReads, stopWithin }:
       Effect.flatMap(MonotonicClock.now, (now) => {
         member.nextPoll = now
         member.nextDue = now
+        // A worker that runs plans both times anew when it ends.
+        member.pollAskedAt = now
         return plan(member)
       }),
     /** Sets the problems of members with a worker. Otherwise the end of the worker has set it. */

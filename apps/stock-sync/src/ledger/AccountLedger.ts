@@ -57,7 +57,8 @@ export const make = (
     check: Effect.andThen(present, run(Operation.checkOwner(target))),
     lost,
     ...Binding.make(target, path, run),
-    // A snapshot has its turn by its session. Other operations go on while it waits for one.
+    // A snapshot has its turn by its session. Other operations of the account go on while its source is read, and wait with a snapshot in
+    // memory until it has a session: if it waited for them instead, it would keep a session that other accounts wait for.
     ...Apply.make(target, run, {
       run: inOrder,
       session: session ?? (() => Effect.succeed(sql)),

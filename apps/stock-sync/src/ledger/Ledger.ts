@@ -4,13 +4,13 @@
  * store and a fleet.
  */
 import type { ProductId } from "@plaza/domain/Ids"
-import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
+import type { SourceFailure } from "../source/Source.ts"
 import type { Entry, EntryState, Refusal } from "./Entry.ts"
 import type { LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.ts"
 import type {
@@ -143,12 +143,12 @@ export class Ledger extends Context.Service<Ledger, {
   readonly applySnapshot: <E, R>(
     input: SnapshotInput<E, R>,
     policy: SnapshotPolicy
-  ) => Effect.Effect<SnapshotResult, E | LedgerFault | SnapshotHeld | SourceError, R>
+  ) => Effect.Effect<SnapshotResult, E | LedgerFault | SnapshotHeld | SourceFailure, R>
   /** Applies a snapshot even if it would be held. For a temporary copy of the ledger. */
   readonly previewSnapshot: <E, R>(
     input: SnapshotInput<E, R>,
     policy: SnapshotPolicy
-  ) => Effect.Effect<SnapshotPreview, E | LedgerFault | SourceError, R>
+  ) => Effect.Effect<SnapshotPreview, E | LedgerFault | SourceFailure, R>
   readonly snapshot: Effect.Effect<SnapshotStatus, LedgerFault>
   /** The implausible changes of the held snapshot, by product. */
   readonly heldChanges: Stream.Stream<HeldChange, LedgerFault>

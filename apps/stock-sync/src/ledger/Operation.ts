@@ -46,6 +46,14 @@ export const orFault =
     // True because it is none of them.
     Effect.mapError(withoutDefects(effect), (error) => isFailure(error) ? faultOf(error) : error as Exclude<E | SqlError, Failure>)
 
+/** Other sources are still read, so that there is no session for another one of them. A snapshot in memory does not wait for them. */
+export class SessionsInUse extends Data.TaggedError("SessionsInUse")<{
+  /** How many sources are read at once. */
+  readonly most: number
+  /** How long this one has waited. */
+  readonly waited: Duration.Duration
+}> {}
+
 /** A database that has the tables of a ledger. */
 export interface Database {
   readonly sql: SqlClient
@@ -56,8 +64,11 @@ export interface Database {
   readonly lockWait?: Duration.Duration
   /** Runs an operation when it is its turn among those of other ledgers (default: at once). */
   readonly inTurn?: <A, E, R>(operation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A session for one snapshot, which has its temporary tables (default: `sql` has one session only). */
-  readonly session?: (source: SnapshotSource) => Effect.Effect<SqlClient, SqlError, Scope.Scope>
+  /**
+   * A session for one snapshot, which has its temporary tables (default: `sql` has one session only). The wait for the other sources that
+   * are read is limited.
+   */
+  readonly session?: (source: SnapshotSource) => Effect.Effect<SqlClient, SessionsInUse | SqlError, Scope.Scope>
 }
 
 /** Whether all rows of a snapshot are in memory, or are read while its session is kept, which takes as long as the source likes. */

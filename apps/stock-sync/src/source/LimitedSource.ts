@@ -3,6 +3,7 @@ import * as SourceError from "@plaza/tabular/SourceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as MonotonicClock from "../sync/MonotonicClock.ts"
 import { mapRows, type Source, unreachable } from "./Source.ts"
 
 /** Ten times what a ledger is measured with. */
@@ -24,8 +25,19 @@ export const withRows = (source: Source["Service"], most = maxRows): Source["Ser
       })
     }))
 
-/** Fails a snapshot that is not read to its end within a time. */
+/** Fails a snapshot whose source takes longer than this until its last row. The time between two reads does not count. */
 export const withTime = (source: Source["Service"], longest: Duration.Duration): Source["Service"] => {
   const tooLong = unreachable(source.name, `its last row has not come within ${Duration.format(longest)}`)
-  return mapRows(source, Stream.interruptWhen(Effect.delay(Effect.fail(tooLong), longest)))
+  return mapRows(source, (rows) =>
+    Stream.transformPull(rows, (pull) =>
+      Effect.sync(() => {
+        let left = Duration.toMillis(longest)
+        return Effect.flatMap(MonotonicClock.now, (startedAt) =>
+          pull.pipe(
+            Effect.timeoutOrElse({ duration: Duration.millis(Math.max(0, Math.ceil(left))), orElse: () => Effect.fail(tooLong) }),
+            Effect.ensuring(Effect.map(MonotonicClock.now, (endedAt) => {
+              left -= endedAt - startedAt
+            }))
+          ))
+      })))
 }

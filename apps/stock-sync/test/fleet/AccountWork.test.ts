@@ -1,9 +1,10 @@
-/** What the page of an account says about the work on it. */
+/** The work on an account: what its page says, and how it ends without a lease. */
 import { describe, expect, it } from "@effect/vitest"
-import { DateTime } from "effect"
+import { DateTime, Effect, Ref } from "effect"
 import type { AccountActivity } from "../../src/fleet/FleetRunner.ts"
 import * as AccountWork from "../../src/fleet/operations/AccountWork.ts"
 import * as SyncStatus from "../../src/sync/SyncStatus.ts"
+import { products, sends, simulated, until } from "../support/fleetRunner.ts"
 import { idleUntil } from "../support/fleetStatus.ts"
 import { utc } from "../support/utc.ts"
 
@@ -87,6 +88,22 @@ describe("the live state of an account", () => {
     expect(DateTime.formatIso(AccountWork.dateOf(6_500, now) ?? utc(0))).toBe("1970-01-01T00:01:01.500Z")
     expect(AccountWork.dateOf(Number.POSITIVE_INFINITY, now)).toBeUndefined()
   })
+})
+
+describe("an account whose lease is lost", () => {
+  it.effect("does not wait for the requests that were not sent, and nothing counts as confirmed that was not sent", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 200, () => 1))
+        const { state } = yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        yield* Ref.set(fleet.isFresh, false)
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0), "3 seconds")
+        const { ledger } = (yield* fleet.account("a")).memory
+        const { sending, settled } = yield* ledger.counts
+        expect({ sending, settled }).toEqual({ sending: 0, settled: (yield* sends("a")).length })
+      })
+    ))
 })
 
 describe("an account that this runner does not own", () => {

@@ -10,6 +10,7 @@ import * as FleetMigrations from "../../src/fleet/FleetMigrations.ts"
 import * as FleetRoster from "../../src/fleet/FleetRoster.ts"
 import { postgresMessage } from "../../src/ledger/database/Faults.ts"
 import { tableNames } from "../../src/ledger/Schema.ts"
+import { eventually } from "../support/eventually.ts"
 import { shared } from "../support/shared.ts"
 
 let server = ""
@@ -18,13 +19,14 @@ shared(Postgres.scoped, ({ url }) => {
 })
 
 let databases = 0
-const fresh = Effect.gen(function*() {
+const freshWith = Effect.fnUntraced(function*(options: string) {
   const name = `fleet_${databases++}`
-  yield* Effect.flatMap(FleetDatabase.FleetDatabase, ({ run, sql }) => run(sql.unsafe(`CREATE DATABASE ${name}`))).pipe(
+  yield* Effect.flatMap(FleetDatabase.FleetDatabase, ({ run, sql }) => run(sql.unsafe(`CREATE DATABASE ${name} ${options}`))).pipe(
     Effect.provide(FleetDatabase.layer(Redacted.make(server)))
   )
   return Redacted.make(server.replace(/\/postgres$/, `/${name}`))
 })
+const fresh = Effect.suspend(() => freshWith(""))
 
 const inFleet = <A, E>(use: Effect.Effect<A, E, FleetAccounts | FleetDatabase.FleetDatabase>) =>
   Effect.flatMap(fresh, (url) =>
@@ -40,6 +42,32 @@ const account = (id: string, more: Partial<AccountSettings> = {}): AccountSettin
 })
 
 const other = { _tag: "Plain", text: "other.csv" } as const
+
+/** Runs an effect while another connection has run a first statement of a transaction, and ends that transaction after a last one. */
+const whileTransaction = <A, E, R>(
+  first: Effect.Effect<unknown, SqlError>,
+  use: Effect.Effect<A, E, R>,
+  last = Effect.void as typeof first
+) =>
+  Effect.flatMap(FleetDatabase.FleetDatabase, ({ sql }) =>
+    Effect.gen(function*() {
+      const began = yield* Deferred.make<void>()
+      const done = yield* Deferred.make<void>()
+      const holder = yield* Effect.forkChild(sql.withTransaction(
+        Effect.andThen(first, Effect.andThen(Deferred.succeed(began, undefined), Effect.andThen(Deferred.await(done), last)))
+      ))
+      yield* Deferred.await(began)
+      const result = yield* Effect.ensuring(use, Deferred.succeed(done, undefined))
+      yield* Fiber.join(holder)
+      return result
+    }))
+
+/** Waits until a statement of this database waits for a lock. */
+const waiting = Effect.flatMap(FleetDatabase.FleetDatabase, ({ sql }) =>
+  eventually(
+    sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    (rows) => rows.length > 0
+  ))
 
 const ids = (accounts: FleetAccounts["Service"]) => Effect.map(Stream.runCollect(accounts.all), (all) => all.map(({ id }) => id))
 
@@ -122,6 +150,66 @@ describe("accounts", () => {
         expect(yield* problems).toEqual([null, null])
       }).pipe(Effect.provide(FleetRoster.layer))
     ))
+
+  it.live("that are locked keep no other account from having its problem recorded, and have theirs recorded later", () =>
+    inFleet(
+      Effect.gen(function*() {
+        const accounts = yield* FleetAccounts
+        const { sql } = yield* FleetDatabase.FleetDatabase
+        const { recordProblems } = yield* FleetRoster.FleetRoster
+        yield* accounts.putAll(Stream.make(account("a"), account("b"), account("c")))
+        const found = ["c", "b", "a"].map((id) => ({ id, epoch: 0, problem: "INVALID_API_KEY: revoked" }))
+        const recorded = yield* whileTransaction(
+          sql`UPDATE fleet_account SET problem = NULL WHERE id = 'b'`,
+          Effect.timeout(recordProblems(found), "2 seconds")
+        )
+        expect(recorded.toSorted()).toEqual(["a", "c"])
+        expect((yield* accounts.get("a")).problem).not.toBeNull()
+        expect((yield* accounts.get("b")).problem).toBeNull()
+        expect(yield* recordProblems(found.filter(({ id }) => id === "b"))).toEqual(["b"])
+        expect((yield* accounts.get("b")).problem).not.toBeNull()
+      }).pipe(Effect.provide(FleetRoster.layer))
+    ))
+
+  it.live("are locked by their ids when their secrets are sealed anew, so that an import does not fail", () =>
+    inFleet(Effect.gen(function*() {
+      const accounts = yield* FleetAccounts
+      const { sql } = yield* FleetDatabase.FleetDatabase
+      for (const id of ["z", "m", "a"]) yield* accounts.add(account(id))
+      const swap = accounts.swap(["z", "m", "a"].map((id) => ({ before: account(id), after: account(id, { source: other }) })))
+      const swapping = yield* whileTransaction(
+        sql`UPDATE fleet_account SET problem = NULL WHERE id = 'a'`,
+        Effect.gen(function*() {
+          const swapping = yield* Effect.forkDetach(swap)
+          yield* waiting
+          return swapping
+        }),
+        sql`UPDATE fleet_account SET problem = NULL WHERE id = 'z'`
+      )
+      expect(yield* Fiber.join(swapping)).toBe(3)
+    })))
+
+  it.live("are locked by an import byte by byte, whatever the language of the database", () =>
+    Effect.flatMap(freshWith("TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'"), (url) =>
+      Effect.gen(function*() {
+        yield* FleetMigrations.migrate
+        const accounts = yield* FleetAccounts
+        const { sql } = yield* FleetDatabase.FleetDatabase
+        yield* accounts.putAll(Stream.make(account("a"), account("B")))
+        // A transaction that locks in the order of the database: `B` comes before `a`.
+        const importing = yield* whileTransaction(
+          sql`UPDATE fleet_account SET problem = NULL WHERE id = 'B'`,
+          Effect.gen(function*() {
+            const importing = yield* Effect.forkDetach(
+              accounts.putAll(Stream.make(account("a", { source: other }), account("B", { source: other })))
+            )
+            yield* waiting
+            return importing
+          }),
+          sql`UPDATE fleet_account SET problem = NULL WHERE id = 'a'`
+        )
+        expect(yield* Fiber.join(importing)).toEqual({ added: 0, updated: 2, unchanged: 0 })
+      }).pipe(Effect.provide(Layer.provideMerge(layer, FleetDatabase.layer(url))))))
 
   it.effect("are read page by page, in the order of their ids byte by byte", () =>
     inFleet(Effect.gen(function*() {

@@ -11,7 +11,7 @@ import { FleetDatabase } from "../../src/fleet/FleetDatabase.ts"
 import * as FleetLedger from "../../src/fleet/FleetLedger.ts"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
 import { stagingNames, tableNames } from "../../src/ledger/Schema.ts"
-import { add, databaseOf, type Fleet, open, server, takeOver } from "../support/ledger/fleet.ts"
+import { add, beside, databaseOf, type Fleet, open, server, takeOver } from "../support/ledger/fleet.ts"
 import {
   collect,
   failing,
@@ -67,6 +67,18 @@ describe("a takeover", () => {
       )
       expect(yield* fleet.ledgers.takeOver(byShard(), "two")).toEqual([])
     }))
+
+  it.live("leaves out an account that is being removed, without waiting for it, and takes it over later", () =>
+    Effect.gen(function*() {
+      const [held = "", ...others] = yield* accountsIn(106, 106, 106)
+      const sql = yield* beside(fleet)
+      const taken = yield* sql.withTransaction(Effect.andThen(
+        sql`SELECT 1 FROM account JOIN fleet_account USING (account) WHERE id = ${held} FOR UPDATE`,
+        Effect.timeout(fleet.ledgers.takeOver(byShard(106), "one"), "5 seconds")
+      ))
+      expect(new Set(taken.map(({ id }) => id))).toEqual(new Set(others))
+      expect(yield* fleet.ledgers.takeOver(byId(held), "one")).toMatchObject([{ id: held, epoch: 1 }])
+    }), 30_000)
 
   it.effect("finds the account that the ledger is bound to", () =>
     Effect.gen(function*() {

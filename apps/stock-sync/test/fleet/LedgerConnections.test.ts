@@ -2,8 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Deferred, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
 import { stagingNames } from "../../src/ledger/Schema.ts"
 import * as DatabaseProxy from "../support/databaseProxy.ts"
@@ -47,6 +48,12 @@ const count = (query: string) =>
   Effect.suspend(() => Effect.map(beside.unsafe<{ n: number }>(`SELECT count(*) AS n FROM ${query}`), ([row]) => row?.n ?? 0))
 const blocked = count(`pg_stat_activity WHERE ${ofRunner} AND wait_event_type = 'Lock'`)
 const endSessions = Effect.suspend(() => beside.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofRunner}`))
+
+/** A runner with other limits. */
+const limited = (url: Redacted.Redacted, limits: Partial<Parameters<typeof FleetDatabase.layerWith>[1]>) => {
+  const usual = { statement: Duration.seconds(20), snapshot: Duration.minutes(3), reading: Duration.minutes(1) }
+  return Fleets.runner(url, FleetDatabase.layerWith(url, { ...usual, ...limits }))
+}
 
 /** Snapshots that have a session. */
 const staging = Effect.suspend(() => Effect.map(fleet.database.connections, ({ used }) => used))
@@ -131,6 +138,64 @@ describe("the connections of a runner", () => {
         for (const { ledger } of sending) expect((yield* ledger.counts).pending).toBe(2)
         yield* expectClean()
       }), 60_000)
+
+  it.live("are left for what keeps the accounts going, however many slow reports are read", () =>
+    Effect.gen(function*() {
+      const { report, run, sql } = fleet.database
+      const slow = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(report(sql`SELECT pg_sleep(2)`)))
+      yield* eventually(fleet.database.connections, ({ used }) => used > 0)
+      expect(yield* Effect.timeout(run(sql`SELECT 1 AS one`), "1 second")).toEqual([{ one: 1 }])
+      yield* Fiber.interruptAll(slow)
+    }), 60_000)
+
+  it.live("are waited for by another large source for a limited time, which then says why it is not read and keeps its ledger",
+    () =>
+      Effect.gen(function*() {
+        const own = yield* limited(fleet.url, { reading: Duration.seconds(1) })
+        const ledgerOf = Effect.flatMap(Fleets.newAccount(own), (id) => open(own, id, options))
+        const gate = yield* Deferred.make<void>()
+        const others = yield* Effect.forEach([1, 2],
+          () => Effect.flatMap(ledgerOf, (ledger) => Effect.forkChild(ledger.applySnapshot(intake(gated(gate)), policy))))
+        yield* eventually(own.database.connections, ({ used }) => used === 2)
+        const ledger = yield* ledgerOf
+        const apply = ledger.applySnapshot(intake(gated(gate)), policy)
+        expect(yield* Effect.flip(Effect.timeout(apply, "20 seconds"))).toMatchObject({
+          _tag: "SourceUnreachable",
+          message:
+            "stock.csv: 2 other sources of this runner with more than 10,000 rows are still being read after 1s, and it is tried again; " +
+            "no row of it was used"
+        })
+        expect(yield* own.database.connections).toMatchObject({ used: 2, waiting: 0 })
+        yield* Deferred.succeed(gate, undefined)
+        for (const other of others) yield* Fiber.join(other)
+        expect(yield* apply).toMatchObject({ changed: 12_000 })
+      }), 60_000)
+
+  it.live("are kept for a source that sends nothing for longer than a statement may take", () =>
+    Effect.gen(function*() {
+      const own = yield* limited(fleet.url, { snapshot: Duration.seconds(3) })
+      const ledger = yield* Effect.flatMap(Fleets.newAccount(own), (id) => open(own, id, options))
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.forkChild(Effect.delay(Deferred.succeed(gate, undefined), "6 seconds"))
+      expect(yield* ledger.applySnapshot(intake(gated(gate)), policy)).toMatchObject({ changed: 12_000 })
+    }), 60_000)
+
+  it.live("that are lost while a source is read leave the ledger as it is if the source fails", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* opened
+      yield* receiveSmall(ledger)
+      const gate = yield* Deferred.make<void>()
+      const broken = new SourceError({ source: "x", line: 1, message: "broken" })
+      const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate, Stream.fail(broken))), policy)))
+      yield* eventually(staging, (n) => n === 1)
+      // All of its rows are staged then.
+      yield* Effect.sleep("2 seconds")
+      yield* beside.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofRunner} AND query LIKE '%staged_row%'`)
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* Fiber.join(reading)).toBe(broken)
+      expect(yield* queueOf(ledger)).toHaveLength(2)
+      yield* expectClean()
+    }), 60_000)
 
   it.live("are left for statements about several accounts, however many sends wait for the database", () =>
     Effect.gen(function*() {
@@ -295,6 +360,51 @@ describe("a server that falls silent", () => {
       const { own, proxy } = yield* behind
       yield* proxy.set("slow")
       expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "None" })
+    }), 60_000)
+
+  it.live("fails a snapshot in the middle of a statement", () =>
+    Effect.gen(function*() {
+      const { proxy } = yield* behind
+      const own = yield* limited(Redacted.make(proxy.url), { snapshot: Duration.seconds(2) })
+      const ledger = yield* Effect.flatMap(Fleets.newAccount(own), (id) => open(own, id, options))
+      const gate = yield* Deferred.make<void>()
+      const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate)), policy)))
+      yield* eventually(own.database.connections, ({ used }) => used === 1)
+      yield* Effect.sleep("2 seconds")
+      yield* proxy.set("stalled")
+      yield* Deferred.succeed(gate, undefined)
+      const fault = yield* Effect.timeout(Fiber.join(reading), "20 seconds")
+      expect(fault._tag).toBe("LedgerFault")
+      expect(fault.message).toContain("did not respond in time")
+    }), 60_000)
+
+  /** Slow statements on all connections for accounts and their ledgers. */
+  const whileBusy = <A, E, R>(own: Fleets.Fleet, use: Effect.Effect<A, E, R>) =>
+    Effect.gen(function*() {
+      const { connections, run, sql } = own.database
+      const ids = yield* Effect.forEach(Array.from({ length: 4 }), () => Fleets.newAccount(own))
+      const ledgers = yield* Effect.forEach(ids, (id) => open(own, id, options))
+      yield* Effect.forEach(ledgers, receiveSmall)
+      return yield* whileLocked(beside, ids, Effect.gen(function*() {
+        yield* Effect.forEach(ledgers, (ledger) => Effect.forkChild(Effect.exit(take(ledger))))
+        yield* Effect.forEach([1, 2], () => Effect.forkChild(Effect.exit(run(sql`SELECT pg_sleep(5)`))))
+        yield* eventually(connections, ({ used }) => used === queries)
+        return yield* use
+      }))
+    })
+
+  it.live("is not taken for silent while slow statements use all connections", () =>
+    Effect.gen(function*() {
+      const own = yield* Fleets.runner(fleet.url)
+      const silent = Effect.timeoutOption(own.database.silent, "4 seconds")
+      expect(yield* whileBusy(own, silent)).toMatchObject({ _tag: "None" })
+    }), 60_000)
+
+  it.live("is noticed also while slow statements use all connections", () =>
+    Effect.gen(function*() {
+      const { own, proxy } = yield* behind
+      const silent = Effect.andThen(proxy.set("stalled"), Effect.timeoutOption(own.database.silent, "4 seconds"))
+      expect(yield* whileBusy(own, silent)).toMatchObject({ _tag: "Some" })
     }), 60_000)
 
   it.live("fails everything at once after it was abandoned", () =>

@@ -450,6 +450,24 @@ describe("a change of the accounts", () => {
       })
     ))
 
+  it.effect("is noticed at once while the worker of the account runs, although the next poll is far away", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1), { options: { poll: "1 hour" } })
+        const { state } = yield* fleet.start()
+        yield* until(areSent("a", products("a", 1, () => 1)))
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0))
+        yield* Simulation.respondsAfter(5_000)
+        const { source } = yield* fleet.account("a")
+        yield* source.set(products("a", 1, () => 2))
+        yield* fleet.change("a", {})
+        yield* until(Effect.map(sends("a"), (all) => all.length === 2), "10 seconds")
+        yield* source.set(products("a", 1, () => 3))
+        yield* fleet.change("a", {})
+        yield* until(areSent("a", products("a", 1, () => 3)), "30 seconds")
+      })
+    ))
+
   it.effect("replaces the settings of a running worker, which records its requests first",
     () =>
       simulated((fleet) =>

@@ -4,13 +4,29 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Streams from "@plaza/cli-kit/Streams"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
-import { ConfigProvider, Context, Duration, Effect, Exit, FileSystem, Layer, Redacted, References, Scope, Stream } from "effect"
+import {
+  ConfigProvider,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FileSystem,
+  Layer,
+  Redacted,
+  References,
+  Scope,
+  Stream
+} from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Run from "../../src/commands/fleet/Run.ts"
 import * as FleetAccounts from "../../src/fleet/FleetAccounts.ts"
 import { FleetRunner } from "../../src/fleet/FleetRunner.ts"
 import * as DatabaseProxy from "../support/databaseProxy.ts"
 import { eventually } from "../support/eventually.ts"
-import { prepared } from "../support/ledger/fleet.ts"
+import { beside, prepared } from "../support/ledger/fleet.ts"
 import * as Program from "../support/program.ts"
 import { shared } from "../support/shared.ts"
 
@@ -28,6 +44,7 @@ const built = Effect.gen(function*() {
 })
 
 const keys: Record<string, string> = {}
+const keyIds: Record<string, string> = {}
 let world: Effect.Success<typeof built>
 shared(built, (resource) => {
   world = resource
@@ -47,8 +64,9 @@ const add = (prefix: string, count: number, stock: number) =>
     yield* Effect.forEach(ids, (id) =>
       Effect.gen(function*() {
         const store = yield* world.sandbox.createAccount({ id: `store-${id}` })
-        const { apiKey } = yield* world.sandbox.createKey(store.id)
-        keys[`KEY_${id}`] = Redacted.value(apiKey)
+        const key = yield* world.sandbox.createKey(store.id)
+        keys[`KEY_${id}`] = Redacted.value(key.apiKey)
+        keyIds[id] = key.id
         yield* world.sandbox.addFixtures({ products: ["one", "two"].map((name) => ({ id: `${id}-${name}`, accountId: store.id })) })
         yield* write(id, stock)
       }))
@@ -86,6 +104,21 @@ const sent = (ids: ReadonlyArray<string>, stock: number) =>
     Effect.map(world.sandbox.state, ({ products }) => products.filter(({ id }) => ids.some((each) => id.startsWith(`${each}-`)))),
     (products) => products.length === 2 * ids.length && products.every((product) => product.stock === stock)
   )
+
+/** Runs an effect while another program has run a statement in a transaction that it has not committed yet. */
+const whileLocked = <A, E, R>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError>, use: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const sql = yield* beside({ url: Redacted.make(world.url) })
+    const locked = yield* Deferred.make<void>()
+    const done = yield* Deferred.make<void>()
+    const holder = yield* Effect.forkChild(sql.withTransaction(
+      Effect.andThen(statement(sql), Effect.andThen(Deferred.succeed(locked, undefined), Deferred.await(done)))
+    ))
+    yield* Deferred.await(locked)
+    const result = yield* Effect.ensuring(use, Deferred.succeed(done, undefined))
+    yield* Fiber.join(holder)
+    return result
+  })
 
 const quiet = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provideService(Effect.scoped(test), References.MinimumLogLevel, "None")
 
@@ -152,6 +185,73 @@ describe("runners of one database", () => {
       yield* sent([id], 5)
       yield* eventually(problem, (seen) => seen === null)
       yield* world.accounts.remove(id)
+    })), 120_000)
+})
+
+describe("a runner whose accounts are locked by another program", () => {
+  it.live("serves the others, and those as well once they are not locked any more", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("locked", 3, 5)
+      const [held = "", ...others] = ids
+      const { stop } = yield* start
+      yield* sent(ids, 5)
+      yield* stop
+      yield* Effect.forEach(ids, (id) => write(id, 6))
+      // As the removal of an account with millions of products does.
+      yield* whileLocked(
+        (sql) => sql`SELECT 1 FROM account JOIN fleet_account USING (account) WHERE id = ${held} FOR UPDATE`,
+        Effect.gen(function*() {
+          const { state } = yield* start
+          yield* sent(others, 6)
+          yield* Effect.forEach(others, (id) => write(id, 7))
+          yield* sent(others, 7)
+          expect((yield* state).accounts.owned).toBe(3)
+          expect((yield* world.accounts.get(held)).epoch).toBe(1)
+        })
+      )
+      yield* sent([held], 6)
+      yield* Effect.forEach(ids, world.accounts.remove)
+    })), 120_000)
+
+  it.live("records the problems of the others, and theirs once they are not locked any more", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("failing", 3, 5)
+      const [held = "", other = "", good = ""] = ids
+      yield* start
+      yield* sent(ids, 5)
+      const problemOf = (id: string) => Effect.map(world.accounts.get(id), ({ problem }) => problem)
+      const isInvalid = (problem: string | null) => problem?.includes("INVALID_API_KEY") === true
+      yield* whileLocked(
+        (sql) => sql`SELECT 1 FROM fleet_account WHERE id = ${held} FOR UPDATE`,
+        Effect.gen(function*() {
+          yield* Effect.forEach([held, other], (id) => world.sandbox.revokeKey(keyIds[id] ?? ""))
+          yield* Effect.forEach(ids, (id) => write(id, 6))
+          yield* eventually(problemOf(other), isInvalid)
+          yield* sent([good], 6)
+          yield* write(good, 7)
+          yield* sent([good], 7)
+          expect(yield* problemOf(held)).toBeNull()
+        })
+      )
+      yield* eventually(problemOf(held), isInvalid)
+      yield* Effect.forEach(ids, world.accounts.remove)
+    })), 120_000)
+})
+
+describe("a change that is committed long after it began", () => {
+  it.live("is noticed, although later changes were committed before it", () =>
+    quiet(Effect.gen(function*() {
+      const ids = yield* add("late", 2, 5)
+      const [late = "", other = ""] = ids
+      yield* start
+      yield* sent(ids, 5)
+      // As an import of many accounts does.
+      yield* whileLocked(
+        (sql) => sql`UPDATE fleet_account SET key = 'env:NO_SUCH_KEY', revision = nextval('fleet_revision') WHERE id = ${late}`,
+        Effect.andThen(world.accounts.wake(other), Effect.sleep("14 seconds"))
+      )
+      yield* eventually(world.accounts.get(late), ({ problem }) => problem?.includes("NO_SUCH_KEY") === true)
+      yield* Effect.forEach(ids, world.accounts.remove)
     })), 120_000)
 })
 

@@ -98,14 +98,15 @@ const make = Effect.gen(function*() {
           .filter(({ revision, shard }) => shard === null || (wanted.has(shard) && revision > after))
       }),
     read: (selection) => reached(() => selected(selection).map(({ row }) => row)),
-    ids: (shards) => reached(() => selected({ _tag: "Shards", shards }).map(({ row }) => row.id)),
+    ids: (shards) => reached(() => selected({ _tag: "Shards", shards }).map(({ row }) => row)),
     assign: (assigned) =>
       Effect.andThen(reached(() => undefined), Effect.forEach(assigned, ({ id, shard }) => change(id, { shard }), { discard: true })),
     recordProblems: (problems) =>
       reached(() =>
-        problems.forEach(({ epoch, id, problem }) => {
+        problems.map(({ epoch, id, problem }) => {
           const account = accounts.get(id)
           if (account?.row.epoch === epoch && !(account.row.paused && problem !== null)) account.row = { ...account.row, problem }
+          return id
         })
       )
   }

@@ -29,7 +29,7 @@ export const states = ["running", "paused", "pending"] as const
 type Read<A> = Effect.Effect<A, FleetDatabaseError, FleetDatabase>
 
 const reading = <A>(statements: (sql: SqlClient) => Effect.Effect<A, Schema.SchemaError | SqlError>): Read<A> =>
-  Effect.flatMap(FleetDatabase, ({ run, sql }) => run(statements(sql)))
+  Effect.flatMap(FleetDatabase, ({ report, sql }) => report(statements(sql)))
 
 // The names of the live runners and of the accounts' states in the statements below.
 const live = `(SELECT name FROM fleet_runner WHERE seen_at > ${StatusTables.now} - ${Duration.toMillis(RunnerHeartbeat.aliveFor)}) AS live`

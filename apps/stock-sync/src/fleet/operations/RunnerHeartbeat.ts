@@ -1,4 +1,5 @@
 /** Keeps the row of this runner in the database, so that a status on any machine shows which runners are alive and what they do. */
+import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -51,6 +52,7 @@ export const layer: Layer.Layer<never, never, FleetDatabase | FleetRunner> = Lay
   yield* Effect.addFinalizer(() => Effect.ignore(limited(remove)))
   yield* limited(write).pipe(
     RepeatedFailure.logged("runner.unrecorded"),
+    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("fleet.defect", cause)),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.forkScoped
   )

@@ -13,10 +13,10 @@ import * as Pull from "effect/Pull"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { unadjusted } from "../../source/rules/ProductRules.ts"
+import { unreachable } from "../../source/Source.ts"
 import { Wording } from "../../Wording.ts"
 import type { Ledger } from "../Ledger.ts"
 import { LedgerCommands } from "../LedgerCommands.ts"
@@ -142,13 +142,20 @@ const writeAll = (
     yield* analyze(target, judged.result)
   })
 
+const inUse = (source: string, rows: number, { most, waited }: Operation.SessionsInUse) =>
+  unreachable(
+    source,
+    `${most} other sources of this runner with more than ${rows.toLocaleString("en")} rows are still being read after ` +
+      `${Duration.format(waited)}, and it is tried again`
+  )
+
 /** One batch to insert next and one that the source fills: more would only hold rows in memory. */
 const batchesAhead = 2
 
 /** The session of a snapshot, and how its statements run. */
 interface Staging {
   readonly run: Run
-  readonly session: (source: Operation.SnapshotSource) => Effect.Effect<SqlClient, SqlError, Scope.Scope>
+  readonly session: Required<Operation.Database>["session"]
   readonly orFault: ReturnType<typeof Operation.orFault<LedgerFault>>
 }
 
@@ -163,9 +170,9 @@ const staged = <A, E, R, F>(
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const { sql } = target
-    // The session serves other accounts after a fault of this one, by which `run` runs nothing any more.
-    const clear = Stage.clear(sql)
-    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => run(clear).pipe(Effect.catch(() => clear), Effect.ignore))
+    // Without `run`: the session serves other accounts after a fault of this one, and a session that is lost is no fault of the account once
+    // its snapshot is applied or its source has failed.
+    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Stage.clear(sql)))
     yield* rows.pipe(
       Stream.rechunk(Stage.batchSize),
       // Reads on while a batch is staged.
@@ -188,6 +195,8 @@ export const make = (
   run: Run,
   staging: Staging
 ): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
+  // Only a source that is still read waits for others.
+  const readSession = Effect.catchTag(staging.session("read"), "SessionsInUse", (failure) => Effect.die(failure))
   /** Stages the rows, and uses them in one transaction. */
   const withStaged = <A, E, R>(
     input: SnapshotInput<E, R>,
@@ -198,11 +207,14 @@ export const make = (
     Effect.scoped(Effect.gen(function*() {
       const result = yield* Option.match(all, {
         onNone: () =>
-          Effect.flatMap(staging.orFault(staging.session("reading")),
-            (sql) => staged({ ...account, sql }, input, rows, policy, use, staging.run)),
+          staging.orFault(staging.session("reading")).pipe(
+            Effect.catchTag("SessionsInUse",
+              (failure) => Effect.flatMap(RowsAhead, (more) => Effect.fail(inUse(input.source, more, failure)))),
+            Effect.flatMap((sql) => staged({ ...account, sql }, input, rows, policy, use, staging.run))
+          ),
         // At once: other operations of the account, which wait for their turns, would keep the session.
         onSome: (rows) =>
-          staging.run(Effect.scoped(Effect.flatMap(staging.session("read"), (sql) =>
+          staging.run(Effect.scoped(Effect.flatMap(readSession, (sql) =>
             staged({ ...account, sql }, input, Stream.fromIterable(rows), policy, use, identity))))
       })
       return "message" in result ? yield* Effect.fail(SourceError.content(input.source, result.message(input.unit))) : result.used

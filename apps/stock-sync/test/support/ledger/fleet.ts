@@ -22,8 +22,8 @@ export interface Fleet {
 }
 
 /** One runner's services. */
-export const runner = (url: Redacted.Redacted) => {
-  const services = Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedger.layer), FleetDatabase.layer(url))
+export const runner = (url: Redacted.Redacted, database = FleetDatabase.layer(url)) => {
+  const services = Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedger.layer), database)
   return Effect.map(Layer.build(Layer.fresh(services)), (context): Fleet => ({
     url,
     accounts: Context.get(context, FleetAccounts.FleetAccounts),
