@@ -47,6 +47,17 @@ describe("a runner", () => {
       })
     ))
 
+  it.effect("runs no account whose source is polled, and has not changed, for longer than the statements take", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1), { options: { poll: "5 seconds" } })
+        yield* Ref.set(fleet.statementTime, Duration.seconds(3))
+        const { state } = yield* fleet.start()
+        yield* until(areSent("a", products("a", 1, () => 1)), "1 minute")
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0), "30 seconds")
+      })
+    ))
+
   it.effect("identifies an account once, and opens its ledger only for a source that has changed", () =>
     simulated((fleet) =>
       Effect.gen(function*() {

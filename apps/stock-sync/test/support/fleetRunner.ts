@@ -63,6 +63,7 @@ const make = Effect.gen(function*() {
   const isReachable = yield* Ref.make(true)
   const isSilent = yield* Ref.make(false)
   const cuts = yield* Ref.make(0)
+  const statementTime = yield* Ref.make<Duration.Duration>(Duration.zero)
   const openings: Array<string> = []
   let revisions = 0
 
@@ -113,6 +114,7 @@ const make = Effect.gen(function*() {
 
   const fenced = (account: TestAccount, epoch: number): Ledger["Service"] => {
     const { ledger } = account.memory
+    const slowly = Effect.flatMap(Ref.get(statementTime), Effect.sleep)
     const fault = (more: { readonly isTakenOver?: true } = {}) =>
       new LedgerFault({ path: "memory", message: "the ledger can't be used", ...more })
     const check = Effect.flatMap(Ref.get(isReachable), (reachable) =>
@@ -130,7 +132,8 @@ const make = Effect.gen(function*() {
       requests: Effect.andThen(check, ledger.requests),
       snapshot: Effect.andThen(check, ledger.snapshot),
       applySnapshot: (input, policy) => Effect.andThen(check, ledger.applySnapshot(input, policy)),
-      take: (selection) => Effect.andThen(check, ledger.take(selection)),
+      take: (selection) => Effect.andThen(Effect.andThen(slowly, check), ledger.take(selection)),
+      nextDelayed: Effect.andThen(slowly, ledger.nextDelayed),
       confirm: (send) => Effect.andThen(check, ledger.confirm(send)),
       fail: (send, failed) => Effect.andThen(check, ledger.fail(send, failed))
     }
@@ -209,6 +212,8 @@ const make = Effect.gen(function*() {
     isReachable,
     /** Whether statements about the accounts never end. */
     isSilent,
+    /** How long the statements take by which a worker looks for a product. */
+    statementTime,
     /** How often the runner had the connections of a silent database cut. */
     cuts: Ref.get(cuts),
     /** The files whose paths are absolute. */
