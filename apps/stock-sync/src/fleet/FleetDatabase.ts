@@ -158,7 +158,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
       idleTimeout,
       startupParameters: parametersOf(limit),
       types,
-      ...sockets.stream
+      stream: sockets.stream
     }).pipe(Effect.provide(Reactivity.layer))
     return Effect.map(Effect.andThen(followed, client), (sql) => ({ sql, sockets }))
   }

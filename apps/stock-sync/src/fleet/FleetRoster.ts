@@ -34,7 +34,7 @@ export class FleetRoster extends Context.Service<FleetRoster, {
     selection: AccountSelection.AccountSelection
   ) => Effect.Effect<ReadonlyArray<FleetAccounts.FleetAccount>, FleetDatabaseError>
   /** Accounts of these shards, paused ones included, with the revisions of their settings. */
-  readonly ids: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<typeof AccountRevision.Type>, FleetDatabaseError>
+  readonly revisions: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<typeof AccountRevision.Type>, FleetDatabaseError>
   /** Sets the shards of accounts that have none. Counts as a change, so that the runner of the shard sees the account. */
   readonly assign: (accounts: ReadonlyArray<{ readonly id: string; readonly shard: number }>) => Effect.Effect<void, FleetDatabaseError>
   /**
@@ -51,7 +51,7 @@ const silenceTimeout = Duration.seconds(5)
 
 const changes = Rows.all(Change)
 const accounts = Rows.all(FleetAccounts.Row)
-const revisions = Rows.all(AccountRevision)
+const revisionRows = Rows.all(AccountRevision)
 const ids = Rows.all(Schema.Struct({ id: Schema.String }))
 
 export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effect(
@@ -70,7 +70,7 @@ export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effec
       read: (selection) =>
         run(accounts(sql`
           SELECT ${sql.literal(FleetAccounts.columns)} FROM fleet_account JOIN account USING (account) WHERE ${isSelected(selection)}`)),
-      ids: (shards) => run(revisions(sql`SELECT id, revision FROM fleet_account WHERE ${inShards(shards)}`)),
+      revisions: (shards) => run(revisionRows(sql`SELECT id, revision FROM fleet_account WHERE ${inShards(shards)}`)),
       // Rows that another runner assigns at this moment are left to it.
       assign: (assigned) =>
         Effect.asVoid(run(sql`

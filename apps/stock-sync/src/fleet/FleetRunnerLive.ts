@@ -135,7 +135,7 @@ const make = Effect.fnUntraced(function*(options: Options) {
 
   /** Drops members whose accounts were removed, and loads the changes that `applyChanges` has not seen. */
   const compare = Effect.gen(function*() {
-    const accounts = yield* statement(roster.ids(terms.keys()))
+    const accounts = yield* statement(roster.revisions(terms.keys()))
     const ids = new Set(accounts.map(({ id }) => id))
     yield* Effect.forEach(members.all().filter(({ id }) => !ids.has(id)), members.drop, { discard: true })
     yield* load(accounts)

@@ -90,7 +90,7 @@ const client = Layer.effect(
         idle_in_transaction_session_timeout: "3000",
         idle_session_timeout: "6000"
       },
-      ...sockets.stream
+      stream: sockets.stream
     }))
   })
 ).pipe(Layer.provide(Reactivity.layer))

@@ -1,8 +1,9 @@
 /** The connections of a runner: how many its ledgers use, in which state they leave them, and what becomes of them without the server. */
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Deferred, Duration, Effect, Fiber, Redacted, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, FileSystem, Redacted, Schedule, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
@@ -354,6 +355,22 @@ describe("a server that falls silent", () => {
       yield* proxy.set("open")
       for (const id of ids) expect(yield* queueOf(yield* open(own, id, options))).toHaveLength(2)
     }), 60_000)
+
+  it.live("is noticed over a socket file too, and lets a stop pass", () =>
+    Effect.gen(function*() {
+      const folder = yield* FileSystem.FileSystem.use((files) => files.makeTempDirectoryScoped())
+      const proxy = yield* DatabaseProxy.start(Redacted.value(fleet.url), { folder })
+      const stopped = yield* Effect.scoped(Effect.gen(function*() {
+        const own = yield* Fleets.runner(Redacted.make(proxy.url))
+        const ledger = yield* Effect.flatMap(Fleets.newAccount(own), (id) => open(own, id, options))
+        yield* receiveSmall(ledger)
+        yield* proxy.set("stalled")
+        const taking = yield* Effect.forkDetach(Effect.exit(take(ledger)), { startImmediately: true })
+        expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "Some" })
+        return Effect.timeoutOption(Fiber.join(taking), "4 seconds")
+      }))
+      expect(yield* stopped).toMatchObject({ _tag: "Some" })
+    }).pipe(Effect.provide(NodeServices.layer)), 30_000)
 
   it.live("is not taken for silent while it responds", () =>
     Effect.gen(function*() {

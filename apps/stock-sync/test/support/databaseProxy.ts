@@ -9,9 +9,10 @@ import { type AddressInfo, createConnection, createServer, type Socket } from "n
  */
 export type State = "open" | "slow" | "stalled" | "unanswered" | "cut" | "forgotten"
 
-/** `latency` is that of a slow network, each way. */
+/** `latency` is that of a slow network, each way. `folder`: of the socket file, instead of a port. */
 interface Options {
   readonly latency?: Duration.Input
+  readonly folder?: string
 }
 
 export interface DatabaseProxy {
@@ -21,7 +22,7 @@ export interface DatabaseProxy {
 }
 
 /** A network to a database, until the scope ends. */
-export const start = (url: string, { latency = "100 millis" }: Options = {}): Effect.Effect<DatabaseProxy, never, Scope.Scope> =>
+export const start = (url: string, { folder, latency = "100 millis" }: Options = {}): Effect.Effect<DatabaseProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const address = new URL(url)
     const sockets = new Set<Socket>()
@@ -60,12 +61,14 @@ export const start = (url: string, { latency = "100 millis" }: Options = {}): Ef
       forward(socket, upstream, (network) => network === "stalled")
       forward(upstream, socket, (network) => network === "stalled" || network === "unanswered")
     })
-    const port = yield* Effect.acquireRelease(
-      Effect.callback<number>((resume) => {
-        server.listen(0, "127.0.0.1", () => {
+    const place = yield* Effect.acquireRelease(
+      Effect.callback<Partial<URL>>((resume) => {
+        if (folder === undefined) {
           // The address of a server on a port is no text.
-          resume(Effect.succeed((server.address() as AddressInfo).port))
-        })
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ port: String((server.address() as AddressInfo).port) })))
+        } else {
+          server.listen(`${folder}/.s.PGSQL.5432`, () => resume(Effect.succeed({ host: `${encodeURIComponent(folder)}:5432` })))
+        }
       }),
       () =>
         Effect.sync(() => {
@@ -75,7 +78,7 @@ export const start = (url: string, { latency = "100 millis" }: Options = {}): Ef
     )
 
     return {
-      url: Object.assign(new URL(url), { port: String(port) }).href,
+      url: Object.assign(new URL(url), place).href,
       set: (next: State) =>
         Effect.gen(function*() {
           network = next

@@ -99,7 +99,7 @@ const make = Effect.gen(function*() {
           .filter(({ revision, shard }) => shard === null || (wanted.has(shard) && revision > after))
       }),
     read: (selection) => reached(() => selected(selection).map(({ row }) => row)),
-    ids: (shards) => reached(() => selected({ _tag: "Shards", shards }).map(({ row }) => row)),
+    revisions: (shards) => reached(() => selected({ _tag: "Shards", shards }).map(({ row }) => row)),
     assign: (assigned) =>
       Effect.andThen(reached(() => undefined), Effect.forEach(assigned, ({ id, shard }) => change(id, { shard }), { discard: true })),
     recordProblems: (problems) =>

@@ -6,7 +6,7 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { createServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { listening } from "./listening.ts"
 
 /** Larger than any text for people. */
 export const megabytes = "m".repeat(3_000_000)
@@ -58,19 +58,7 @@ export const start = Effect.gen(function*() {
       response.writeHead(204).end()
     })
   })
-  const port = yield* Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        // The address of a server on a port is no text.
-        resume(Effect.succeed((server.address() as AddressInfo).port))
-      })
-    }),
-    () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  )
+  const port = yield* listening(server)
   return {
     baseUrl: (kind: string) => `http://127.0.0.1:${port}/${kind}/open/v1`,
     stock: (product: string) => stock.get(product),

@@ -20,8 +20,8 @@ types.register(20, {
 })
 
 export interface Sockets {
-  /** The option of the driver for connections to the host of the address. */
-  readonly stream: { readonly stream?: () => Socket }
+  /** The option of the driver for connections to the address. */
+  readonly stream: () => Socket
   /** Ends all connections. */
   readonly cut: Effect.Effect<void>
   /** Ends all connections, and further ones at once. */
@@ -33,21 +33,21 @@ export interface Sockets {
 export const makeSockets = (url: string, silence?: Duration.Duration): Sockets => {
   const { hostname, port, searchParams } = new URL(url)
   // As the driver reads them.
-  const host = searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[|\]$/g, "")
+  const host = searchParams.get("host") ?? (decodeURIComponent(hostname).replace(/^\[|\]$/g, "") || "localhost")
   const portOrDefault = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
+  const address = host.startsWith("/") ? { path: `${host}/.s.PGSQL.${portOrDefault}` } : { host, port: portOrDefault, noDelay: true }
   const open = new Set<Socket>()
   let isAbandoned = false
   const end = (socket: Socket) => socket.destroy(new Error("the server is silent"))
   const stream = () => {
-    const socket = createConnection({ host, port: portOrDefault, noDelay: true })
+    const socket = createConnection(address)
     open.add(socket)
     if (isAbandoned) end(socket)
     if (silence !== undefined) socket.setTimeout(Duration.toMillis(silence), () => end(socket))
     return socket.once("close", () => open.delete(socket))
   }
   return {
-    // A socket file's server is on this machine.
-    stream: host === "" || host.startsWith("/") ? {} : { stream },
+    stream,
     cut: Effect.sync(() => open.forEach(end)),
     abandon: Effect.sync(() => {
       isAbandoned = true

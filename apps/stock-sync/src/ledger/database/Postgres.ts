@@ -80,7 +80,7 @@ const connect = (
       applicationName: "plaza-stock-sync",
       connectTimeout,
       types,
-      ...stream
+      stream
     }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
     const sql = yield* open
     let id: number | undefined

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { createServer } from "node:http"
 import { pipeline, Readable } from "node:stream"
-import { listening } from "./StrictService.ts"
+import { listening } from "../listening.ts"
 
 // One in so many rows changes with each version.
 const changing = 50

@@ -5,8 +5,9 @@
  * Source: interface v1, "Endpoints", "Errors", "Limits".
  */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { listening } from "../listening.ts"
 
 export interface Allowance {
   readonly limit: number
@@ -45,22 +46,6 @@ const earliestMillis = 2_200
 
 const StockPayload = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ stock: Schema.Finite })))
 const stockPath = /^\/open\/v1\/store\/products\/([^/]+)\/stock$/
-
-/** Listens on a free port of this machine until the scope ends. */
-export const listening = (server: Server) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        // The address of a server on a port is no text.
-        resume(Effect.succeed((server.address() as AddressInfo).port))
-      })
-    }),
-    () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  )
 
 const bodyOf = (request: IncomingMessage): Promise<string> =>
   new Promise((resolve) => {
