@@ -15,13 +15,16 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
 import { closedWithin, makeSockets, type Sockets, types, within } from "../ledger/database/Connections.ts"
 import { type Naming, postgresMessage } from "../ledger/database/Faults.ts"
 import * as Operation from "../ledger/Operation.ts"
+import * as Rows from "../ledger/Rows.ts"
 import * as CountedSemaphore from "./CountedSemaphore.ts"
 import { FleetDatabaseError } from "./FleetError.ts"
 
@@ -35,6 +38,9 @@ const operations = 4
 const snapshots = 3
 /** Of these, the ones whose source is still read. The other serves sources of usual size, which never wait for an endless one. */
 const readingSnapshots = 2
+/** How often a source that is read looks whether it may go on, for each batch of its rows, and how many times at most. */
+const giveWayEvery = Duration.millis(20)
+const giveWayTimes = 5
 /** What is left of the 12 connections of a runner. */
 export const ownershipConnections = 3
 
@@ -59,8 +65,8 @@ export class FleetDatabase extends Context.Service<FleetDatabase, {
   readonly run: RunStatements
   /** As `run`, one after the other: reports about all accounts may be slow, and leave a connection to what keeps the accounts going. */
   readonly report: RunStatements
-  /** For the ledgers: the turn of an operation among those of all accounts, and a session for a snapshot. */
-  readonly ledgers: Required<Pick<Operation.Database, "inTurn" | "session">>
+  /** For the ledgers: the turn of an operation among those of all accounts, and sessions for snapshots. */
+  readonly ledgers: Required<Pick<Operation.Database, "giveWay" | "inTurn" | "session">>
   readonly connections: Effect.Effect<ConnectionCounts>
   /** Adds sockets of another client to those that are ended. */
   readonly follow: (sockets: Sockets) => Effect.Effect<void>
@@ -76,6 +82,8 @@ export const naming = (subject: string): Naming => ({
   setting: variable,
   grant: "run the GRANT statements of docs/fleet.md, also after each migration"
 })
+
+const sessionRow = Rows.only(Schema.Struct({ id: Schema.Int }))
 
 const addressOf = (text: string): Effect.Effect<URL, UsageError> =>
   URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
@@ -102,6 +110,8 @@ const closeTimeout = Duration.seconds(1)
 const stopTimeout = Duration.millis(2_500)
 /** After its time a statement fails by itself, unless the server is silent. */
 const statementTolerance = Duration.seconds(5)
+/** A response that the server has sent arrives within this time. */
+const arrivesWithin = Duration.seconds(1)
 /** How long nothing may come or go while a session waits for its source. Longer than a source may take. */
 const sessionSilence = Duration.minutes(20)
 
@@ -110,14 +120,21 @@ interface Limits {
   readonly statement: Duration.Duration
   /** How long a statement of a snapshot may take. Between two of them its session waits for the source. */
   readonly snapshot: Duration.Duration
+  /** How long a statement of a snapshot may take before the server is asked, again and again, whether it still works on it. */
+  readonly answered: Duration.Duration
   /** How long a source waits for others that are read. Meanwhile it keeps one of the reads of all accounts. */
   readonly reading: Duration.Duration
 }
 
 /** No statement of a runner takes so long, except those that write a snapshot of a million products. */
-const ofRunner: Limits = { statement: Duration.seconds(20), snapshot: Duration.minutes(3), reading: Duration.minutes(1) }
+const ofRunner: Limits = {
+  statement: Duration.seconds(20),
+  snapshot: Duration.minutes(3),
+  answered: Duration.seconds(5),
+  reading: Duration.minutes(1)
+}
 /** The removal of an account with millions of products takes minutes. */
-const ofCommand: Limits = { statement: Duration.minutes(10), snapshot: Duration.minutes(10), reading: Duration.minutes(1) }
+const ofCommand: Limits = { ...ofRunner, statement: Duration.minutes(10), snapshot: Duration.minutes(10) }
 
 // A transaction of a suspended process is ended before its shards move, so that its locks don't delay the next runner.
 const parametersOf = (limit: Duration.Duration): Readonly<Record<string, string>> => ({
@@ -177,18 +194,48 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     duration: limits.reading,
     orElse: () => Effect.fail(new Operation.SessionsInUse({ most: readingSnapshots, waited: limits.reading }))
   })
+  const isCrowded = () => turns.operations.counts().waiting + turns.snapshots.counts().waiting > 0
+  // A large source uses this process and the server for seconds, in which each statement of the others would take several times as long.
+  const giveWay = Effect.suspend(() =>
+    isCrowded() ? Effect.repeat(Effect.sleep(giveWayEvery), { while: isCrowded, times: giveWayTimes - 1 }) : Effect.void
+  )
   // The server ends a statement that takes too long, unless it is silent: then an interrupted statement waits for it too.
   const cutAfter = Effect.delay(long.sockets.cut, Duration.sum(limits.snapshot, statementTolerance))
-  const responding = <A, E>(statement: Effect.Effect<A, E>) =>
-    Effect.acquireUseRelease(Effect.forkDetach(cutAfter), () => statement, Fiber.interrupt)
-  const reserve = Effect.map(long.sql.reserve, (connection): Connection => ({
-    execute: (...statement) => responding(connection.execute(...statement)),
-    executeRaw: (...statement) => responding(connection.executeRaw(...statement)),
-    executeStream: (...statement) => connection.executeStream(...statement),
-    executeUnprepared: (...statement) => responding(connection.executeUnprepared(...statement)),
-    executeValues: (...statement) => responding(connection.executeValues(...statement)),
-    executeValuesUnprepared: (...statement) => responding(connection.executeValuesUnprepared(...statement))
-  }))
+  /** Whether the server works on a statement of this session. Over a further connection, because the others may be lost too. */
+  const isWorking = (id: number) =>
+    connect(1, limits.answered).pipe(
+      Effect.flatMap(({ sql }) => sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${id} AND state = 'active'`),
+      Effect.map((rows) => rows.length > 0),
+      Effect.scoped,
+      // A server that is out of reach may still work on it.
+      Effect.orElseSucceed(() => true)
+    )
+  // Twice, because a response may be on its way.
+  const cutAnswered = (id: number) =>
+    Effect.delay(isWorking(id), limits.answered).pipe(
+      Effect.flatMap((working) => working ? Effect.succeed(true) : Effect.delay(isWorking(id), arrivesWithin)),
+      Effect.repeat({ while: (working) => working }),
+      Effect.andThen(long.sockets.cut)
+    )
+  /** A statement beside what cuts the connections of the snapshots. */
+  const beside = <A, E>(cutting: Effect.Effect<void>, statement: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(Effect.forkDetach(cutting), () => statement, Fiber.interrupt)
+  const ids = new WeakMap<Connection, number>()
+  const reserve = Effect.gen(function*(): Effect.fn.Return<Connection, SqlError, Scope.Scope> {
+    const connection = yield* long.sql.reserve
+    const find = beside(Effect.delay(long.sockets.cut, limits.answered), connection.execute("SELECT pg_backend_pid() AS id", [], undefined))
+    const id = ids.get(connection) ?? (yield* Effect.catchTag(sessionRow(find), "SchemaError", Effect.die)).id
+    ids.set(connection, id)
+    const watched = <A, E>(statement: Effect.Effect<A, E>) => beside(Effect.race(cutAfter, cutAnswered(id)), statement)
+    return {
+      execute: (...statement) => watched(connection.execute(...statement)),
+      executeRaw: (...statement) => watched(connection.executeRaw(...statement)),
+      executeStream: (...statement) => connection.executeStream(...statement),
+      executeUnprepared: (...statement) => watched(connection.executeUnprepared(...statement)),
+      executeValues: (...statement) => watched(connection.executeValues(...statement)),
+      executeValuesUnprepared: (...statement) => watched(connection.executeValuesUnprepared(...statement))
+    }
+  })
   const session = Effect.fnUntraced(function*(source: Operation.SnapshotSource) {
     if (source === "reading") yield* awaitReading
     yield* turns.snapshots.acquire
@@ -218,7 +265,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     url,
     run,
     report: (statements) => reports.withPermit(run(statements)),
-    ledgers: { inTurn: turns.operations.withPermit, session },
+    ledgers: { inTurn: turns.operations.withPermit, session, giveWay },
     connections: Effect.sync(() => {
       const counts = Object.values(turns).map((turn) => turn.counts())
       const used = counts.reduce((sum, { held }) => sum + held, 0)

@@ -47,7 +47,7 @@ export const make = (
     readonly lost?: Effect.Effect<never, LedgerFault>
   } = {}
 ): Ledger["Service"] => {
-  const { inTurn = identity, path, session, sql } = database
+  const { giveWay = Effect.void, inTurn = identity, path, session, sql } = database
   const target: Operation.Target = { sql, account, epoch }
   const inOrder = Operation.makeRun(database)
   const run: Operation.Run = (statements) => inOrder(inTurn(statements))
@@ -62,6 +62,7 @@ export const make = (
     ...Apply.make(target, run, {
       run: inOrder,
       session: session ?? (() => Effect.succeed(sql)),
+      giveWay,
       orFault: Operation.orFault(database.faultOf)
     }),
     snapshot,

@@ -69,6 +69,8 @@ export interface Database {
    * are read is limited.
    */
   readonly session?: (source: SnapshotSource) => Effect.Effect<SqlClient, SessionsInUse | SqlError, Scope.Scope>
+  /** Before further rows of a source that is read: lets what waits for a connection go first, for a limited time (default: nothing waits). */
+  readonly giveWay?: Effect.Effect<void>
 }
 
 /** Whether all rows of a snapshot are in memory, or are read while its session is kept, which takes as long as the source likes. */
@@ -144,21 +146,29 @@ export const fence = (target: Target): Fragment => target.sql`fence AS (SELECT 1
 /** Holds in a statement that begins with the fence, if the account is owned. */
 export const isFenced = "EXISTS (SELECT 1 FROM fence)"
 
+const steps = (sql: SqlClient, all: ReadonlyArray<Fragment>) =>
+  sql.csv(all.map((step, index) => sql`${sql.literal(`step_${index}`)} AS (${step})`))
+
 /**
- * Runs statements of which none needs what another one writes, and no two write the same row. In Postgres they are one statement, which is
- * one way to the database.
+ * Runs statements of a transaction of which none needs what another one writes, and no two write the same row. In Postgres they are one
+ * statement, which is one way to the database.
  */
-export const together = (target: Target, steps: ReadonlyArray<Step>): Effect.Effect<void, SqlError | TakenOver> => {
+export const atOnce = (sql: SqlClient, all: ReadonlyArray<Fragment>): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({
+    pg: () => sql`WITH ${steps(sql, all)} SELECT 1`,
+    orElse: () => Effect.forEach(all, (step) => sql`${step}`, { discard: true })
+  })
+
+/** As `atOnce`, if the account belongs to this owner, and as a transaction. */
+export const together = (target: Target, all: ReadonlyArray<Step>): Effect.Effect<void, SqlError | TakenOver> => {
   const { sql } = target
   return sql.onDialectOrElse({
-    pg: () => {
-      const named = steps.map((step, index) => sql`${sql.literal(`step_${index}`)} AS (${step(sql.literal(isFenced))})`)
-      return Effect.flatMap(
-        sql`WITH ${sql.csv([fence(target), ...named])} SELECT owned FROM fence`,
+    pg: () =>
+      Effect.flatMap(
+        sql`WITH ${fence(target)}, ${steps(sql, all.map((step) => step(sql.literal(isFenced))))} SELECT owned FROM fence`,
         (rows) => rows.length === 0 ? Effect.fail(new TakenOver()) : Effect.void
-      )
-    },
-    orElse: () => transaction(target, Effect.forEach(steps, (step) => sql`${step(sql`1 = 1`)}`, { discard: true }))
+      ),
+    orElse: () => Effect.asVoid(transaction(target, atOnce(sql, all.map((step) => step(sql`1 = 1`)))))
   })
 }
 

@@ -80,6 +80,12 @@ describe("the checks of a fleet's requests", () => {
     expect(stale(sent("one", 1), sent("one", 10_005), sent("two", 10_010), sent("one", 30_010))).toEqual([])
     expect(stale(sent("two", 10_010), sent("one", 10_020), sent("one", 29_000))).toEqual([10_020, 29_000])
     expect(stale(sent("two", 1), sent("one", 12_000), sent("two", 32_000))).toEqual([1, 12_000, 32_000])
+    // The first one was frozen as it sent a request.
+    const ofFrozen = (...arrivals: ReadonlyArray<StrictService.Arrival>) =>
+      Judge.staleOf(arrivals, [taken(1, 0), taken(2, 10_000)], pids, [{ pid: 1, at: 4_000, until: 12_000 }]).map(({ at }) => at)
+    expect(ofFrozen(sent("one", 12_100))).toEqual([])
+    expect(ofFrozen(sent("one", 13_100))).toEqual([13_100])
+    expect(ofFrozen(sent("two", 12_050), sent("one", 12_100))).toEqual([12_100])
   })
 
   it("recognise an older value of the large source", () => {

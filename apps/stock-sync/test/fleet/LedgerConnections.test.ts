@@ -52,7 +52,12 @@ const endSessions = Effect.suspend(() => beside.unsafe(`SELECT pg_terminate_back
 
 /** A runner with other limits. */
 const limited = (url: Redacted.Redacted, limits: Partial<Parameters<typeof FleetDatabase.layerWith>[1]>) => {
-  const usual = { statement: Duration.seconds(20), snapshot: Duration.minutes(3), reading: Duration.minutes(1) }
+  const usual = {
+    statement: Duration.seconds(20),
+    snapshot: Duration.minutes(3),
+    answered: Duration.seconds(5),
+    reading: Duration.minutes(1)
+  }
   return Fleets.runner(url, FleetDatabase.layerWith(url, { ...usual, ...limits }))
 }
 
@@ -139,6 +144,40 @@ describe("the connections of a runner", () => {
         for (const { ledger } of sending) expect((yield* ledger.counts).pending).toBe(2)
         yield* expectClean()
       }), 60_000)
+
+  it.live("are given to snapshots of usual size and sends first: a source that is read waits for them, and for a limited time",
+    () =>
+      Effect.gen(function*() {
+        const begin = Effect.forkChild(fleet.database.ledgers.giveWay, { startImmediately: true })
+        expect((yield* begin).pollUnsafe()).toMatchObject({ _tag: "Success" })
+        const all = yield* Effect.forEach(Array.from({ length: 5 }), () => opened)
+        yield* Effect.forEach(all, ({ ledger }) => receiveSmall(ledger))
+        const ids = all.map(({ id }) => id)
+        const sends = yield* whileLocked(beside, ids, Effect.gen(function*() {
+          const sends = yield* Effect.forEach(all, ({ ledger }) => Effect.forkChild(taken(ledger)))
+          yield* eventually(blocked, (n) => n >= 4)
+          const waiting = yield* begin
+          expect(waiting.pollUnsafe()).toBeUndefined()
+          // They wait still.
+          yield* Fiber.join(waiting)
+          return sends
+        }))
+        for (const send of sends) yield* Fiber.join(send)
+      }), 60_000)
+
+  it.live("have no old rows in their way, however many snapshots they have served", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* opened
+      const rows = (stock: number) => Array.from({ length: 400 }, (_, index) => row(`P${index}`, stock + index))
+      for (let n = 0; n < 30; n++) yield* receiveOn(ledger, unguarded, ...rows(1_000 + n))
+      yield* Effect.scoped(Effect.gen(function*() {
+        const sessions = yield* Effect.forEach(Array.from({ length: snapshots }), () => fleet.database.ledgers.session("read"))
+        const sizes = yield* Effect.forEach(sessions, (session) =>
+          session<{ size: number }>`SELECT coalesce(sum(pg_relation_size(oid)), 0) AS size FROM pg_class
+            WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r'`)
+        for (const [row] of sizes) expect(Number(row?.size)).toBeLessThan(400_000)
+      }))
+    }), 60_000)
 
   it.live("are left for what keeps the accounts going, however many slow reports are read", () =>
     Effect.gen(function*() {
@@ -377,6 +416,41 @@ describe("a server that falls silent", () => {
       const { own, proxy } = yield* behind
       yield* proxy.set("slow")
       expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "None" })
+    }), 60_000)
+
+  it.live("is not waited for by a snapshot if it has answered, or never got the statement, because the network forgot the connection",
+    () =>
+      Effect.gen(function*() {
+        const { proxy } = yield* behind
+        const own = yield* limited(Redacted.make(proxy.url), { answered: Duration.seconds(1), statement: Duration.seconds(3) })
+        const id = yield* Fleets.newAccount(own)
+        const ledger = yield* open(own, id, options)
+        const gate = yield* Deferred.make<void>()
+        const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate)), policy)))
+        yield* eventually(own.database.connections, ({ used }) => used === 1)
+        yield* Effect.sleep("1 second")
+        yield* proxy.set("forgotten")
+        yield* Deferred.succeed(gate, undefined)
+        expect(yield* Effect.timeout(Fiber.join(reading), "10 seconds")).toMatchObject({ _tag: "LedgerFault" })
+        // Each of the other connections fails a statement first.
+        const queue = Effect.flatMap(open(own, id, options), (again) => Effect.andThen(receiveSmall(again), queueOf(again)))
+        expect(yield* Effect.retry(queue, { times: queries })).toHaveLength(2)
+      }), 60_000)
+
+  it.live("is waited for by a snapshot while it works", () =>
+    Effect.gen(function*() {
+      const own = yield* limited(fleet.url, { answered: Duration.millis(500) })
+      const id = yield* Fleets.newAccount(own)
+      const ledger = yield* open(own, id, options)
+      yield* receiveSmall(ledger)
+      const received = yield* whileLocked(beside, [id], Effect.gen(function*() {
+        const received = yield* Effect.forkChild(receive(ledger, row("A", 5), row("B", 6)))
+        yield* eventually(blocked, (n) => n === 1)
+        yield* Effect.sleep("3 seconds")
+        return received
+      }))
+      yield* Fiber.join(received)
+      expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", to: 5 }, { productId: "B", to: 6 }])
     }), 60_000)
 
   it.live("fails a snapshot in the middle of a statement", () =>

@@ -13,6 +13,7 @@ import * as Pull from "effect/Pull"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { unadjusted } from "../../source/rules/ProductRules.ts"
@@ -132,12 +133,13 @@ const writeAll = (
   counts: Stage.Counts,
   { excluded }: Pick<SnapshotInput<never, never>, "excluded">,
   policy: SnapshotPolicy,
-  window: GuardWindow
+  window: GuardWindow,
+  record: ReadonlyArray<Fragment>
 ) =>
   Effect.gen(function*() {
     const { option } = yield* Wording
+    yield* Operation.atOnce(target.sql, [Stage.forgetIssues(target), ...write(target, judged, excluded, window), ...record])
     yield* Stage.recordIssues(target, counts, policy.duplicates, option("duplicates"))
-    yield* write(target, judged, excluded, window)
     if (judged.verdict._tag === "Confirmed") yield* resetBaseline(target)
     yield* analyze(target, judged.result)
   })
@@ -156,6 +158,7 @@ const batchesAhead = 2
 interface Staging {
   readonly run: Run
   readonly session: Required<Operation.Database>["session"]
+  readonly giveWay: Required<Operation.Database>["giveWay"]
   readonly orFault: ReturnType<typeof Operation.orFault<LedgerFault>>
 }
 
@@ -172,12 +175,16 @@ const staged = <A, E, R, F>(
     const { sql } = target
     // Without `run`: the session serves other accounts after a fault of this one, and a session that is lost is no fault of the account once
     // its snapshot is applied or its source has failed.
-    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Stage.clear(sql)))
+    let inserted = 0
+    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Effect.suspend(() => Stage.clear(sql, inserted))))
     yield* rows.pipe(
       Stream.rechunk(Stage.batchSize),
       // Reads on while a batch is staged.
       Stream.bufferArray({ capacity: batchesAhead }),
-      Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, excluded)))
+      Stream.runForEachArray((batch) => {
+        inserted += batch.length
+        return run(Stage.insert(sql, batch, excluded))
+      })
     )
     const now = yield* Operation.now
     const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
@@ -210,7 +217,10 @@ export const make = (
           staging.orFault(staging.session("reading")).pipe(
             Effect.catchTag("SessionsInUse",
               (failure) => Effect.flatMap(RowsAhead, (more) => Effect.fail(inUse(input.source, more, failure)))),
-            Effect.flatMap((sql) => staged({ ...account, sql }, input, rows, policy, use, staging.run))
+            Effect.flatMap((sql) =>
+              staged({ ...account, sql }, input, Stream.mapArrayEffect(rows, (rows) => Effect.as(staging.giveWay, rows)), policy, use,
+                staging.run)
+            )
           ),
         // At once: other operations of the account, which wait for their turns, would keep the session.
         onSome: (rows) =>
@@ -231,8 +241,7 @@ export const make = (
           Effect.gen(function*() {
             const { result, verdict } = judged
             if (verdict._tag === "Held") return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
-            yield* writeAll(target, judged, counts, input, policy, window)
-            yield* recordApplied(target, result, input.unit, digest, window.now)
+            yield* writeAll(target, judged, counts, input, policy, window, recordApplied(target, result, input.unit, digest, window.now))
             return result
           }))
         return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied
@@ -244,9 +253,10 @@ export const make = (
           const held = verdict._tag === "Held"
             ? Option.some(yield* Judge.hold(target, verdict, result.figures, window.now))
             : Option.none()
-          yield* writeAll(target, judged, counts, input, policy, window)
-          yield* target.sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${input.unit}
-            WHERE ${Operation.mine(target)}`
+          yield* writeAll(target, judged, counts, input, policy, window, [
+            target.sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${input.unit}
+              WHERE ${Operation.mine(target)}`
+          ])
           return { ...result, held }
         }))
   }

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Target } from "../Operation.ts"
+import { atOnce, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import type { SnapshotPolicy, SnapshotResult } from "../Snapshot.ts"
 import * as DropGuard from "./DropGuard.ts"
@@ -95,8 +95,7 @@ export const compare = (
   Effect.gen(function*() {
     const missingKept = policy.missing === "zero" && (yield* Stage.mayLackRows(target))
     const zeroes = policy.missing === "zero" && !missingKept
-    yield* findMissing(target)
-    yield* findChanged(target, windowStart)
+    yield* atOnce(target.sql, [findMissing(target), findChanged(target, windowStart)])
     if (zeroes) yield* zeroMissing(target, windowStart)
     const { added, changed, missedBefore, named, updated, ...kinds } = yield* measure(target, windowStart)
     return {

@@ -24,6 +24,11 @@ const maxLines = 10
 const maxIdLength = 500
 
 const truncate = `TRUNCATE ${stagingNames.join(", ")}`
+// A truncation replaces the files of all tables, which takes longer than a snapshot of usual size. Deleted rows stay until one.
+const manyBytes = 262_144
+const deleteAll = `WITH ${stagingNames.map((name) => `from_${name} AS (DELETE FROM ${name})`).join(", ")}
+  SELECT ${stagingNames.map((name) => `pg_relation_size('${name}')`).join(" + ")} > ${manyBytes} AS "isLarge"`
+const deleted = Rows.only(Schema.Struct({ isLarge: Schema.Boolean }))
 
 /** Creates the tables of the session unless it has them. They are empty then, whatever became of the snapshot before. */
 export const prepare = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
@@ -43,10 +48,13 @@ export const prepare = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
       ], (statement) => sql.unsafe(statement), { discard: true })
   })
 
-/** Empties the tables of the session. */
-export const clear = (sql: SqlClient): Effect.Effect<unknown, SqlError> =>
+/** Empties the tables of the session, into which so many rows were inserted. */
+export const clear = (sql: SqlClient, rows: number): Effect.Effect<unknown, Schema.SchemaError | SqlError> =>
   sql.onDialectOrElse({
-    pg: () => sql.unsafe(truncate),
+    pg: () =>
+      rows > batchSize
+        ? sql.unsafe(truncate)
+        : Effect.flatMap(deleted(sql.unsafe(deleteAll)), ({ isLarge }) => isLarge ? Effect.asVoid(sql.unsafe(truncate)) : Effect.void),
     // Dropped, because SQLite keeps the pages of a table that was emptied.
     orElse: () => Effect.forEach(stagingNames, (name) => sql.unsafe(`DROP TABLE IF EXISTS ${name}`), { discard: true })
   })
@@ -203,15 +211,16 @@ export const firstRejected = (
 ): Effect.Effect<Option.Option<{ readonly line: number; readonly reason: string }>, SqlError | Schema.SchemaError> =>
   decodeFirst(sql`SELECT line, reason FROM (${issues(sql, duplicates, setting)}) AS issue WHERE kind = 'rejected' ORDER BY line LIMIT 1`)
 
-/** Replaces the issues of the last snapshot by those of this one. */
+/** Forgets the issues of the last snapshot. */
+export const forgetIssues = ({ account, sql }: Target) => sql`DELETE FROM row_issue WHERE account = ${account}`
+
+/** Adds those of this one. */
 export const recordIssues = (target: Target, { negative, rejected }: Counts, duplicates: SnapshotPolicy["duplicates"], setting: string) => {
   const { account, sql } = target
-  const forget = sql`DELETE FROM row_issue WHERE account = ${account}`
-  return rejected + negative === 0 ? forget : Effect.andThen(
-    forget,
-    sql`INSERT INTO row_issue (account, place, line, product_id, kind, reason)
+  return rejected + negative === 0
+    ? Effect.void
+    : sql`INSERT INTO row_issue (account, place, line, product_id, kind, reason)
       SELECT CAST(${account} AS BIGINT), row_number() OVER (ORDER BY line), line, id, kind, reason FROM (${
       issues(sql, duplicates, setting)
     }) AS issue`
-  )
 }

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import type { Unit } from "../../source/Source.ts"
 import { by, mine, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
@@ -79,33 +80,31 @@ export const resetBaseline = (target: Target): Effect.Effect<unknown, SqlError> 
       WHERE ${mine(target)} AND missing_since IS NOT NULL`
   )
 
-/** Writes the compared products. */
+/** What writes the compared products, at once. */
 export const write = (
   target: Target,
   { added, updated, zeroes }: Difference,
   excluded: ReadonlySet<string>,
   window: GuardWindow
-): Effect.Effect<void, SqlError> =>
-  Effect.gen(function*() {
-    if (added > 0) yield* insertNew(target, window)
-    if (updated > 0) yield* updateKnown(target, window)
-    if (!zeroes) yield* leaveMissing(target, window)
-    if (excluded.size > 0) yield* exclude(target)
-  })
+): ReadonlyArray<Fragment> => [
+  ...(added > 0 ? [insertNew(target, window)] : []),
+  ...(updated > 0 ? [updateKnown(target, window)] : []),
+  ...(zeroes ? [] : [leaveMissing(target, window)]),
+  ...(excluded.size > 0 ? [exclude(target)] : [])
+]
 
-/** Records the snapshot as the last applied one. Nothing is held once another snapshot was applied. */
+/** What records the snapshot as the last applied one, at once. Nothing is held once another snapshot was applied. */
 export const recordApplied = (
   target: Target,
   result: SnapshotResult,
   unit: Unit,
   digest: string | undefined,
   now: number
-): Effect.Effect<unknown, SqlError> =>
-  Effect.andThen(
-    target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit}, digest = ${digest ?? null},
-        result = ${encodeResult(result)}, held_since = NULL, held_at = NULL, confirmed_number = NULL WHERE ${mine(target)}`,
-    target.sql`DELETE FROM held_change WHERE ${mine(target)}`
-  )
+): ReadonlyArray<Fragment> => [
+  target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit}, digest = ${digest ?? null},
+    result = ${encodeResult(result)}, held_since = NULL, held_at = NULL, confirmed_number = NULL WHERE ${mine(target)}`,
+  target.sql`DELETE FROM held_change WHERE ${mine(target)}`
+]
 
 const Result = Schema.fromJsonString(Schema.Struct({
   rows: Schema.Int,

@@ -19,21 +19,35 @@ export const mostWithin = (window: Duration.Duration, times: ReadonlyArray<numbe
   }, 0)
 }
 
-/** A request that has left its runner arrives within this time, whoever takes the account over meanwhile. */
+/** A runner that is dead, or frozen until a time. */
+export interface Loss {
+  readonly pid: number
+  readonly at: number
+  readonly until?: number
+}
+
+/**
+ * A request that has left its runner arrives within this time, whoever takes the account over meanwhile. If the runner is frozen as it sends
+ * a request, that arrives once it is thawed.
+ */
 const longestWay = 1_000
 
 /** The requests of an account whose runner did not own it: another one had taken it over some time before, or had sent a request already. */
 export const staleOf = (
   arrivals: ReadonlyArray<Arrival>,
   takeovers: ReadonlyArray<Takeover>,
-  pids: ReadonlyMap<string, number>
+  pids: ReadonlyMap<string, number>,
+  losses: ReadonlyArray<Loss> = []
 ): ReadonlyArray<Arrival> =>
   arrivals.filter(({ at, runner }, index) => {
-    const own = takeovers.findLastIndex((takeover) => takeover.pid === pids.get(runner) && takeover.at <= at)
+    const pid = pids.get(runner)
+    const own = takeovers.findLastIndex((takeover) => takeover.pid === pid && takeover.at <= at)
     const next = takeovers[own + 1]
     if (own < 0) return true
     if (next === undefined || next.at > at) return false
-    return at - next.at > longestWay || arrivals.slice(0, index).some((other) => pids.get(other.runner) === next.pid && other.at >= next.at)
+    const frozen = losses.find((loss) => loss.pid === pid && loss.at <= next.at && (loss.until ?? 0) > next.at)
+    return at - (frozen?.until ?? next.at) > longestWay ||
+      arrivals.slice(0, index).some((other) => pids.get(other.runner) === next.pid && other.at >= next.at)
   })
 
 /** The requests that set a product of the large source to an older value than one before them. */
@@ -45,13 +59,6 @@ export const decreasing = (arrivals: ReadonlyArray<Arrival>): ReadonlyArray<Arri
     reached.set(set.product, Math.max(from, set.stock))
     return set.stock < from
   })
-}
-
-/** A runner that is dead, or frozen until a time. */
-export interface Loss {
-  readonly pid: number
-  readonly at: number
-  readonly until?: number
 }
 
 /** How long an account waited, in milliseconds: for ever if nothing came. */
