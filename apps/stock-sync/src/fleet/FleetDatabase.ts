@@ -38,8 +38,9 @@ const operations = 4
 const snapshots = 3
 /** Of these, the ones whose source is still read. The other serves sources of usual size, which never wait for an endless one. */
 const readingSnapshots = 2
-/** How often a source that is read looks whether it may go on, for each batch of its rows, and how many times at most. */
+/** How often a source that is read looks whether it may go on with its next batch of rows. */
 const giveWayEvery = Duration.millis(20)
+/** How many times at most, for each batch. */
 const giveWayTimes = 5
 /** What is left of the 12 connections of a runner. */
 export const ownershipConnections = 3
@@ -110,6 +111,8 @@ const closeTimeout = Duration.seconds(1)
 const stopTimeout = Duration.millis(2_500)
 /** After its time a statement fails by itself, unless the server is silent. */
 const statementTolerance = Duration.seconds(5)
+/** How long the question whether the server works on a statement may take. */
+const askTimeout = Duration.seconds(2)
 /** A response that the server has sent arrives within this time. */
 const arrivesWithin = Duration.seconds(1)
 /** How long nothing may come or go while a session waits for its source. Longer than a source may take. */
@@ -121,7 +124,7 @@ interface Limits {
   /** How long a statement of a snapshot may take. Between two of them its session waits for the source. */
   readonly snapshot: Duration.Duration
   /** How long a statement of a snapshot may take before the server is asked, again and again, whether it still works on it. */
-  readonly answered: Duration.Duration
+  readonly askAfter: Duration.Duration
   /** How long a source waits for others that are read. Meanwhile it keeps one of the reads of all accounts. */
   readonly reading: Duration.Duration
 }
@@ -130,7 +133,7 @@ interface Limits {
 const ofRunner: Limits = {
   statement: Duration.seconds(20),
   snapshot: Duration.minutes(3),
-  answered: Duration.seconds(5),
+  askAfter: Duration.seconds(5),
   reading: Duration.minutes(1)
 }
 /** The removal of an account with millions of products takes minutes. */
@@ -162,11 +165,18 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
   )
 
   const all = new Set<Sockets>()
+  let isAbandoned = false
   const cut = Effect.suspend(() => Effect.forEach(all, (sockets) => sockets.cut, { discard: true }))
   const scope = yield* closedWithin(closeTimeout, cut)
   const connect = (max: number, limit: Duration.Duration, silence = limit) => {
     const sockets = makeSockets(text, silence)
-    const followed = Effect.acquireRelease(Effect.sync(() => all.add(sockets)), () => Effect.sync(() => all.delete(sockets)))
+    const followed = Effect.acquireRelease(
+      Effect.suspend(() => {
+        all.add(sockets)
+        return isAbandoned ? sockets.abandon : Effect.void
+      }),
+      () => Effect.sync(() => all.delete(sockets))
+    )
     const client = PgClient.make({
       url,
       applicationName: "plaza-stock-sync fleet",
@@ -180,7 +190,6 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
     return Effect.map(Effect.andThen(followed, client), (sql) => ({ sql, sockets }))
   }
   const short = yield* orError(Scope.provide(connect(queries + operations, limits.statement), scope))
-  const long = yield* orError(Scope.provide(connect(snapshots, limits.snapshot, sessionSilence), scope))
   const { sql } = short
   yield* orError(sql`SELECT 1`)
 
@@ -197,54 +206,75 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
   const isCrowded = () => turns.operations.counts().waiting + turns.snapshots.counts().waiting > 0
   // A large source uses this process and the server for seconds, in which each statement of the others would take several times as long.
   const giveWay = Effect.suspend(() =>
-    isCrowded() ? Effect.repeat(Effect.sleep(giveWayEvery), { while: isCrowded, times: giveWayTimes - 1 }) : Effect.void
+    isCrowded() ? Effect.as(Effect.repeat(Effect.sleep(giveWayEvery), { while: isCrowded, times: giveWayTimes - 1 }), true) : Effect.succeed(false)
   )
-  // The server ends a statement that takes too long, unless it is silent: then an interrupted statement waits for it too.
-  const cutAfter = Effect.delay(long.sockets.cut, Duration.sum(limits.snapshot, statementTolerance))
-  /** Whether the server works on a statement of this session. Over a further connection, because the others may be lost too. */
-  const isWorking = (id: number) =>
-    connect(1, limits.answered).pipe(
-      Effect.flatMap(({ sql }) => sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${id} AND state = 'active'`),
-      Effect.map((rows) => rows.length > 0),
-      Effect.scoped,
-      // A server that is out of reach may still work on it.
-      Effect.orElseSucceed(() => true)
+
+  const asking = Semaphore.makeUnsafe(1)
+  /** Whether the server works on a statement of this session; undefined if that can't be found out now. */
+  const isWorking = (id: number): Effect.Effect<boolean | undefined> => {
+    // `disabled`: the server does not show what sessions do.
+    const ask = sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${id} AND state IN ('active', 'disabled')`
+    const inTurn = asking.withPermitsIfAvailable(1)(turns.queries.withPermit(ask))
+    return Effect.map(
+      turns.queries.counts().held < queries ? within(Effect.orElseSucceed(inTurn, () => Option.none()), askTimeout) : Effect.succeedNone,
+      (rows) => Option.getOrUndefined(Option.map(Option.flatten(rows), (rows) => rows.length > 0))
     )
-  // Twice, because a response may be on its way.
-  const cutAnswered = (id: number) =>
-    Effect.delay(isWorking(id), limits.answered).pipe(
-      Effect.flatMap((working) => working ? Effect.succeed(true) : Effect.delay(isWorking(id), arrivesWithin)),
-      Effect.repeat({ while: (working) => working }),
-      Effect.andThen(long.sockets.cut)
-    )
-  /** A statement beside what cuts the connections of the snapshots. */
-  const beside = <A, E>(cutting: Effect.Effect<void>, statement: Effect.Effect<A, E>) =>
-    Effect.acquireUseRelease(Effect.forkDetach(cutting), () => statement, Fiber.interrupt)
-  const ids = new WeakMap<Connection, number>()
-  const reserve = Effect.gen(function*(): Effect.fn.Return<Connection, SqlError, Scope.Scope> {
-    const connection = yield* long.sql.reserve
-    const find = beside(Effect.delay(long.sockets.cut, limits.answered), connection.execute("SELECT pg_backend_pid() AS id", [], undefined))
-    const id = ids.get(connection) ?? (yield* Effect.catchTag(sessionRow(find), "SchemaError", Effect.die)).id
-    ids.set(connection, id)
-    const watched = <A, E>(statement: Effect.Effect<A, E>) => beside(Effect.race(cutAfter, cutAnswered(id)), statement)
-    return {
-      execute: (...statement) => watched(connection.execute(...statement)),
-      executeRaw: (...statement) => watched(connection.executeRaw(...statement)),
-      executeStream: (...statement) => connection.executeStream(...statement),
-      executeUnprepared: (...statement) => watched(connection.executeUnprepared(...statement)),
-      executeValues: (...statement) => watched(connection.executeValues(...statement)),
-      executeValuesUnprepared: (...statement) => watched(connection.executeValuesUnprepared(...statement))
-    }
+  }
+  /** Runs a statement, and meanwhile the effect that may cut its connection. */
+  const withCut = <A, E>(cut: Effect.Effect<void>, statement: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(Effect.forkDetach(cut), () => statement, Fiber.interrupt)
+
+  /** A connection for one snapshot at a time. */
+  const ofSession = Effect.suspend(() => Scope.provide(connect(1, limits.snapshot, sessionSilence), scope))
+  const makeSession = Effect.map(ofSession, ({ sql, sockets }) => {
+    let id: number | undefined
+    // The server ends a statement that takes too long, unless it is silent: then an interrupted statement waits for it too.
+    const cutAfter = Effect.delay(sockets.cut, Duration.sum(limits.snapshot, statementTolerance))
+    // Twice, because a response may be on its way.
+    const cutIfIdle = (id: number) =>
+      Effect.delay(isWorking(id), limits.askAfter).pipe(
+        Effect.flatMap((working) => working === false ? Effect.delay(isWorking(id), arrivesWithin) : Effect.succeed(working)),
+        Effect.repeat({ while: (working) => working !== false }),
+        Effect.andThen(sockets.cut)
+      )
+    const reserve = Effect.gen(function*(): Effect.fn.Return<Connection, SqlError, Scope.Scope> {
+      const opened = sockets.opened()
+      const connection = yield* sql.reserve
+      // A further connection is another session of the server.
+      if (id === undefined || sockets.opened() !== opened) {
+        const row = sessionRow(withCut(cutAfter, connection.execute("SELECT pg_backend_pid() AS id", [], undefined)))
+        id = (yield* Effect.catchTag(row, "SchemaError", Effect.die)).id
+      }
+      const session = id
+      const watched = <A, E>(statement: Effect.Effect<A, E>) => withCut(Effect.race(cutAfter, cutIfIdle(session)), statement)
+      return {
+        execute: (...statement) => watched(connection.execute(...statement)),
+        executeRaw: (...statement) => watched(connection.executeRaw(...statement)),
+        executeStream: (...statement) => connection.executeStream(...statement),
+        executeUnprepared: (...statement) => watched(connection.executeUnprepared(...statement)),
+        executeValues: (...statement) => watched(connection.executeValues(...statement)),
+        executeValuesUnprepared: (...statement) => watched(connection.executeValuesUnprepared(...statement))
+      }
+    })
+    return { reserve, sockets, driver: sql.driver }
   })
+  const sessions = yield* orError(Effect.replicateEffect(makeSession, snapshots))
+  // The last one that was used is the next one, so that the others can be closed.
+  const free = [...sessions]
+  const takeSession = Effect.acquireRelease(
+    Effect.sync(() => Option.getOrThrow(Option.fromUndefinedOr(free.pop()))),
+    (session) => Effect.sync(() => void free.push(session))
+  )
   const session = Effect.fnUntraced(function*(source: Operation.SnapshotSource) {
     if (source === "reading") yield* awaitReading
     yield* turns.snapshots.acquire
+    const { driver, reserve } = yield* takeSession
     const connection = yield* reserve
     return yield* SqlClient.make({
       acquirer: Effect.succeed(connection),
       transactionAcquirer: Effect.succeed(connection),
       compiler: PgClient.makeCompiler(),
-      driver: long.sql.driver,
+      driver,
       spanAttributes: []
     })
   }, Effect.provide(Reactivity.layer))
@@ -271,12 +301,15 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
       const used = counts.reduce((sum, { held }) => sum + held, 0)
       return {
         used,
-        idle: Math.max(0, short.sockets.count() + long.sockets.count() - used),
-        waiting: counts.reduce((sum, { waiting }) => sum + waiting, reading.counts().waiting)
+        idle: Math.max(0, [short, ...sessions].reduce((sum, { sockets }) => sum + sockets.count(), 0) - used),
+        waiting: counts.reduce((sum, { waiting }) => sum + waiting, 0)
       }
     }),
     follow: (sockets) => Effect.sync(() => void all.add(sockets)),
-    abandon: Effect.suspend(() => Effect.forEach(all, (sockets) => sockets.abandon, { discard: true })),
+    abandon: Effect.suspend(() => {
+      isAbandoned = true
+      return Effect.forEach(all, (sockets) => sockets.abandon, { discard: true })
+    }),
     silent: Effect.flatMap(
       within(Effect.exit(ask), stopTimeout),
       Option.match({ onNone: () => cut, onSome: () => Effect.never })

@@ -31,13 +31,6 @@ export interface OwnedAccount {
   readonly boundTo: Option.Option<Account>
 }
 
-/** An account that was taken over. Its settings are those of this revision; `FleetAccounts` reads them when they are used. */
-export interface Taken extends OwnedAccount {
-  readonly revision: number
-  /** Null until the first runner sees the account. */
-  readonly shard: number | null
-}
-
 /** When the next product of an account is due. */
 export interface DueAccount {
   /** The id of the account. */
@@ -56,7 +49,7 @@ export class FleetLedger extends Context.Service<FleetLedger, {
   readonly takeOver: (
     selection: AccountSelection.AccountSelection,
     runner: string
-  ) => Effect.Effect<ReadonlyArray<Taken>, FleetDatabaseError>
+  ) => Effect.Effect<ReadonlyArray<OwnedAccount>, FleetDatabaseError>
   /**
    * The ledger of an account that this runner has taken over. It holds no connection between operations, needs no closing, and runs
    * one operation at a time, so open it once per worker.
@@ -88,15 +81,13 @@ const TakenRow = Schema.Struct({
   id: Schema.String,
   account: Schema.Int,
   epoch: Schema.Int,
-  revision: Schema.Int,
-  shard: Schema.NullOr(Schema.Int),
   base_url: Schema.NullOr(Schema.String),
   profile_id: Schema.NullOr(Schema.String),
   key_fingerprint: Schema.NullOr(Schema.String)
 })
 const takenRows = Rows.all(TakenRow)
 
-const toTaken = ({ base_url: baseUrl, key_fingerprint: keyFingerprint, profile_id: id, ...taken }: typeof TakenRow.Type): Taken => ({
+const toOwned = ({ base_url: baseUrl, key_fingerprint: keyFingerprint, profile_id: id, ...taken }: typeof TakenRow.Type): OwnedAccount => ({
   ...taken,
   boundTo: baseUrl === null || keyFingerprint === null
     ? Option.none()
@@ -129,12 +120,12 @@ export const layer: Layer.Layer<FleetLedger, never, FleetDatabase> = Layer.effec
           Effect.map(
             run(takenRows(sql`
               WITH selected AS (
-                SELECT account, id, revision, shard FROM fleet_account JOIN account USING (account)
+                SELECT account, id FROM fleet_account JOIN account USING (account)
                 WHERE ${isSelected(selection)} AND NOT paused ORDER BY account FOR NO KEY UPDATE OF account SKIP LOCKED)
               UPDATE account SET epoch = epoch + 1, owner = ${runner}, owned_since = ${now} FROM selected
               WHERE account.account = selected.account
-              RETURNING selected.id, account.account, epoch, revision, shard, base_url, profile_id, key_fingerprint`)),
-            (rows) => rows.map(toTaken)
+              RETURNING selected.id, account.account, epoch, base_url, profile_id, key_fingerprint`)),
+            (rows) => rows.map(toOwned)
           )),
       open: ({ account, epoch, id }, options, how) => {
         const database = databaseOf(id, epoch)

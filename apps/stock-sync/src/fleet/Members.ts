@@ -25,7 +25,7 @@ import type { AccountSources } from "./AccountSources.ts"
 import * as AccountWorker from "./AccountWorker.ts"
 import * as CountedSemaphore from "./CountedSemaphore.ts"
 import type { FleetAccount } from "./FleetAccounts.ts"
-import type { DueAccount, FleetLedger, Taken } from "./FleetLedger.ts"
+import type { DueAccount, FleetLedger, OwnedAccount } from "./FleetLedger.ts"
 import * as Member from "./Member.ts"
 import { Ownership, type Term } from "./Ownership.ts"
 import * as PollPhase from "./PollPhase.ts"
@@ -40,7 +40,7 @@ export interface Options {
 
 /** Accounts that were taken over, and which of their products are due. */
 interface Takeover {
-  readonly taken: ReadonlyArray<Taken>
+  readonly taken: ReadonlyArray<OwnedAccount>
   readonly due: ReadonlyArray<DueAccount>
 }
 

@@ -47,7 +47,7 @@ export const make = (
     readonly lost?: Effect.Effect<never, LedgerFault>
   } = {}
 ): Ledger["Service"] => {
-  const { giveWay = Effect.void, inTurn = identity, path, session, sql } = database
+  const { giveWay = Effect.succeed(false), inTurn = identity, path, session, sql } = database
   const target: Operation.Target = { sql, account, epoch }
   const inOrder = Operation.makeRun(database)
   const run: Operation.Run = (statements) => inOrder(inTurn(statements))

@@ -69,8 +69,11 @@ export interface Database {
    * are read is limited.
    */
   readonly session?: (source: SnapshotSource) => Effect.Effect<SqlClient, SessionsInUse | SqlError, Scope.Scope>
-  /** Before further rows of a source that is read: lets what waits for a connection go first, for a limited time (default: nothing waits). */
-  readonly giveWay?: Effect.Effect<void>
+  /**
+   * Before further rows of a source that is read: waits a moment while operations or snapshots wait for a connection. Returns whether it did
+   * (default: none waits).
+   */
+  readonly giveWay?: Effect.Effect<boolean>
 }
 
 /** Whether all rows of a snapshot are in memory, or are read while its session is kept, which takes as long as the source likes. */

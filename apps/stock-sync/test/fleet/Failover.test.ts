@@ -83,7 +83,7 @@ describe("the checks of a fleet's requests", () => {
     // The first one was frozen as it sent a request.
     const ofFrozen = (...arrivals: ReadonlyArray<StrictService.Arrival>) =>
       Judge.staleOf(arrivals, [taken(1, 0), taken(2, 10_000)], pids, [{ pid: 1, at: 4_000, until: 12_000 }]).map(({ at }) => at)
-    expect(ofFrozen(sent("one", 12_100))).toEqual([])
+    expect(ofFrozen(sent("one", 12_100), sent("one", 12_200))).toEqual([12_200])
     expect(ofFrozen(sent("one", 13_100))).toEqual([13_100])
     expect(ofFrozen(sent("two", 12_050), sent("one", 12_100))).toEqual([12_100])
   })

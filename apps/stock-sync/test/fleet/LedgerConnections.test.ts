@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Deferred, Duration, Effect, Fiber, FileSystem, Redacted, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, FileSystem, Layer, Redacted, Schedule, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
@@ -55,7 +55,7 @@ const limited = (url: Redacted.Redacted, limits: Partial<Parameters<typeof Fleet
   const usual = {
     statement: Duration.seconds(20),
     snapshot: Duration.minutes(3),
-    answered: Duration.seconds(5),
+    askAfter: Duration.seconds(5),
     reading: Duration.minutes(1)
   }
   return Fleets.runner(url, FleetDatabase.layerWith(url, { ...usual, ...limits }))
@@ -164,6 +164,22 @@ describe("the connections of a runner", () => {
         }))
         for (const send of sends) yield* Fiber.join(send)
       }), 60_000)
+
+  it.live("are asked for by a large source before each of its batches, for a limited number of times", () =>
+    Effect.gen(function*() {
+      let times = 0
+      const giveWay = Effect.sync(() => ++times > 0)
+      const layer = Layer.effect(FleetDatabase.FleetDatabase,
+        Effect.map(FleetDatabase.FleetDatabase, (database) => ({ ...database, ledgers: { ...database.ledgers, giveWay } })))
+      const own = yield* Fleets.runner(fleet.url, layer.pipe(Layer.provide(FleetDatabase.layer(fleet.url))))
+      const ledger = yield* Effect.flatMap(Fleets.newAccount(own), (id) => open(own, id, options))
+      yield* receiveSmall(ledger)
+      expect(times).toBe(0)
+      const rows = Stream.rechunk(Stream.map(Stream.range(1, 11_000), (n) => row(`P${n}`, n)), 10)
+      yield* ledger.applySnapshot(intake(rows), policy)
+      expect(times).toBeGreaterThan(0)
+      expect(times).toBeLessThanOrEqual(100)
+    }), 60_000)
 
   it.live("have no old rows in their way, however many snapshots they have served", () =>
     Effect.gen(function*() {
@@ -418,28 +434,39 @@ describe("a server that falls silent", () => {
       expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "None" })
     }), 60_000)
 
-  it.live("is not waited for by a snapshot if it has answered, or never got the statement, because the network forgot the connection",
-    () =>
-      Effect.gen(function*() {
-        const { proxy } = yield* behind
-        const own = yield* limited(Redacted.make(proxy.url), { answered: Duration.seconds(1), statement: Duration.seconds(3) })
-        const id = yield* Fleets.newAccount(own)
-        const ledger = yield* open(own, id, options)
-        const gate = yield* Deferred.make<void>()
-        const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate)), policy)))
-        yield* eventually(own.database.connections, ({ used }) => used === 1)
-        yield* Effect.sleep("1 second")
-        yield* proxy.set("forgotten")
+  it.live("is not waited for by a snapshot whose statement never arrived, because the network forgot the connection, and keeps the others", () =>
+    Effect.gen(function*() {
+      const { proxy } = yield* behind
+      const own = yield* limited(Redacted.make(proxy.url), { askAfter: Duration.seconds(1), statement: Duration.seconds(3) })
+      const [id, other] = [yield* Fleets.newAccount(fleet), yield* Fleets.newAccount(fleet)]
+      const ledger = yield* open(own, id, options)
+      const gate = yield* Deferred.make<void>()
+      const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate)), policy)))
+      yield* eventually(own.database.connections, ({ used }) => used === 1)
+      yield* Effect.sleep("1 second")
+      yield* proxy.set("forgotten")
+      // Each of the other connections fails a statement first.
+      const { sql } = own.database
+      yield* Effect.forEach(Array.from({ length: queries }), () => Effect.exit(sql`SELECT pg_sleep(0.1)`), { concurrency: "unbounded" })
+      yield* Effect.flatMap(open(own, other, options), receiveSmall)
+      const working = yield* whileLocked(beside, [other], Effect.gen(function*() {
+        const working = yield* Effect.forkChild(
+          Effect.flatMap(open(own, other, options), (ledger) => receive(ledger, row("A", 5), row("B", 6)))
+        )
+        yield* eventually(blocked, (n) => n === 1)
         yield* Deferred.succeed(gate, undefined)
-        expect(yield* Effect.timeout(Fiber.join(reading), "10 seconds")).toMatchObject({ _tag: "LedgerFault" })
-        // Each of the other connections fails a statement first.
-        const queue = Effect.flatMap(open(own, id, options), (again) => Effect.andThen(receiveSmall(again), queueOf(again)))
-        expect(yield* Effect.retry(queue, { times: queries })).toHaveLength(2)
-      }), 60_000)
+        expect(yield* Effect.timeout(Fiber.join(reading), "15 seconds")).toMatchObject({ _tag: "LedgerFault" })
+        return working
+      }))
+      yield* Fiber.join(working)
+      const again = yield* open(own, id, options)
+      yield* receiveSmall(again)
+      expect(yield* queueOf(again)).toHaveLength(2)
+    }), 60_000)
 
   it.live("is waited for by a snapshot while it works", () =>
     Effect.gen(function*() {
-      const own = yield* limited(fleet.url, { answered: Duration.millis(500) })
+      const own = yield* limited(fleet.url, { askAfter: Duration.millis(500) })
       const id = yield* Fleets.newAccount(own)
       const ledger = yield* open(own, id, options)
       yield* receiveSmall(ledger)

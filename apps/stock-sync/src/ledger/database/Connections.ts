@@ -26,7 +26,9 @@ export interface Sockets {
   readonly cut: Effect.Effect<void>
   /** Ends all connections, and further ones at once. */
   readonly abandon: Effect.Effect<void>
+  /** How many are open, and how many were opened. */
   readonly count: () => number
+  readonly opened: () => number
 }
 
 /** The sockets of a client. `silence`: one on which nothing comes or goes for so long is ended (default: none is). */
@@ -37,11 +39,13 @@ export const makeSockets = (url: string, silence?: Duration.Duration): Sockets =
   const portOrDefault = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
   const address = host.startsWith("/") ? { path: `${host}/.s.PGSQL.${portOrDefault}` } : { host, port: portOrDefault, noDelay: true }
   const open = new Set<Socket>()
+  let opened = 0
   let isAbandoned = false
   const end = (socket: Socket) => socket.destroy(new Error("the server is silent"))
   const stream = () => {
     const socket = createConnection(address)
     open.add(socket)
+    opened++
     if (isAbandoned) end(socket)
     if (silence !== undefined) socket.setTimeout(Duration.toMillis(silence), () => end(socket))
     return socket.once("close", () => open.delete(socket))
@@ -53,7 +57,8 @@ export const makeSockets = (url: string, silence?: Duration.Duration): Sockets =
       isAbandoned = true
       open.forEach(end)
     }),
-    count: () => open.size
+    count: () => open.size,
+    opened: () => opened
   }
 }
 

@@ -30,7 +30,7 @@ import { compare, type Difference } from "./Compare.ts"
 import * as Judge from "./Judge.ts"
 import * as RejectedRowLimit from "./RejectedRowLimit.ts"
 import * as Stage from "./Stage.ts"
-import { type GuardWindow, recordApplied, resetBaseline, resultRow, write } from "./Write.ts"
+import { appliedRecord, type GuardWindow, resetBaseline, resultRow, writes } from "./Write.ts"
 
 /** The number of rows that are read before the ledger is used for them, so that a slow source of usual size delays nothing. */
 export const RowsAhead = Context.Reference<number>("@plaza/stock-sync/ledger/RowsAhead", { defaultValue: () => 10_000 })
@@ -138,7 +138,7 @@ const writeAll = (
 ) =>
   Effect.gen(function*() {
     const { option } = yield* Wording
-    yield* Operation.atOnce(target.sql, [Stage.forgetIssues(target), ...write(target, judged, excluded, window), ...record])
+    yield* Operation.atOnce(target.sql, [Stage.forgetIssues(target), ...writes(target, judged, excluded, window), ...record])
     yield* Stage.recordIssues(target, counts, policy.duplicates, option("duplicates"))
     if (judged.verdict._tag === "Confirmed") yield* resetBaseline(target)
     yield* analyze(target, judged.result)
@@ -153,6 +153,9 @@ const inUse = (source: string, rows: number, { most, waited }: Operation.Session
 
 /** One batch to insert next and one that the source fills: more would only hold rows in memory. */
 const batchesAhead = 2
+
+/** How many times a source gives way, so that others which wait for its session do not wait much longer. */
+const giveWayAtMost = 100
 
 /** The session of a snapshot, and how its statements run. */
 interface Staging {
@@ -175,16 +178,12 @@ const staged = <A, E, R, F>(
     const { sql } = target
     // Without `run`: the session serves other accounts after a fault of this one, and a session that is lost is no fault of the account once
     // its snapshot is applied or its source has failed.
-    let inserted = 0
-    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Effect.suspend(() => Stage.clear(sql, inserted))))
+    yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Stage.clear(sql)))
     yield* rows.pipe(
       Stream.rechunk(Stage.batchSize),
       // Reads on while a batch is staged.
       Stream.bufferArray({ capacity: batchesAhead }),
-      Stream.runForEachArray((batch) => {
-        inserted += batch.length
-        return run(Stage.insert(sql, batch, excluded))
-      })
+      Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, excluded)))
     )
     const now = yield* Operation.now
     const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
@@ -204,6 +203,14 @@ export const make = (
 ): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
   // Only a source that is still read waits for others.
   const readSession = Effect.catchTag(staging.session("read"), "SessionsInUse", (failure) => Effect.die(failure))
+  const givingWay = <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Row, E, R> => {
+    let times = 0
+    return Stream.mapArrayEffect(rows, (batch) =>
+      times >= giveWayAtMost ? Effect.succeed(batch) : Effect.map(staging.giveWay, (waited) => {
+        if (waited) times++
+        return batch
+      }))
+  }
   /** Stages the rows, and uses them in one transaction. */
   const withStaged = <A, E, R>(
     input: SnapshotInput<E, R>,
@@ -218,8 +225,7 @@ export const make = (
             Effect.catchTag("SessionsInUse",
               (failure) => Effect.flatMap(RowsAhead, (more) => Effect.fail(inUse(input.source, more, failure)))),
             Effect.flatMap((sql) =>
-              staged({ ...account, sql }, input, Stream.mapArrayEffect(rows, (rows) => Effect.as(staging.giveWay, rows)), policy, use,
-                staging.run)
+              staged({ ...account, sql }, input, givingWay(rows), policy, use, staging.run)
             )
           ),
         // At once: other operations of the account, which wait for their turns, would keep the session.
@@ -241,7 +247,7 @@ export const make = (
           Effect.gen(function*() {
             const { result, verdict } = judged
             if (verdict._tag === "Held") return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
-            yield* writeAll(target, judged, counts, input, policy, window, recordApplied(target, result, input.unit, digest, window.now))
+            yield* writeAll(target, judged, counts, input, policy, window, appliedRecord(target, result, input.unit, digest, window.now))
             return result
           }))
         return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied

@@ -80,8 +80,8 @@ export const resetBaseline = (target: Target): Effect.Effect<unknown, SqlError> 
       WHERE ${mine(target)} AND missing_since IS NOT NULL`
   )
 
-/** What writes the compared products, at once. */
-export const write = (
+/** The statements that write the compared products, for `atOnce`. */
+export const writes = (
   target: Target,
   { added, updated, zeroes }: Difference,
   excluded: ReadonlySet<string>,
@@ -93,8 +93,8 @@ export const write = (
   ...(excluded.size > 0 ? [exclude(target)] : [])
 ]
 
-/** What records the snapshot as the last applied one, at once. Nothing is held once another snapshot was applied. */
-export const recordApplied = (
+/** The statements that record the snapshot as the last applied one, for `atOnce`. Nothing is held once another snapshot was applied. */
+export const appliedRecord = (
   target: Target,
   result: SnapshotResult,
   unit: Unit,

@@ -27,8 +27,8 @@ export interface Loss {
 }
 
 /**
- * A request that has left its runner arrives within this time, whoever takes the account over meanwhile. If the runner is frozen as it sends
- * a request, that arrives once it is thawed.
+ * A request that has left its runner arrives within this time, whoever takes the account over meanwhile. A request that a frozen runner was
+ * sending arrives after the thaw: one of an account.
  */
 const longestWay = 1_000
 
@@ -46,7 +46,8 @@ export const staleOf = (
     if (own < 0) return true
     if (next === undefined || next.at > at) return false
     const frozen = losses.find((loss) => loss.pid === pid && loss.at <= next.at && (loss.until ?? 0) > next.at)
-    return at - (frozen?.until ?? next.at) > longestWay ||
+    const isFirst = !arrivals.slice(0, index).some((other) => other.runner === runner && other.at >= (frozen?.until ?? Infinity))
+    return at - (isFirst ? frozen?.until ?? next.at : next.at) > longestWay ||
       arrivals.slice(0, index).some((other) => pids.get(other.runner) === next.pid && other.at >= next.at)
   })
 
