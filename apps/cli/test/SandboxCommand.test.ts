@@ -52,6 +52,29 @@ const serverWith = (listener: RequestListener) =>
   )
 
 layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza sandbox start", (it) => {
+  it.effect("ends with 0 when its standard input ends, if it is asked to, and no sooner", () =>
+    Effect.gen(function*() {
+      const cwd = yield* moved
+      const options = { dist: `${cwd}/dist`, cwd }
+      const sandbox = yield* start(["sandbox", "start", "--port", "0", "--json", "--exit-with-stdin"], { ...options, stdin: "open" })
+      const address: unknown = JSON.parse(yield* written(sandbox, /\n/))
+      const end = yield* Effect.forkChild(finished(sandbox))
+      const { baseUrl, controlUrl } = address as Address
+      const status = yield* Effect.promise(() => fetch(`${controlUrl}/health`).then(({ status }) => status))
+      expect([status, end.pollUnsafe()]).toEqual([200, undefined])
+      // Commands reach a world by its base URL.
+      const made = yield* Effect.promise(() =>
+        fetch(`${controlUrl}/worlds`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" })
+          .then((response) => response.json() as Promise<Address>)
+      )
+      expect(yield* run(["--base-url", made.baseUrl, "sandbox", "faults", "add", "outage"], options)).toMatchObject({ code: 0 })
+      const faults = (base: string) => run(["--base-url", base, "--json", "sandbox", "faults", "list"], options)
+      expect((yield* faults(made.baseUrl)).stdout).toContain("503")
+      expect((yield* faults(baseUrl)).stdout).not.toContain("503")
+      yield* Effect.sync(() => sandbox.stdin.end())
+      expect(yield* Fiber.join(end)).toMatchObject({ code: 0 })
+    }), 60_000)
+
   it.effect("prints what leads to it, serves, and ends well on a signal; its file keeps state and key", () =>
     Effect.gen(function*() {
       const cwd = yield* moved

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { type DocumentedError, Forbidden, type NotFound, type ValidationError } from "@plaza/domain/Errors"
+import { type DocumentedError, Forbidden, NotFound, type ValidationError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -21,6 +21,7 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as AccessRequests from "./access/AccessRequests.ts"
@@ -48,7 +49,7 @@ import { StoreRepo } from "./areas/store/StoreRepo.ts"
 import * as Stories from "./areas/stories/StoriesHandlers.ts"
 import { StoriesRepo } from "./areas/stories/StoriesRepo.ts"
 import type { Assumptions } from "./Assumptions.ts"
-import { CurrentAssumptions, defaults, merge } from "./Assumptions.ts"
+import { CurrentAssumptions, decode as decodeAssumptions, defaults, merge } from "./Assumptions.ts"
 import * as AssumptionsFile from "./AssumptionsFile.ts"
 import * as Control from "./control/Control.ts"
 import { ControlApi } from "./control/ControlApi.ts"
@@ -85,7 +86,102 @@ import { Db } from "./storage/Db.ts"
 import { MetaRepo } from "./storage/MetaRepo.ts"
 import type { ClockState } from "./VirtualClock.ts"
 import * as VirtualClock from "./VirtualClock.ts"
+import * as ChosenWorld from "./web/ChosenWorld.ts"
 import * as Web from "./web/Web.ts"
+import * as WorldFiles from "./worlds/WorldFiles.ts"
+import { NewWorld, type WorldInfo } from "./worlds/WorldModels.ts"
+import * as Worlds from "./worlds/Worlds.ts"
+import { CurrentWorld, type Target } from "./worlds/Worlds.ts"
+
+/**
+ * The addresses and the key of a sandbox or a world, and the operations that inspect and control it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Operations extends SeedingOperations {
+  /** The base URL of the interface; ends with `/open/v1`. */
+  readonly baseUrl: string
+  /** The address of the web pages; ends with a slash. */
+  readonly webUrl: string
+  /** The base URL of the control API; ends with `/sandbox`. */
+  readonly controlUrl: string
+  /**
+   * The seeded key of the shop, with all scopes. It is derived from the seed, so it is public.
+   */
+  readonly apiKey: Redacted.Redacted
+  /** The seed of the data. */
+  readonly seed: number
+  /** A snapshot of the whole state. */
+  readonly state: Effect.Effect<StateSnapshot>
+  /** The request log, oldest first. */
+  readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
+  /** The number of logged requests that match (default: all); `*` matches any run of characters. */
+  readonly countRequests: (filter?: RequestFilter) => Effect.Effect<number>
+  /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
+  readonly reset: Effect.Effect<void>
+  /** The snapshots, oldest first. */
+  readonly snapshots: Effect.Effect<ReadonlyArray<Snapshot>>
+  /** Saves all data under a name. Replaces a snapshot of the same name. A reset keeps snapshots. */
+  readonly saveSnapshot: (name: string) => Effect.Effect<Snapshot, ValidationError>
+  /** Replaces all data by a snapshot, the offset of the clock included. Keeps the logs, faults and latitude. */
+  readonly restoreSnapshot: (name: string) => Effect.Effect<void, NotFound>
+  readonly removeSnapshot: (name: string) => Effect.Effect<void, NotFound>
+  /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
+  readonly clock: Effect.Effect<ClockState>
+  /** Advances the sandbox's clock by whole milliseconds, in addition to the caller's Clock. */
+  readonly advanceClock: (by: Duration.Input) => Effect.Effect<ClockState, ValidationError>
+  /** The writes that were carried out, as they were sent, oldest first. At most `Commits.capacity`; a reset clears them. */
+  readonly commits: Effect.Effect<ReadonlyArray<Commit>>
+  /** The current latitude. */
+  readonly latitude: Effect.Effect<Latitude.Latitude>
+  /** Sets fields of the latitude, or draws a whole latitude from a seed. A reset restores the latitude of the start. */
+  readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
+  /** Adds a fault, which hits the next matching calls. Dies if no call can match, such as one of an unknown account. */
+  readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
+  /** The active faults. */
+  readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+  /**
+   * The faults that have hit no call: active ones, and those whose time is over. At the end of a test they show a fault that
+   * misses the calls that it was made for.
+   */
+  readonly unusedFaults: Effect.Effect<ReadonlyArray<ActiveFault>>
+  /** Replaces an active fault; its counters start again. */
+  readonly replaceFault: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
+  readonly removeFault: (id: FaultId) => Effect.Effect<void, NotFound>
+  readonly clearFaults: Effect.Effect<void>
+}
+
+/**
+ * A world: a sandbox with addresses of its own and everything behind them, beside others in the same process.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface World extends Operations {
+  /** The name in its addresses. */
+  readonly id: string
+  /** The worlds of the sandbox that it belongs to. */
+  readonly worlds: WorldsOfSandbox
+}
+
+/**
+ * The worlds of a sandbox.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface WorldsOfSandbox {
+  /**
+   * Makes a world, by default as the sandbox was started and with a free id. Fails with `SandboxError` if the id is in use or an option can't be
+   * used.
+   */
+  readonly create: (options?: NewWorld) => Effect.Effect<World, SandboxError>
+  /** Oldest first. */
+  readonly list: Effect.Effect<ReadonlyArray<WorldInfo>>
+  /** Closes the connections of its requests, and deletes everything behind it. */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound>
+}
 
 /**
  * A running sandbox: its addresses, its key, and the operations that inspect and control it.
@@ -93,61 +189,7 @@ import * as Web from "./web/Web.ts"
  * @since 0.1.0
  * @category services
  */
-export class Sandbox extends Context.Service<
-  Sandbox,
-  SeedingOperations & {
-    /** The base URL of the interface; ends with `/open/v1`. */
-    readonly baseUrl: string
-    /** The address of the web pages; ends with a slash. */
-    readonly webUrl: string
-    /** The base URL of the control API; ends with `/sandbox`. */
-    readonly controlUrl: string
-    /**
-     * The seeded key of the shop, with all scopes. It is derived from the seed, so it is public.
-     */
-    readonly apiKey: Redacted.Redacted
-    /** The seed of the data. */
-    readonly seed: number
-    /** A snapshot of the whole state. */
-    readonly state: Effect.Effect<StateSnapshot>
-    /** The request log, oldest first. */
-    readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
-    /** The number of logged requests that match (default: all); `*` matches any run of characters. */
-    readonly countRequests: (filter?: RequestFilter) => Effect.Effect<number>
-    /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
-    readonly reset: Effect.Effect<void>
-    /** The snapshots, oldest first. */
-    readonly snapshots: Effect.Effect<ReadonlyArray<Snapshot>>
-    /** Saves all data under a name. Replaces a snapshot of the same name. A reset keeps snapshots. */
-    readonly saveSnapshot: (name: string) => Effect.Effect<Snapshot, ValidationError>
-    /** Replaces all data by a snapshot, the offset of the clock included. Keeps the logs, faults and latitude. */
-    readonly restoreSnapshot: (name: string) => Effect.Effect<void, NotFound>
-    readonly removeSnapshot: (name: string) => Effect.Effect<void, NotFound>
-    /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
-    readonly clock: Effect.Effect<ClockState>
-    /** Advances the sandbox's clock by whole milliseconds, in addition to the caller's Clock. */
-    readonly advanceClock: (by: Duration.Input) => Effect.Effect<ClockState, ValidationError>
-    /** The writes that were carried out, as they were sent, oldest first. At most `Commits.capacity`; a reset clears them. */
-    readonly commits: Effect.Effect<ReadonlyArray<Commit>>
-    /** The current latitude. */
-    readonly latitude: Effect.Effect<Latitude.Latitude>
-    /** Sets fields of the latitude, or draws a whole latitude from a seed. A reset restores the latitude of the start. */
-    readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
-    /** Adds a fault, which hits the next matching calls. Dies if no call can match, such as one of an unknown account. */
-    readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
-    /** The active faults. */
-    readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
-    /**
-     * The faults that have hit no call: active ones, and those whose time is over. At the end of a test they show a fault that
-     * misses the calls that it was made for.
-     */
-    readonly unusedFaults: Effect.Effect<ReadonlyArray<ActiveFault>>
-    /** Replaces an active fault; its counters start again. */
-    readonly replaceFault: (id: FaultId, fault: Fault) => Effect.Effect<ActiveFault, NotFound>
-    readonly removeFault: (id: FaultId) => Effect.Effect<void, NotFound>
-    readonly clearFaults: Effect.Effect<void>
-  }
->()("@plaza/sandbox/Sandbox") {}
+export class Sandbox extends Context.Service<Sandbox, Operations & { readonly worlds: WorldsOfSandbox }>()("@plaza/sandbox/Sandbox") {}
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -208,6 +250,7 @@ const defaultHost = "127.0.0.1"
 const strict = { onExcessProperty: "error" } as const
 const validFault = Schema.decodeUnknownEffect(Schema.toType(Fault), strict)
 const validLatitude = Schema.decodeUnknownEffect(Schema.Union([Schema.Int, Latitude.Change]), strict)
+const validWorld = Schema.decodeUnknownEffect(Schema.toType(NewWorld), strict)
 const validFixtures = Schema.decodeUnknownEffect(Schema.toType(Fixtures), strict)
 
 /** The latitude of the start. Its own fields override those of the file of assumptions. */
@@ -272,7 +315,7 @@ const routerConfig = Layer.succeed(HttpRouter.RouterConfig, {
 /** Requests to a proxy have an absolute URL as their target. */
 const withoutOrigin = (target: string): string => /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1] ?? target
 
-const split = (target: string): { readonly path: string; readonly query: string } => {
+const split = (target: string): Target => {
   const mark = target.indexOf("?")
   return mark === -1 ? { path: target, query: "" } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
 }
@@ -286,6 +329,9 @@ const misdirected = Envelope.failure(
     message: "the Host of this request is not allowed: use localhost or 127.0.0.1, or start the sandbox with this host as an allowed host"
   })
 )
+
+const unknownWorld = (id: string) =>
+  new NotFound({ message: `there is no world "${id}": make it with POST ${Control.basePath}/worlds, or leave /worlds/${id} out` })
 
 /** Handlers keep the context that they are made in. Without its clock they use that of their request. */
 const withoutClock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -304,37 +350,33 @@ const onFirstRequest = <A, E, R, E2, R2>(app: Effect.Effect<Effect.Effect<A, E, 
     Effect.map(Effect.cached(Effect.updateContext(app, (_: Context.Context<never>) => context)), Effect.flatten)
   )
 
-/**
- * The whole sandbox as one effect from a request to its response, in process and on a socket. A started handler runs to its end, even
- * if the caller closes the connection.
- */
+type Response = Effect.Effect<HttpServerResponse, HttpServerError | ConnectionReset, HttpServerRequest | Scope.Scope>
+
+/** What a sandbox or a world responds. A started handler runs to its end, even if the caller closes the connection. */
 class App extends Context.Service<App, {
-  readonly respond: Effect.Effect<HttpServerResponse, HttpServerError | ConnectionReset, HttpServerRequest | Scope.Scope>
+  /** To calls of the interface and the control API. */
+  readonly respond: (target: Target) => Response
+  readonly ownsPage: (request: HttpServerRequest, path: string) => boolean
+  readonly page: (target: Target) => Response
 }>()("@plaza/sandbox/App") {
-  static readonly layer = (local: HostPolicy.HostPolicy) =>
-    Layer.effect(
-      App,
-      Effect.gen(function*() {
-        const control = yield* Control.Control
-        const web = yield* Web.Web
-        const api = yield* Interface
-        const clock = yield* VirtualClock.VirtualClock
-        const app = yield* route(interfaceRoutes)
-        const controlApp = yield* onFirstRequest(route(controlRoutes))
-        const pages = yield* onFirstRequest(route(pageRoutes(app)))
-        const respond = Effect.flatMap(HttpServerRequest, (request) => {
-          const target = split(withoutOrigin(targetOf(request)))
-          return !local.hasKnownHost(request)
-            ? dated(Effect.succeed(misdirected))
-            : control.owns(target.path)
-            ? dated(control.respond(controlApp, target))
-            : web.owns(request, target.path)
-            ? dated(web.respond(pages, target))
-            : api.respond(app, target)
-        })
-        return { respond: Effect.uninterruptible(clock.within(respond)) }
-      })
-    ).pipe(Layer.provide(routerConfig))
+  static readonly layer = Layer.effect(
+    App,
+    Effect.gen(function*() {
+      const control = yield* Control.Control
+      const web = yield* Web.Web
+      const api = yield* Interface
+      const clock = yield* VirtualClock.VirtualClock
+      const app = yield* route(interfaceRoutes)
+      const controlApp = yield* onFirstRequest(route(controlRoutes))
+      const pages = yield* onFirstRequest(route(pageRoutes(app)))
+      const within = (response: Response) => Effect.uninterruptible(clock.within(response))
+      return {
+        respond: (target) => within(control.owns(target.path) ? dated(control.respond(controlApp, target)) : api.respond(app, target)),
+        ownsPage: web.owns,
+        page: (target) => within(dated(web.respond(pages, target)))
+      }
+    })
+  ).pipe(Layer.provide(routerConfig))
 }
 
 /** The services of a sandbox, in process and on a socket. Built bottom-up: each step may use the services below it. */
@@ -343,13 +385,13 @@ const services = Effect.fnUntraced(function*({
   assumptions = {},
   assumptionsFile,
   control = "loopback",
-  data = ":memory:",
+  data = Database.inMemory,
   fixtures: wantedFixtures,
   freezeClock = false,
   host = defaultHost,
   latitude,
   seed: wantedSeed
-}: ServerOptions) {
+}: ServerOptions, places: Layer.Layer<CurrentWorld | Worlds.Worlds>) {
   const local = HostPolicy.make(host, allowedHosts)
   const frozenAt = freezeClock === true ? VirtualClock.defaultFrozenAt : freezeClock === false ? undefined : freezeClock
   const file = assumptionsFile === undefined
@@ -374,12 +416,12 @@ const services = Effect.fnUntraced(function*({
       VirtualClock.VirtualClock.layer(frozenAt)
     )),
     Layer.provideMerge(repos),
-    Layer.provideMerge(Layer.merge(Db.layer(data), Layer.succeed(CurrentAssumptions, assumed)))
+    Layer.provideMerge(Layer.mergeAll(Db.layer(data), Layer.succeed(CurrentAssumptions, assumed), places))
   )
   const seeded = Effect.gen(function*() {
     const clock = yield* VirtualClock.VirtualClock
     const seed = yield* clock.within(InitialData.prepare(data, { seed: wantedSeed, fixtures }))
-    return App.layer(local).pipe(
+    return App.layer.pipe(
       Layer.provideMerge(Layer.mergeAll(
         Control.Control.layer(control, local),
         Web.Web.layer(control, local),
@@ -396,7 +438,7 @@ const services = Effect.fnUntraced(function*({
         Faults.layer(seed),
         RequestLog.layer,
         Commits.layer,
-        RateWindow.layer({ stored: data !== ":memory:", frozen: frozenAt !== undefined })
+        RateWindow.layer({ stored: data !== Database.inMemory, frozen: frozenAt !== undefined })
       ))
     )
   })
@@ -404,13 +446,13 @@ const services = Effect.fnUntraced(function*({
 })
 
 /** Fresh, because two sandboxes of one program share no service. */
-const layerServices = (options: ServerOptions) =>
-  Layer.fresh(Layer.unwrap(services(options))).pipe(
+const layerServices = (options: ServerOptions, places: Layer.Layer<CurrentWorld | Worlds.Worlds>) =>
+  Layer.fresh(Layer.unwrap(services(options, places))).pipe(
     // Damage in the middle of a data file shows when its data is read.
     Layer.catchCause((cause) => {
       const defect = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect).find(Database.isDamage)
       return Layer.effectContext(
-        defect === undefined ? Effect.failCause(cause) : Effect.fail(Database.unusable(options.data ?? ":memory:", defect))
+        defect === undefined ? Effect.failCause(cause) : Effect.fail(Database.unusable(options.data ?? Database.inMemory, defect))
       )
     })
   )
@@ -424,7 +466,7 @@ const make = Effect.fnUntraced(function*(origin: string) {
   const commits = yield* Commits
   const { advance, read, within } = yield* VirtualClock.VirtualClock
   const { operations, seed } = seeding
-  return Sandbox.of({
+  const all: Operations = {
     baseUrl: `${origin}${basePath}`,
     webUrl: `${origin}${Web.basePath}`,
     controlUrl: `${origin}${Control.basePath}`,
@@ -469,7 +511,111 @@ const make = Effect.fnUntraced(function*(origin: string) {
     createPost: (post) => within(operations.createPost(post)),
     addFixtures: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => within(operations.addFixtures(valid))),
     createConversation: (conversation) => within(operations.createConversation(conversation))
+  }
+  return all
+})
+
+/** A running sandbox or world. */
+interface Running extends Worlds.Running {
+  readonly ownsPage: App["Service"]["ownsPage"]
+  /** Its operations for a caller that reaches the sandbox at this origin. */
+  readonly operations: (origin: string) => Effect.Effect<Operations>
+  readonly undocumented: boolean
+}
+
+const run = Effect.fnUntraced(function*(
+  options: ServerOptions,
+  world: CurrentWorld["Service"],
+  worlds: Worlds.Worlds["Service"]
+): Effect.fn.Return<Running, SandboxError, Scope.Scope> {
+  const places = Layer.merge(Layer.succeed(CurrentWorld, world), Layer.succeed(Worlds.Worlds, worlds))
+  const context = yield* Layer.build(layerServices(options, places))
+  const { seed } = Context.get(context, Seeding)
+  const latitude = Context.get(context, CurrentLatitude)
+  return {
+    ...Context.get(context, App),
+    seed,
+    apiKey: () => Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix),
+    operations: (origin) => Effect.provideContext(make(`${origin}${world.prefix}`), context),
+    undocumented: Context.get(context, CurrentAssumptions).undocumented
+  }
+})
+
+/** The options of a world: those of the main sandbox, and what differs. */
+const optionsOf = (
+  main: ServerOptions,
+  { assumptions, ...changes }: NewWorld,
+  data: string
+): Effect.Effect<ServerOptions, SandboxError> => {
+  const options: ServerOptions = { ...main, ...changes, data }
+  if (assumptions === undefined) return Effect.succeed(options)
+  if (assumptions === false) return Effect.succeed({ ...options, assumptions })
+  const inherited = main.assumptions === false ? { undocumented: false } : main.assumptions
+  return Result.match(decodeAssumptions(assumptions), {
+    onFailure: (problem) => Effect.fail(new SandboxError({ message: `the assumptions can't be used: ${problem}` })),
+    onSuccess: (decoded) => Effect.succeed({ ...options, assumptions: { ...inherited, ...decoded } })
   })
+}
+
+/** The main sandbox and its worlds, in process and on a socket. */
+interface Started {
+  readonly respond: Response
+  /** The service for a caller that reaches the sandbox at this origin. */
+  readonly service: (origin: string) => Effect.Effect<Sandbox["Service"]>
+  readonly undocumented: boolean
+}
+
+const start = Effect.fnUntraced(function*(options: ServerOptions): Effect.fn.Return<Started, SandboxError, Scope.Scope> {
+  const { allowedHosts, data = Database.inMemory, host = defaultHost } = options
+  // A world has the caller's Clock, also if a request to the main sandbox makes it, whose clock may be ahead.
+  const outer = yield* Effect.context<Scope.Scope>()
+  const registry: Worlds.Registry<Running> = yield* Worlds.make<Running>(
+    (world, changes, data) =>
+      Effect.flatMap(optionsOf(options, changes, data), (options) => run(options, world, registry)).pipe(
+        Effect.updateContext((context: Context.Context<Scope.Scope>) => Context.add(outer, Scope.Scope, Context.get(context, Scope.Scope)))
+      ),
+    WorldFiles.make(data)
+  )
+  const main = yield* run(options, CurrentWorld.main, registry)
+  // After the main sandbox, which may refuse its data file.
+  yield* registry.restore
+  const local = HostPolicy.make(host, allowedHosts)
+
+  const respond = Effect.flatMap(HttpServerRequest, (request): Response => {
+    const { path, query } = split(withoutOrigin(targetOf(request)))
+    if (!local.hasKnownHost(request)) return dated(Effect.succeed(misdirected))
+    const named = Worlds.split(path)
+    if (named === undefined) {
+      if (!main.ownsPage(request, path)) return main.respond({ path, query })
+      const chosen = registry.find(ChosenWorld.fromCookie(request.headers["cookie"]) ?? "")?.running ?? main
+      return chosen.page({ path, query })
+    }
+    const { id, rest } = named
+    const world = registry.find(id)
+    return world === undefined
+      ? dated(Effect.succeed(Envelope.failure(unknownWorld(id), main.undocumented)))
+      : rest === "" || rest === "/"
+      ? dated(Effect.succeed(ChosenWorld.choose(id)))
+      : world.running.respond({ path: rest, query })
+  })
+
+  // Assigned, because the key is a getter: the latitude determines its prefix.
+  const service = (origin: string): Effect.Effect<Sandbox["Service"]> => {
+    const worldOf = ({ id, running }: Worlds.World<Running>): Effect.Effect<World> =>
+      Effect.map(running.operations(origin), (operations) => Object.assign(operations, { id, worlds }))
+    const worlds: WorldsOfSandbox = {
+      create: (given = {}) =>
+        // A field of a wrong form is a mistake in the test, as for a fault.
+        Effect.flatMap(Effect.orDie(validWorld(given)), registry.create).pipe(
+          Effect.catchTag("Conflict", ({ message }) => Effect.fail(new SandboxError({ message }))),
+          Effect.flatMap(worldOf)
+        ),
+      list: Effect.sync(() => registry.list().map((world) => Worlds.describe(world, origin))),
+      remove: registry.remove
+    }
+    return Effect.map(main.operations(origin), (operations) => Object.assign(operations, { worlds }))
+  }
+  return { respond, service, undocumented: main.undocumented }
 })
 
 /**
@@ -480,9 +626,9 @@ const make = Effect.fnUntraced(function*(origin: string) {
  */
 export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.HttpClient | Sandbox, SandboxError> =>
   Layer.effectContext(Effect.gen(function*() {
-    const { respond } = yield* App
-    return Context.make(HttpClient.HttpClient, makeClient(respond)).pipe(Context.add(Sandbox, yield* make(originInProcess)))
-  })).pipe(Layer.provide(layerServices(options)))
+    const { respond, service } = yield* start(options)
+    return Context.make(HttpClient.HttpClient, makeClient(respond)).pipe(Context.add(Sandbox, yield* service(originInProcess)))
+  }))
 
 /**
  * A sandbox on a socket, until its scope closes.
@@ -493,19 +639,36 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
 export const layerServer = (
   { host = defaultHost, port = 0, timeouts, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
-  Layer.unwrap(Effect.map(Effect.context(), (outer) =>
-    Layer.effect(
-      Sandbox,
-      Effect.gen(function*() {
-        const { respond } = yield* App
-        const { undocumented } = yield* CurrentAssumptions
-        const { listen } = yield* Effect.promise(() => import("./http/NodeServer.ts"))
-        const refuse = (error: DocumentedError) => Envelope.failure(error, undocumented)
-        // Every request copies its context, and needs no service of the sandbox from it.
-        const origin = yield* Effect.updateContext(
-          listen(respond, { host, port, timeouts, refuse }),
-          (context: Context.Context<Scope.Scope>) => Context.add(outer, Scope.Scope, Context.get(context, Scope.Scope))
-        )
-        return yield* make(origin)
-      })
-    ).pipe(Layer.provide(layerServices({ ...options, host })))))
+  Layer.effect(
+    Sandbox,
+    Effect.gen(function*() {
+      const { respond, service, undocumented } = yield* start({ ...options, host })
+      const { listen } = yield* Effect.promise(() => import("./http/NodeServer.ts"))
+      const refuse = (error: DocumentedError) => Envelope.failure(error, undocumented)
+      return yield* service(yield* listen(respond, { host, port, timeouts, refuse }))
+    })
+  )
+
+/**
+ * A new world of the sandbox until the scope closes, by default as the sandbox was started: a test of its own beside others.
+ *
+ * @example
+ * import { Sandbox } from "@plaza/sandbox"
+ * import { Effect, Layer } from "effect"
+ *
+ * const program = Effect.gen(function*() {
+ *   const sandbox = yield* Sandbox.Sandbox
+ *   yield* sandbox.addFault({ kind: "status", when: "before", status: 503, path: "/posts" })
+ *   return sandbox.baseUrl
+ * })
+ *
+ * // Each run has a world of its own.
+ * const isolated = Effect.provide(program, Layer.effect(Sandbox.Sandbox, Sandbox.world()))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const world = (options?: NewWorld): Effect.Effect<World, SandboxError, Sandbox | Scope.Scope> =>
+  Effect.flatMap(Sandbox, ({ worlds }) =>
+    // A test may have removed it.
+    Effect.acquireRelease(worlds.create(options), ({ id }) => Effect.ignore(worlds.remove(id))))

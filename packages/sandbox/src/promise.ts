@@ -17,16 +17,35 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Sandbox from "./Sandbox.ts"
 import { SandboxError } from "./SandboxError.ts"
+import type { NewWorld, WorldInfo } from "./worlds/WorldModels.ts"
 
 /** @since 0.1.0 @category models */
 export type { Plain } from "@plaza/domain/Plain"
 
-type Service = Sandbox.Sandbox["Service"]
+type Operations = Sandbox.Operations
 
 type Operation<T> = T extends (...args: infer Args) => Effect.Effect<infer A, infer _E, infer _R>
   ? (...args: PlainArguments<Args>) => Promise<Plain<A>>
   : T extends Effect.Effect<infer A, infer _E, infer _R> ? () => Promise<Plain<A>>
   : Plain<T>
+
+type Started = { readonly [Name in keyof Operations]: Operation<Operations[Name]> }
+
+/**
+ * A world of a running sandbox, with the members of a sandbox.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type StartedWorld = Started & {
+  /** The name in its addresses. */
+  readonly id: string
+  /** That of its sandbox. */
+  readonly fetch: typeof globalThis.fetch
+  /** Closes the connections of its requests, and deletes everything behind it. `await using` does it at the end of the block. */
+  readonly remove: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
 
 /**
  * A running sandbox. Its members are those of the service `Sandbox`, such as `addFault`, `requests` and `reset`.
@@ -34,7 +53,15 @@ type Operation<T> = T extends (...args: infer Args) => Effect.Effect<infer A, in
  * @since 0.1.0
  * @category models
  */
-export type StartedSandbox = { readonly [Name in keyof Service]: Operation<Service[Name]> } & {
+export type StartedSandbox = Started & {
+  /** Worlds: sandboxes beside this one, for tests that run at the same time. */
+  readonly worlds: {
+    /** Makes a world, by default as the sandbox was started and with a free id. Rejects with `SandboxError` if that is not possible. */
+    readonly create: (options?: Plain<NewWorld>) => Promise<StartedWorld>
+    /** Oldest first. */
+    readonly list: () => Promise<ReadonlyArray<Plain<WorldInfo>>>
+    readonly remove: (id: string) => Promise<void>
+  }
   /**
    * Calls the sandbox in process: pass it to a client in place of the global `fetch`. Requests to other hosts fail. On a socket, it is the
    * global `fetch`.
@@ -140,6 +167,17 @@ const operation = (value: unknown, isClosed: () => boolean): unknown => {
     : value
 }
 
+/** The operations with Promises for Effects. */
+const converted = (operations: Operations, isClosed: () => boolean): Started => {
+  const names = Object.keys(operations).filter((name) => name !== "apiKey" && name !== "worlds")
+  const members = Object.fromEntries(names.map((name) => [name, operation(Reflect.get(operations, name), isClosed)]))
+  // True because `operation` converts each member as the type `Operation` does. The latitude determines the prefix of the key.
+  return Object.defineProperty(members, "apiKey", {
+    enumerable: true,
+    get: () => Redacted.value(operations.apiKey)
+  }) as unknown as Started
+}
+
 /**
  * Starts a sandbox. Rejects with `SandboxError` for an invalid option.
  *
@@ -175,17 +213,17 @@ export const startSandbox = async (options: Options = {}): Promise<StartedSandbo
     closing.abort(new TypeError("fetch failed", { cause: Object.assign(new Error(closedError.message), { code: "ECONNREFUSED" }) }))
     return run(Scope.close(scope, Exit.void))
   }
-  const operations = Object.fromEntries(
-    Object.keys(service).filter((name) => name !== "apiKey").map((
-      name
-    ) => [name, operation(Reflect.get(service, name), () => closing.signal.aborted)])
-  )
-  // True because `operation` converts each member of the service as the type `Operation` does.
-  return Object.defineProperty({
-    ...operations,
-    fetch,
-    close,
-    [Symbol.asyncDispose]: close
-    // The latitude determines its prefix.
-  }, "apiKey", { enumerable: true, get: () => Redacted.value(service.apiKey) }) as unknown as StartedSandbox
+  const isClosed = () => closing.signal.aborted
+  const { worlds } = service
+  const call = <A>(effect: () => Effect.Effect<A, unknown>) => run(isClosed() ? Effect.fail(closedError) : Effect.suspend(effect))
+  const remove = (id: string) => call(() => worlds.remove(id))
+  const create = async (options?: Plain<NewWorld>): Promise<StartedWorld> => {
+    // True because `fromPlain` gives the types of its argument with instants for dates.
+    const world = await call(() => worlds.create(fromPlain(options) as NewWorld | undefined))
+    const removing = () => remove(world.id)
+    return Object.assign(converted(world, isClosed), { id: world.id, fetch, remove: removing, [Symbol.asyncDispose]: removing })
+  }
+  // True because `toPlain` gives the types of its argument with dates for instants.
+  const list = async () => toPlain(await call(() => worlds.list)) as ReadonlyArray<Plain<WorldInfo>>
+  return Object.assign(converted(service, isClosed), { worlds: { create, list, remove }, fetch, close, [Symbol.asyncDispose]: close })
 }

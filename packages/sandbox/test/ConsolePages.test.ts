@@ -526,3 +526,56 @@ layer(layerInProcess())("the export of requests", (it) => {
       assert.lengthOf(Schema.decodeUnknownSync(HttpArchive)(filtered.json).log.entries, 1)
     }))
 })
+
+/** The cookies that a response sets, as a browser sends them back. */
+const cookieOf = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) => ({
+  cookie: (headers["set-cookie"] ?? "").split(";")[0] ?? ""
+})
+
+layer(layerInProcess())("the worlds", (it) => {
+  it.effect("are made, shown and removed, and the header names the one that is shown", () =>
+    Effect.gen(function*() {
+      const { baseUrl, worlds } = yield* Sandbox.Sandbox
+      assert.notInclude(yield* text("/console"), "World:")
+      assert.strictEqual(yield* statusOf("/console/worlds", { do: "make", id: "checkout" }), 303)
+      assert.strictEqual(yield* statusOf("/console/worlds", { do: "make", id: "" }), 303)
+      assert.deepStrictEqual((yield* worlds.list).map(({ id }) => id), ["checkout", "w1"])
+      const list = yield* text("/console/worlds")
+      for (const shown of [baseUrl, baseUrl.replace("/open/v1", "/worlds/checkout/open/v1"), "World: main"]) assert.include(list, shown)
+
+      yield* call("GET", "/me")
+      const shown = cookieOf(yield* submit("/console/worlds", { do: "show", id: "checkout" }))
+      const page = yield* request("GET", "/console", shown)
+      assert.include(page.text, "World: checkout")
+      assert.include(page.text, "No requests yet.")
+      assert.include((yield* request("GET", "/", shown)).text, baseUrl.replace("/open/v1", "/worlds/checkout/open/v1"))
+      // A form of this page acts on the world that is shown.
+      assert.strictEqual((yield* submit("/console/snapshots", { do: "save", name: "here" }, shown)).status, 303)
+      assert.include((yield* request("GET", "/console/snapshots", shown)).text, "here")
+      assert.notInclude(yield* text("/console/snapshots"), "here</code>")
+      const main = cookieOf(yield* submit("/console/worlds", { do: "show", id: "" }, shown))
+      assert.include((yield* request("GET", "/console", main)).text, "World: main")
+
+      // The address of a world opens its pages.
+      const opened = yield* request("GET", "/worlds/w1/")
+      assert.strictEqual(opened.headers["location"], "/")
+      assert.include((yield* request("GET", "/console", cookieOf(opened))).text, "World: w1")
+
+      assert.strictEqual(yield* statusOf("/console/worlds", { do: "remove", id: "checkout", confirmed: "yes" }), 303)
+      assert.deepStrictEqual((yield* worlds.list).map(({ id }) => id), ["w1"])
+      // Of a world that is gone, the pages are those of the main sandbox.
+      assert.include((yield* request("GET", "/console", shown)).text, "World: main")
+    }))
+
+  it.effect("explains a wrong name and one that is in use, and keeps what was entered", () =>
+    Effect.gen(function*() {
+      const wrong = yield* submit("/console/worlds", { do: "make", id: "Not Valid" })
+      assert.strictEqual(wrong.status, 400)
+      for (const shown of ["lower-case letters", `value="Not Valid"`]) assert.include(wrong.text, shown)
+      yield* submit("/console/worlds", { do: "make", id: "taken" })
+      const again = yield* submit("/console/worlds", { do: "make", id: "taken" })
+      assert.strictEqual(again.status, 409)
+      assert.include(again.text, "already")
+      assert.strictEqual(yield* statusOf("/console/worlds", { do: "show", id: "gone" }), 404)
+    }))
+})

@@ -22,6 +22,7 @@ const pages = [
   "/console/faults",
   "/console/behaviour",
   "/console/snapshots",
+  "/console/worlds",
   "/console/requests.har",
   "/reference",
   "/openapi.json",

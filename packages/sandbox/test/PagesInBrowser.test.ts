@@ -334,6 +334,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
                   "/console/faults?kind=delay",
                   "/console/behaviour",
                   "/console/snapshots",
+                  "/console/worlds",
                   "/reference"
                 ]
               ) {

@@ -52,7 +52,8 @@ const startFlags = {
     "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a latitude."),
   documentOnly: Flags.boolean("document-only", "Serve only what the document shows, without assumed endpoints."),
   latitude: optional("latitude", "SEED|FILE",
-    "Vary what the document permits: a whole number draws a latitude, a JSON file sets its fields.")
+    "Vary what the document permits: a whole number draws a latitude, a JSON file sets its fields."),
+  exitWithStdin: Flags.boolean("exit-with-stdin", "Stop when standard input ends, as it does when the process that started this one ends.")
 }
 
 const start = command(
@@ -68,7 +69,8 @@ const start = command(
       "sandbox start --port 0 --data shop.sqlite --json",
       "sandbox start --latitude 42",
       "sandbox start --port 0 --json --freeze-clock",
-      "sandbox start --host 0.0.0.0 --allow-host sandbox"
+      "sandbox start --host 0.0.0.0 --allow-host sandbox",
+      "sandbox start --port 0 --json --quiet --exit-with-stdin"
     ],
     output: "sandboxStart"
   },

@@ -46,10 +46,17 @@ interface StartInput {
   readonly assumptions: Option.Option<string>
   readonly documentOnly: boolean
   readonly latitude: Option.Option<string>
+  readonly exitWithStdin: boolean
 }
 
+/** Waits for the end of standard input. What it contains is not used. */
+const stdinEnded: Effect.Effect<void> = Effect.callback((resume) => {
+  const ended = () => resume(Effect.void)
+  process.stdin.once("end", ended).once("close", ended).once("error", ended).resume()
+})
+
 export const start = Effect.fnUntraced(function*(
-  { allowedHosts, assumptions, data, documentOnly, fixtures, freezeAt, freezeClock, host, latitude, port, seed }: StartInput
+  { allowedHosts, assumptions, data, documentOnly, exitWithStdin, fixtures, freezeAt, freezeClock, host, latitude, port, seed }: StartInput
 ) {
   yield* Program.untilStopped
   const latitudeValue = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
@@ -73,12 +80,12 @@ export const start = Effect.fnUntraced(function*(
   yield* output.json
     ? output.value({ baseUrl, controlUrl, webUrl, apiKey })
     : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
-  return yield* Effect.never
+  return yield* exitWithStdin ? stdinEnded : Effect.never
 })
 
 const defaultBaseUrl = "http://127.0.0.1:4010/open/v1"
 
-/** The client of the sandbox at the base URL of the flags, the environment or the profile. */
+/** The client of the sandbox or the world at the base URL of the flags, the environment or the profile. */
 const control = Effect.gen(function*() {
   const provider = yield* configProvider(yield* connection)
   const baseUrl = yield* Effect.provideService(
@@ -90,7 +97,8 @@ const control = Effect.gen(function*() {
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     return yield* new UsageError({ message: `"${baseUrl}" is not the base URL of a sandbox: use a URL such as ${defaultBaseUrl}` })
   }
-  return yield* SandboxControl.make(url.origin)
+  // A world has a prefix.
+  return yield* SandboxControl.make(url.origin + url.pathname.replace(/\/open\/v1\/?$/, "").replace(/\/$/, ""))
 })
 
 /** A command that calls the sandbox, and reports what it did as JSON and as a sentence. */

@@ -23,6 +23,7 @@ export interface Finished {
 export interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Standard input; `open`: it stays open (default: empty). */
   readonly stdin?: string
   /** Where the program lies. */
   readonly dist?: string
@@ -43,7 +44,7 @@ export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
           })
           // A program that ends without reading its input is fine.
           child.stdin.on("error", () => {})
-          child.stdin.end(options.stdin ?? "")
+          if (options.stdin !== "open") child.stdin.end(options.stdin ?? "")
           return child
         })
         : Effect.die(new NotBuilt({ message: `${program} is missing: build it first, with pnpm build` }))

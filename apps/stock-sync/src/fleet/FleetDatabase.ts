@@ -206,7 +206,9 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted, limits: Limits)
   const isCrowded = () => turns.operations.counts().waiting + turns.snapshots.counts().waiting > 0
   // A large source uses this process and the server for seconds, in which each statement of the others would take several times as long.
   const giveWay = Effect.suspend(() =>
-    isCrowded() ? Effect.as(Effect.repeat(Effect.sleep(giveWayEvery), { while: isCrowded, times: giveWayTimes - 1 }), true) : Effect.succeed(false)
+    isCrowded()
+      ? Effect.as(Effect.repeat(Effect.sleep(giveWayEvery), { while: isCrowded, times: giveWayTimes - 1 }), true)
+      : Effect.succeed(false)
   )
 
   const asking = Semaphore.makeUnsafe(1)

@@ -434,35 +434,36 @@ describe("a server that falls silent", () => {
       expect(yield* Effect.timeoutOption(own.database.silent, "4 seconds")).toMatchObject({ _tag: "None" })
     }), 60_000)
 
-  it.live("is not waited for by a snapshot whose statement never arrived, because the network forgot the connection, and keeps the others", () =>
-    Effect.gen(function*() {
-      const { proxy } = yield* behind
-      const own = yield* limited(Redacted.make(proxy.url), { askAfter: Duration.seconds(1), statement: Duration.seconds(3) })
-      const [id, other] = [yield* Fleets.newAccount(fleet), yield* Fleets.newAccount(fleet)]
-      const ledger = yield* open(own, id, options)
-      const gate = yield* Deferred.make<void>()
-      const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate)), policy)))
-      yield* eventually(own.database.connections, ({ used }) => used === 1)
-      yield* Effect.sleep("1 second")
-      yield* proxy.set("forgotten")
-      // Each of the other connections fails a statement first.
-      const { sql } = own.database
-      yield* Effect.forEach(Array.from({ length: queries }), () => Effect.exit(sql`SELECT pg_sleep(0.1)`), { concurrency: "unbounded" })
-      yield* Effect.flatMap(open(own, other, options), receiveSmall)
-      const working = yield* whileLocked(beside, [other], Effect.gen(function*() {
-        const working = yield* Effect.forkChild(
-          Effect.flatMap(open(own, other, options), (ledger) => receive(ledger, row("A", 5), row("B", 6)))
-        )
-        yield* eventually(blocked, (n) => n === 1)
-        yield* Deferred.succeed(gate, undefined)
-        expect(yield* Effect.timeout(Fiber.join(reading), "15 seconds")).toMatchObject({ _tag: "LedgerFault" })
-        return working
-      }))
-      yield* Fiber.join(working)
-      const again = yield* open(own, id, options)
-      yield* receiveSmall(again)
-      expect(yield* queueOf(again)).toHaveLength(2)
-    }), 60_000)
+  it.live("is not waited for by a snapshot whose statement never arrived, because the network forgot the connection, and keeps the others",
+    () =>
+      Effect.gen(function*() {
+        const { proxy } = yield* behind
+        const own = yield* limited(Redacted.make(proxy.url), { askAfter: Duration.seconds(1), statement: Duration.seconds(3) })
+        const [id, other] = [yield* Fleets.newAccount(fleet), yield* Fleets.newAccount(fleet)]
+        const ledger = yield* open(own, id, options)
+        const gate = yield* Deferred.make<void>()
+        const reading = yield* Effect.forkChild(Effect.flip(ledger.applySnapshot(intake(gated(gate)), policy)))
+        yield* eventually(own.database.connections, ({ used }) => used === 1)
+        yield* Effect.sleep("1 second")
+        yield* proxy.set("forgotten")
+        // Each of the other connections fails a statement first.
+        const { sql } = own.database
+        yield* Effect.forEach(Array.from({ length: queries }), () => Effect.exit(sql`SELECT pg_sleep(0.1)`), { concurrency: "unbounded" })
+        yield* Effect.flatMap(open(own, other, options), receiveSmall)
+        const working = yield* whileLocked(beside, [other], Effect.gen(function*() {
+          const working = yield* Effect.forkChild(
+            Effect.flatMap(open(own, other, options), (ledger) => receive(ledger, row("A", 5), row("B", 6)))
+          )
+          yield* eventually(blocked, (n) => n === 1)
+          yield* Deferred.succeed(gate, undefined)
+          expect(yield* Effect.timeout(Fiber.join(reading), "15 seconds")).toMatchObject({ _tag: "LedgerFault" })
+          return working
+        }))
+        yield* Fiber.join(working)
+        const again = yield* open(own, id, options)
+        yield* receiveSmall(again)
+        expect(yield* queueOf(again)).toHaveLength(2)
+      }), 60_000)
 
   it.live("is waited for by a snapshot while it works", () =>
     Effect.gen(function*() {

@@ -25,8 +25,9 @@ import { ControlApi, ControlMiddleware } from "./ControlApi.ts"
 /** The path prefix of the control API. */
 export const basePath = "/sandbox"
 
-/** The only operation whose response contains a key. */
-const creatingKeys = "createKey"
+/** The endpoints whose response contains a key, with their groups. */
+const showsKey = (group: string, endpoint: string) =>
+  (group === "seeding" && endpoint === "createKey") || (group === "worlds" && endpoint === "create")
 
 const nearMiss = NearMiss.make(endpointsOf(ControlApi).map(([, endpoint]) => endpoint), "")
 
@@ -60,11 +61,11 @@ export const layerMiddleware = Layer.effect(
       }
     })
 
-    return (handler, { endpoint: { identifier, payload } }) =>
+    return (handler, { endpoint: { identifier, payload }, group }) =>
       Effect.flatMap(HttpServerRequest, (request) => Effect.andThen(readBody(request, payload.size > 0), handler)).pipe(
         Effect.map(Envelope.encoded),
         Effect.catchCause((cause) => failed(cause, identifier)),
-        Effect.map((response) => identifier === creatingKeys && response.status === 200 ? response : withoutKeys(response)),
+        Effect.map((response) => showsKey(group.identifier, identifier) && response.status === 200 ? response : withoutKeys(response)),
         Effect.uninterruptible
       )
   })

@@ -25,6 +25,7 @@ import { ClockMove } from "../seeding/SeedingModels.ts"
 import { Snapshot } from "../seeding/Snapshots.ts"
 import { StateSnapshot } from "../seeding/StateSnapshot.ts"
 import { ClockState } from "../VirtualClock.ts"
+import { CreatedWorld, NewWorld, WorldInfo } from "../worlds/WorldModels.ts"
 import { SeedingGroup } from "./SeedingApi.ts"
 
 /**
@@ -196,6 +197,38 @@ export class SnapshotsGroup extends HttpApiGroup.make("snapshots")
   .annotate(OpenApi.Description, "Saves and restores all data under names")
 {}
 
+/**
+ * The endpoints of worlds. Those of the main sandbox: a world has none of its own.
+ *
+ * @since 0.1.0
+ * @category groups
+ */
+export class WorldsGroup extends HttpApiGroup.make("worlds")
+  .add(
+    HttpApiEndpoint.post("create", "/worlds", {
+      disableCodecs: true,
+      payload: NewWorld,
+      success: CreatedWorld,
+      error: errors(...json, "NOT_FOUND", "CONFLICT")
+    }).annotateMerge(
+      described("Make a world",
+        "Makes a world with its own addresses, data, keys, clock, faults, limits and log. Returns its addresses and the key of its shop.")
+    ),
+    HttpApiEndpoint.get("list", "/worlds", {
+      disableCodecs: true,
+      success: Schema.Struct({ data: Schema.Array(WorldInfo) }),
+      error: errors("NOT_FOUND")
+    }).annotateMerge(described("List the worlds", "Returns the worlds, oldest first, without keys.")),
+    HttpApiEndpoint.delete("remove", "/worlds/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: HttpApiSchema.NoContent,
+      error: errors("NOT_FOUND")
+    }).annotateMerge(described("Remove a world", "Closes the connections of its requests, and deletes everything behind it."))
+  )
+  .annotate(OpenApi.Description, "Makes sandboxes beside this one, in the same process")
+{}
+
 /** Replaces unions in unions. */
 const flatten = (value: unknown): unknown =>
   Array.isArray(value)
@@ -237,7 +270,7 @@ const transform = (generated: Record<string, unknown>): Record<string, unknown> 
  * @category api
  */
 export class ControlApi extends HttpApi.make("sandbox")
-  .add(ControlGroup, SeedingGroup, SnapshotsGroup)
+  .add(ControlGroup, SeedingGroup, SnapshotsGroup, WorldsGroup)
   .prefix(prefix)
   .middleware(ControlMiddleware)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

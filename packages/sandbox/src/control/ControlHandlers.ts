@@ -1,5 +1,5 @@
 /** Handlers of the control API. */
-import type { ValidationError } from "@plaza/domain/Errors"
+import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -20,10 +20,20 @@ import { Seeding } from "../seeding/Seeding.ts"
 import { Snapshots } from "../seeding/Snapshots.ts"
 import { invalidField, unknownRequest } from "../Validation.ts"
 import { VirtualClock } from "../VirtualClock.ts"
+import * as Worlds from "../worlds/Worlds.ts"
+import { CurrentWorld } from "../worlds/Worlds.ts"
+import { basePath as prefix } from "./Control.ts"
 import { ControlApi } from "./ControlApi.ts"
 
 /** In process, a request may have no Host. */
 const originOf = ({ headers }: HttpServerRequest): string => `http://${headers["host"] ?? "127.0.0.1:4010"}`
+
+const ofMain = ({ id }: CurrentWorld["Service"]): Effect.Effect<void, NotFound> =>
+  id === undefined
+    ? Effect.void
+    : Effect.fail(
+      new NotFound({ message: `the world "${id}" has no worlds: make, list and remove them at ${prefix}/worlds of the sandbox itself` })
+    )
 
 const operationNames = [...operations.keys()]
 
@@ -46,6 +56,7 @@ const control = HttpApiBuilder.group(ControlApi, "control", (handlers) =>
     const clock = yield* VirtualClock
     const commits = yield* Commits
     const latitude = yield* CurrentLatitude
+    const { prefix: ofWorld } = yield* CurrentWorld
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" as const, seed: seeding.seed }),
       reset: () => seeding.reset,
@@ -71,8 +82,12 @@ const control = HttpApiBuilder.group(ControlApi, "control", (handlers) =>
       readLatitude: () => Effect.sync(() => latitude.value),
       setLatitude: ({ payload }) => Effect.sync(() => latitude.change(payload)),
       openApi: ({ request }) =>
-        Effect.sync(() => ({ ...OpenApi.fromApi(ControlApi), servers: [{ url: originOf(request), description: "This sandbox" }] })),
-      postman: ({ request }) => Effect.sync(() => Postman.collection(openApi({ undocumented }), `${originOf(request)}${basePath}`))
+        Effect.sync(() => ({
+          ...OpenApi.fromApi(ControlApi),
+          servers: [{ url: `${originOf(request)}${ofWorld}`, description: "This sandbox" }]
+        })),
+      postman: ({ request }) =>
+        Effect.sync(() => Postman.collection(openApi({ undocumented }), `${originOf(request)}${ofWorld}${basePath}`))
     })
   }))
 
@@ -109,4 +124,19 @@ const snapshots = HttpApiBuilder.group(ControlApi, "snapshots", (handlers) =>
       remove: ({ params: { name } }) => snapshots.remove(name)
     })))
 
-export const layer = Layer.mergeAll(control, seeding, snapshots)
+const worlds = HttpApiBuilder.group(ControlApi, "worlds", (handlers) =>
+  Effect.gen(function*() {
+    const worlds = yield* Worlds.Worlds
+    const isMain = ofMain(yield* CurrentWorld)
+    return handlers.handleAll({
+      create: ({ payload, request }) =>
+        Effect.andThen(isMain, worlds.create(payload)).pipe(
+          Effect.catchTag("SandboxError", ({ message }) => Effect.fail(new ValidationError({ message, details: { field: "body" } }))),
+          Effect.map((world) => Worlds.describeCreated(world, originOf(request)))
+        ),
+      list: ({ request }) => Effect.as(isMain, { data: worlds.list().map((world) => Worlds.describe(world, originOf(request))) }),
+      remove: ({ params: { id } }) => Effect.andThen(isMain, worlds.remove(id))
+    })
+  }))
+
+export const layer = Layer.mergeAll(control, seeding, snapshots, worlds)

@@ -17,6 +17,9 @@ const load = (): typeof NodeSqlite => {
   }
 }
 
+/** The data file of a sandbox that keeps everything in memory. */
+export const inMemory = ":memory:"
+
 const { DatabaseSync } = load()
 
 // Source: https://sqlite.org/rescode.html, the primary result codes from 0 on.
@@ -307,7 +310,7 @@ const releaseFile = (database: NodeSqlite.DatabaseSync) =>
   )
 
 const openMemory = Effect.sync(() => {
-  const database = new DatabaseSync(":memory:")
+  const database = new DatabaseSync(inMemory)
   database.exec(creation)
   return database
 })
@@ -319,7 +322,7 @@ const addFunctions = (database: NodeSqlite.DatabaseSync): void =>
 /** Opens a data file, or `:memory:`, until the scope closes. Fails when the file can't be written, is no data file or is in use. */
 export const open = (file: string): Effect.Effect<NodeSqlite.DatabaseSync, SandboxError, Scope.Scope> =>
   Effect.tap(
-    file === ":memory:"
+    file === inMemory
       ? Effect.acquireRelease(openMemory, (database) => Effect.sync(() => database.close()))
       : Effect.acquireRelease(openFile(file), releaseFile),
     (database) => Effect.sync(() => addFunctions(database))

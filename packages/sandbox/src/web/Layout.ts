@@ -21,6 +21,7 @@ export const paths = {
   faults: "/console/faults",
   behaviour: "/console/behaviour",
   snapshots: "/console/snapshots",
+  worlds: "/console/worlds",
   reference: "/reference",
   openApi: "/openapi.json",
   style: "/assets/plaza.css",
@@ -40,7 +41,8 @@ const withForms: ReadonlySet<string> = new Set([
   paths.state,
   paths.faults,
   paths.behaviour,
-  paths.snapshots
+  paths.snapshots,
+  paths.worlds
 ])
 
 /** Whether the page at a path accepts forms. */
@@ -58,7 +60,7 @@ export interface PageRequest {
   readonly accountId: string | undefined
   /** The action that the visitor's last form carried out; empty if its message was shown. */
   readonly done: string
-  /** Without a trailing slash. */
+  /** Where the interface and the control API of this sandbox or world start. Without a trailing slash. */
   readonly origin: string
 }
 
@@ -84,13 +86,17 @@ const consolePages: Links = [
   [paths.state, "State"],
   [paths.faults, "Faults"],
   [paths.behaviour, "Behaviour"],
-  [paths.snapshots, "Snapshots"]
+  [paths.snapshots, "Snapshots"],
+  [paths.worlds, "Worlds"]
 ]
 
 const isConsole = (path: string): boolean => path === paths.console || path.startsWith(`${paths.console}/`)
 
 const links = (list: Links, current: string): ReadonlyArray<Html> =>
   list.map(([to, name]) => html`<li><a href="${to}"${to === current && html` aria-current="page"`}>${name}</a></li>`)
+
+/** Where the header of a page names the world that it shows. A page does not know it. */
+export const worldMark = html`<span id="world"></span>`
 
 /** A whole page. A screen reader announces the message above the content. */
 export const page = ({ body, lead, message, path, status = 200, title }: {
@@ -118,7 +124,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <header><div class="bar">
 <a class="name" href="${paths.home}"><img src="${paths.icon}" alt="">${site}</a>
 <nav aria-label="Pages"><ul>${links(navigation, isConsole(path) ? paths.console : path)}</ul></nav>
-</div></header>
+${worldMark}</div></header>
 <main id="content" tabindex="-1">
 <h1>${title}</h1>
 ${lead !== undefined && html`<p class="lead">${lead}</p>`}

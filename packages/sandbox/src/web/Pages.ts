@@ -5,11 +5,13 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import * as Envelope from "../http/Envelope.ts"
 import type { App } from "../http/Interface.ts"
+import { CurrentWorld } from "../worlds/Worlds.ts"
 import * as Behaviour from "./Behaviour.ts"
 import * as ConsoleFaults from "./ConsoleFaults.ts"
 import * as ConsoleRequests from "./ConsoleRequests.ts"
 import * as ConsoleSnapshots from "./ConsoleSnapshots.ts"
 import * as ConsoleState from "./ConsoleState.ts"
+import * as ConsoleWorlds from "./ConsoleWorlds.ts"
 import * as Developers from "./Developers.ts"
 import * as Form from "./Form.ts"
 import * as Home from "./Home.ts"
@@ -37,7 +39,7 @@ const files = [
 ]
 
 /** Runs the handler of a page for a request. */
-const handle = Effect.fnUntraced(function*(route: Layout.Route, maxBodyBytes: number) {
+const handle = Effect.fnUntraced(function*(route: Layout.Route, maxBodyBytes: number, prefix: string) {
   const request = yield* HttpServerRequest
   const query = request.url.indexOf("?")
   const done = Layout.doneFromCookie(request.headers["cookie"])
@@ -46,7 +48,7 @@ const handle = Effect.fnUntraced(function*(route: Layout.Route, maxBodyBytes: nu
     form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
     accountId: SignIn.accountFromCookie(request.headers["cookie"]),
     done,
-    origin: `http://${request.headers["host"] ?? "localhost"}`
+    origin: `http://${request.headers["host"] ?? "localhost"}${prefix}`
   })
   return done === "" || route.method !== "GET" ? response : Layout.forgetDone(response)
 })
@@ -54,6 +56,7 @@ const handle = Effect.fnUntraced(function*(route: Layout.Route, maxBodyBytes: nu
 export const layer = (app: App) =>
   HttpRouter.use(Effect.fnUntraced(function*(router) {
     const { maxBodyBytes } = yield* CurrentAssumptions
+    const { prefix } = yield* CurrentWorld
     const replay = yield* Replay.make(app)
     const routes: ReadonlyArray<Layout.Route> = [
       ...(yield* Home.routes(addresses, replay)),
@@ -65,10 +68,11 @@ export const layer = (app: App) =>
       ...(yield* ConsoleFaults.routes),
       ...(yield* Behaviour.routes),
       ...(yield* ConsoleSnapshots.routes),
+      ...(yield* ConsoleWorlds.routes),
       ...(yield* Reference.routes),
       ...files
     ]
     for (const route of routes) {
-      yield* router.add(route.method, route.path, orPage(route.path, handle(route, maxBodyBytes)), { uninterruptible: true })
+      yield* router.add(route.method, route.path, orPage(route.path, handle(route, maxBodyBytes, prefix)), { uninterruptible: true })
     }
   }))

@@ -30,6 +30,7 @@ main, footer, .bar { max-width: 76rem; margin: 0 auto; padding: 0 1.25rem; }
 header { background: var(--card); border-bottom: 1px solid var(--line); }
 header .bar { display: flex; flex-wrap: wrap; gap: 0 1.75rem; align-items: center; min-height: 3.25rem; }
 header .name { font-weight: 700; color: var(--text); text-decoration: none; display: flex; gap: .5rem; align-items: center; padding: .6rem 0; }
+header #world { margin-left: auto; }
 header .name img { width: 1.25rem; height: 1.25rem; }
 nav ul { display: flex; flex-wrap: wrap; list-style: none; margin: 0; padding: 0; gap: 0 1.25rem; }
 nav a { text-decoration: none; color: var(--soft); display: block; padding: .85rem 0 calc(.85rem - 2px); border-bottom: 2px solid transparent; }
@@ -181,7 +182,7 @@ dialog::backdrop { background: rgb(0 0 0 / .45); }
   table.stack thead { position: absolute; left: -999em; }
   table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; }
   table.stack tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } table.stack tr:last-child { border-bottom: 0; }
-  table.stack th, table.stack td { border: 0; padding: .1rem 0; min-width: 0; text-align: left; }
+  table.stack th, table.stack td { border: 0; padding: .1rem 0; min-width: 0; text-align: left; } table.stack td code { overflow-wrap: anywhere; }
   table.stack td:empty { display: none; }
   table.stack td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); }
   td .actions, td .inline { flex-wrap: wrap; }

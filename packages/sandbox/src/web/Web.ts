@@ -6,6 +6,7 @@ import { type DocumentedError, Forbidden, InternalError } from "@plaza/domain/Er
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerError from "effect/http/HttpServerError"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -17,6 +18,7 @@ import * as Failures from "../http/Failures.ts"
 import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.ts"
 import { type App, routable } from "../http/Interface.ts"
 import * as InterfaceApi from "../InterfaceApi.ts"
+import { CurrentWorld, mainWorld, Worlds } from "../worlds/Worlds.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
 
@@ -92,6 +94,15 @@ ${other !== undefined && html`<p>Did you mean <a href="${other}">${other}</a>?</
   })
 }
 
+/** Names the world in the header of a page, if there are several. */
+const withWorld = (response: Response, name: string | undefined): Response => {
+  const mark = Layout.worldMark.toString()
+  const text = Envelope.textOf(response)
+  if (!text.includes(mark)) return response
+  const shown = name === undefined ? "" : html`<a id="world" href="${Layout.paths.worlds}">World: ${name}</a>`.toString()
+  return HttpServerResponse.setBody(response, HttpBody.text(text.replace(mark, () => shown), "text/html; charset=utf-8"))
+}
+
 export class Web extends Context.Service<Web, {
   /** Whether a path belongs to a page, or a person opened one that is neither a page nor one of the interface. */
   readonly owns: (request: HttpServerRequest, path: string) => boolean
@@ -124,12 +135,19 @@ export class Web extends Context.Service<Web, {
           allowed.join(", ")
         ))
     })
-    return Layer.succeed(Web, {
-      owns: ({ headers, method }, path) =>
-        owned.has(path) ||
-        (method === "GET" || method === "HEAD") && /(?:^|,)\s*text\/html\b/i.test(headers["accept"] ?? "") &&
-          path !== addresses.interface && !path.startsWith(`${addresses.interface}/`),
-      respond: (app, target) => Effect.map(orPage(target.path, respond(app, target)), HttpServerResponse.setHeaders(headers))
-    })
+    return Layer.effect(Web, Effect.gen(function*() {
+      const { id } = yield* CurrentWorld
+      const worlds = yield* Worlds
+      const name = () => id ?? (worlds.list().length > 0 ? mainWorld : undefined)
+      return {
+        owns: ({ headers, method }, path) =>
+          owned.has(path) ||
+          (method === "GET" || method === "HEAD") && /(?:^|,)\s*text\/html\b/i.test(headers["accept"] ?? "") &&
+            path !== addresses.interface && !path.startsWith(`${addresses.interface}/`),
+        respond: (app, target) =>
+          Effect.map(orPage(target.path, respond(app, target)), (response) =>
+            HttpServerResponse.setHeaders(withWorld(response, name()), headers))
+      }
+    }))
   }
 }

@@ -224,9 +224,7 @@ export const make = (
           staging.orFault(staging.session("reading")).pipe(
             Effect.catchTag("SessionsInUse",
               (failure) => Effect.flatMap(RowsAhead, (more) => Effect.fail(inUse(input.source, more, failure)))),
-            Effect.flatMap((sql) =>
-              staged({ ...account, sql }, input, givingWay(rows), policy, use, staging.run)
-            )
+            Effect.flatMap((sql) => staged({ ...account, sql }, input, givingWay(rows), policy, use, staging.run))
           ),
         // At once: other operations of the account, which wait for their turns, would keep the session.
         onSome: (rows) =>

@@ -77,7 +77,7 @@ export const newAccount = (fleet: Fleet) =>
   })
 
 /** Takes one account over. */
-export const takeOver = ({ ledgers }: Fleet, id: string, name = "runner"): Effect.Effect<FleetLedger.Taken> =>
+export const takeOver = ({ ledgers }: Fleet, id: string, name = "runner"): Effect.Effect<FleetLedger.OwnedAccount> =>
   Effect.flatMap(
     Effect.orDie(ledgers.takeOver({ _tag: "Ids", ids: [id] }, name)),
     ([taken]) => taken === undefined ? Effect.die(new Error(`the account ${id} was not taken over`)) : Effect.succeed(taken)

@@ -10,7 +10,7 @@ import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SandboxError } from "../../SandboxError.ts"
-import { restrict } from "../../storage/Database.ts"
+import { inMemory, restrict } from "../../storage/Database.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 
 /** Restricts a file or folder to its owner, where the file system has modes. */
@@ -110,7 +110,7 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
   )
 
 /** Rejects a data file if its folder of uploads contains foreign files, before anything is created. */
-export const checkFolder = (data: string): Effect.Effect<void, SandboxError> => data === ":memory:" ? Effect.void : check(data, anyId)
+export const checkFolder = (data: string): Effect.Effect<void, SandboxError> => data === inMemory ? Effect.void : check(data, anyId)
 
 /** The folder of a data file. */
 const folderOf = (data: string, id: string): Effect.Effect<Folder, SandboxError> =>
@@ -197,7 +197,7 @@ const ofFolder = (id: string, getFolder: GetFolder, last: number) => {
 const temporaryId = "0".repeat(16)
 
 const make = Effect.fnUntraced(function*(data: string) {
-  if (data === ":memory:") {
+  if (data === inMemory) {
     return ofFolder(temporaryId, yield* temporary, 0)
   }
   const repo = yield* MediaRepo

@@ -1,0 +1,15 @@
+/** The world that the web pages show, as the visitor chose it. A cookie keeps the choice, because the pages of all worlds have one address. */
+import type { HttpServerResponse } from "effect/http/HttpServerResponse"
+import * as Envelope from "../http/Envelope.ts"
+import * as Layout from "./Layout.ts"
+
+const cookie = "plaza_world"
+
+/** The id in the cookie header. */
+export const fromCookie = (header: string | undefined): string | undefined =>
+  new RegExp(`(?:^|;\\s*)${cookie}=([a-z0-9-]+)`).exec(header ?? "")?.[1]
+
+/** Chooses a world, or with undefined the main sandbox, and redirects to its first page. */
+export const choose = (id: string | undefined, page: Layout.Path = Layout.paths.home): HttpServerResponse =>
+  Envelope.withHeader(Layout.seeOther(page), "set-cookie",
+    `${cookie}=${id ?? ""}; Path=/; HttpOnly; SameSite=Strict${id === undefined ? "; Max-Age=0" : ""}`)

@@ -1,0 +1,118 @@
+/** The console's page of worlds: shows, makes, opens and removes them. */
+import { NotFound, ValidationError } from "@plaza/domain/Errors"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { basePath } from "../InterfaceApi.ts"
+import { NewWorld } from "../worlds/WorldModels.ts"
+import { CurrentWorld, mainWorld, type World, Worlds } from "../worlds/Worlds.ts"
+import * as ChosenWorld from "./ChosenWorld.ts"
+import * as Form from "./Form.ts"
+import type { Html } from "./Html.ts"
+import { html } from "./Html.ts"
+import * as Layout from "./Layout.ts"
+
+const path = Layout.paths.worlds
+
+const sentences = { make: "World made.", remove: "World removed." }
+
+const removing: Layout.Question = {
+  title: "Remove this world?",
+  text: "Everything behind it is deleted, and the connections of its requests are closed.",
+  button: "Remove"
+}
+
+const idField: Form.Field = {
+  name: "id",
+  label: "Name",
+  hint: "Lower-case letters, digits and hyphens. Empty: the next free one, such as w1.",
+  max: 40
+}
+
+const decode = Schema.decodeUnknownEffect(NewWorld.fields.id.schema)
+
+export const routes = Effect.gen(function*() {
+  const worlds = yield* Worlds
+  const current = yield* CurrentWorld
+
+  const row = (origin: string, world: World | undefined): Html => {
+    const name = world?.id ?? mainWorld
+    const isShown = world?.id === current.id
+    const { prefix } = world === undefined ? CurrentWorld.main : CurrentWorld.named(world.id)
+    return html`<tr><th scope="row"><code>${name}</code>${
+      isShown && html` <span class="badge good">shown</span>`
+    }</th><td data-label="Base URL"><code>${origin + prefix + basePath}</code></td><td data-label="Made">${
+      world !== undefined && Layout.timestamp(world.createdAt)
+    }</td><td><div class="actions">${
+      !isShown && Form.button({ action: path, values: { do: "show", id: world?.id ?? "" }, text: "Show", of: name, kind: "quiet" })
+    }${
+      world !== undefined &&
+      Form.button({ action: path, values: { do: "remove", id: world.id }, text: "Remove", of: name, kind: "danger", question: removing })
+    }</div></td></tr>`
+  }
+
+  const show = (origin: string, submission: Form.Submission, message?: Html) =>
+    Effect.sync(() => {
+      // Of this page the origin has the prefix of the world that is shown.
+      const ofMain = origin.slice(0, origin.length - current.prefix.length)
+      return Layout.page({
+        path,
+        title: "Worlds",
+        status: submission.error?.status ?? 200,
+        lead:
+          "A world is a sandbox beside this one, in the same process: own addresses, data, keys, clock, faults, limits and log. Tests that run at the same time use one each.",
+        message: message ?? Form.errorMessage(submission, [idField]),
+        body: html`<section aria-labelledby="worlds">
+<h2 id="worlds">Worlds</h2>
+${
+          Layout.table("Worlds", ["Name", "Base URL", "Made", "Action"], [
+            row(ofMain, undefined),
+            ...worlds.list().map((world) => row(ofMain, world))
+          ], { kind: "stack" })
+        }
+</section>
+<section aria-labelledby="make">
+<h2 id="make">Make a world</h2>
+<form method="post" action="${path}">
+<input type="hidden" name="do" value="make">
+${Form.field(submission, idField)}
+<button type="submit">Make world</button>
+</form>
+<p class="soft small">From a test: <code>POST ${ofMain}/sandbox/worlds</code> with <code>{}</code> returns its addresses and its key.</p>
+</section>`
+      })
+    })
+
+  const idOf = (form: URLSearchParams): string => (form.get("id") ?? "").trim()
+
+  const make = Effect.fnUntraced(function*(form: URLSearchParams) {
+    const id = idOf(form)
+    const options = id === "" ? {} : {
+      id: yield* Effect.mapError(decode(id), () =>
+        new ValidationError({
+          message: "\"id\" must have 1 to 40 lower-case letters, digits and hyphens, and start with a letter or a digit",
+          details: { field: "id" }
+        }))
+    }
+    yield* Effect.catchTag(worlds.create(options), "SandboxError",
+      ({ message }) => Effect.fail(new ValidationError({ message, details: { field: "id" } })))
+    return Layout.seeOther(path, "make")
+  })
+
+  return [
+    { method: "GET", path, handle: (request) => show(request.origin, Form.empty, Layout.done(request, sentences)) },
+    {
+      method: "POST",
+      path,
+      handle: Layout.byAction({
+        make: ({ form, origin }) => make(form).pipe(Effect.catch((error) => show(origin, { values: form, error }))),
+        show: ({ form }) => {
+          const id = idOf(form)
+          return id === "" || worlds.find(id) !== undefined
+            ? Effect.succeed(ChosenWorld.choose(id === "" ? undefined : id, Layout.paths.console))
+            : Effect.fail(new NotFound({ message: `There is no world "${id}". It may have been removed.` }))
+        },
+        remove: Layout.confirmed(path, removing, ({ form }) => Effect.as(worlds.remove(idOf(form)), Layout.seeOther(path, "remove")))
+      })
+    }
+  ] satisfies ReadonlyArray<Layout.Route>
+})

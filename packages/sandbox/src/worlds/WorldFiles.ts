@@ -1,0 +1,82 @@
+/**
+ * The data files of worlds, in a folder beside the data file of the main sandbox: of each world a file with its options and a data file, to
+ * which a folder of uploads may belong. Without a data file nothing is stored.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Fs from "node:fs"
+import { join } from "node:path"
+import { SandboxError } from "../SandboxError.ts"
+import { inMemory } from "../storage/Database.ts"
+import { NewWorld, WorldId } from "./WorldModels.ts"
+
+export interface WorldFiles {
+  /** The data file of a world. */
+  readonly dataOf: (id: string) => string
+  /** The worlds that earlier sandboxes with this data file left, in the order of their ids. */
+  readonly read: Effect.Effect<ReadonlyArray<NewWorld & { readonly id: string }>, SandboxError>
+  /** Records a world, before its data file is created. */
+  readonly save: (id: string, options: NewWorld) => Effect.Effect<void, SandboxError>
+  readonly remove: (id: string) => Effect.Effect<void, SandboxError>
+}
+
+const Stored = Schema.fromJsonString(NewWorld)
+const decode = Schema.decodeUnknownResult(Stored, { onExcessProperty: "error" })
+const encode = Schema.encodeSync(Stored)
+const isId = Schema.is(WorldId)
+
+const nothing: WorldFiles = {
+  dataOf: () => inMemory,
+  read: Effect.succeed([]),
+  save: () => Effect.void,
+  remove: () => Effect.void
+}
+
+const beside = (data: string): WorldFiles => {
+  const folder = `${data}-worlds`
+  const optionsOf = (id: string) => join(folder, `${id}.json`)
+  const dataOf = (id: string) => join(folder, `${id}.db`)
+  const attempt = <A>(use: () => A) =>
+    Effect.try({
+      try: use,
+      catch: (cause) =>
+        new SandboxError({
+          message: `the folder ${folder} for worlds can't be used: check its permissions or name another data file`,
+          cause
+        })
+    })
+  const readOne = (id: string) =>
+    Effect.flatMap(attempt(() => Fs.readFileSync(optionsOf(id), "utf8")), (text) =>
+      Result.match(decode(text), {
+        onFailure: () =>
+          Effect.fail(
+            new SandboxError({ message: `${optionsOf(id)} does not describe a world: remove the file, or name another data file` })
+          ),
+        onSuccess: (options) => Effect.succeed({ ...options, id })
+      }))
+  return {
+    dataOf,
+    read: Effect.flatMap(
+      attempt(() => Fs.existsSync(folder) ? Fs.readdirSync(folder) : []),
+      (names) =>
+        Effect.forEach(names.flatMap((name) => name.endsWith(".json") && isId(name.slice(0, -5)) ? [name.slice(0, -5)] : []).sort(),
+          readOne)
+    ),
+    save: (id, options) =>
+      attempt(() => {
+        if (!Fs.existsSync(folder)) Fs.mkdirSync(folder, { mode: 0o700 })
+        Fs.writeFileSync(optionsOf(id), encode(options), { mode: 0o600 })
+      }),
+    remove: (id) =>
+      attempt(() => {
+        // The options last: with them, another removal can delete what a failed one left.
+        for (const path of ["-media", "-wal", "-shm", "-journal", ""].map((end) => dataOf(id) + end)) {
+          Fs.rmSync(path, { recursive: true, force: true })
+        }
+        Fs.rmSync(optionsOf(id), { force: true })
+      })
+  }
+}
+
+export const make = (data: string): WorldFiles => data === inMemory ? nothing : beside(data)
