@@ -48,16 +48,20 @@ export const layerObserved = (settings: FleetSettings) =>
     Layer.provideMerge(Observability.layerTelemetry(settings))
   )
 
-/** Waits for the requests in flight, unless the database is silent: then nothing can be recorded. */
+/**
+ * Waits for the requests in flight, unless the database is silent: then nothing can be recorded. That is looked for until the process ends,
+ * because the release of the shards and the last statements wait for it too.
+ */
 const stop = Effect.gen(function*() {
   const { drain } = yield* FleetRunner
   const { abandon, silent } = yield* FleetDatabase.FleetDatabase
   const stopped = yield* Deferred.make<void>()
-  const fibers = yield* Effect.forEach([drain, Effect.andThen(silent, abandon)],
-    (effect) =>
-      Effect.forkDetach(Effect.interruptible(Effect.andThen(effect, Deferred.succeed(stopped, undefined))), { startImmediately: true }))
+  const start = (effect: Effect.Effect<void>) =>
+    Effect.forkDetach(Effect.interruptible(Effect.andThen(effect, Deferred.succeed(stopped, undefined))), { startImmediately: true })
+  yield* start(Effect.andThen(silent, abandon))
+  const draining = yield* start(drain)
   yield* Deferred.await(stopped)
-  yield* Effect.forkDetach(Fiber.interruptAll(fibers))
+  yield* Effect.forkDetach(Fiber.interrupt(draining))
 })
 
 export const run: Effect.Effect<never, never, FleetDatabase.FleetDatabase | FleetRunner> = Effect.gen(function*() {
