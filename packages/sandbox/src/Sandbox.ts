@@ -87,6 +87,7 @@ import { MetaRepo } from "./storage/MetaRepo.ts"
 import type { ClockState } from "./VirtualClock.ts"
 import * as VirtualClock from "./VirtualClock.ts"
 import * as ChosenWorld from "./web/ChosenWorld.ts"
+import * as Layout from "./web/Layout.ts"
 import * as Web from "./web/Web.ts"
 import * as WorldFiles from "./worlds/WorldFiles.ts"
 import { NewWorld, type WorldInfo } from "./worlds/WorldModels.ts"
@@ -587,8 +588,9 @@ const start = Effect.fnUntraced(function*(options: ServerOptions): Effect.fn.Ret
     const named = Worlds.split(path)
     if (named === undefined) {
       if (!main.ownsPage(request, path)) return main.respond({ path, query })
-      const chosen = registry.find(ChosenWorld.fromCookie(request.headers["cookie"]) ?? "")?.running ?? main
-      return chosen.page({ path, query })
+      // The page of worlds is that of the main sandbox: a world that removes itself would wait for its own response.
+      const chosen = path === Layout.paths.worlds ? undefined : ChosenWorld.of(registry, request.headers["cookie"])
+      return (chosen?.running ?? main).page({ path, query })
     }
     const { id, rest } = named
     const world = registry.find(id)

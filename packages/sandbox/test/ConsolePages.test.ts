@@ -561,7 +561,9 @@ layer(layerInProcess())("the worlds", (it) => {
       assert.strictEqual(opened.headers["location"], "/")
       assert.include((yield* request("GET", "/console", cookieOf(opened))).text, "World: w1")
 
-      assert.strictEqual(yield* statusOf("/console/worlds", { do: "remove", id: "checkout", confirmed: "yes" }), 303)
+      // By the page of the world itself.
+      assert.include((yield* request("GET", "/console/worlds", shown)).text, "World: checkout")
+      assert.strictEqual((yield* submit("/console/worlds", { do: "remove", id: "checkout", confirmed: "yes" }, shown)).status, 303)
       assert.deepStrictEqual((yield* worlds.list).map(({ id }) => id), ["w1"])
       // Of a world that is gone, the pages are those of the main sandbox.
       assert.include((yield* request("GET", "/console", shown)).text, "World: main")

@@ -5,9 +5,11 @@ import * as Layout from "./Layout.ts"
 
 const cookie = "plaza_world"
 
-/** The id in the cookie header. */
-export const fromCookie = (header: string | undefined): string | undefined =>
-  new RegExp(`(?:^|;\\s*)${cookie}=([a-z0-9-]+)`).exec(header ?? "")?.[1]
+/** The world of a cookie header; undefined for the main sandbox, also if the world was removed. */
+export const of = <W>({ find }: { readonly find: (id: string) => W | undefined }, header: string | undefined): W | undefined => {
+  const [, id] = new RegExp(`(?:^|;\\s*)${cookie}=([a-z0-9-]+)`).exec(header ?? "") ?? []
+  return id === undefined ? undefined : find(id)
+}
 
 /** Chooses a world, or with undefined the main sandbox, and redirects to its first page. */
 export const choose = (id: string | undefined, page: Layout.Path = Layout.paths.home): HttpServerResponse =>

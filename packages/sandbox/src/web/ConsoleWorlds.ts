@@ -32,11 +32,9 @@ const decode = Schema.decodeUnknownEffect(NewWorld.fields.id.schema)
 
 export const routes = Effect.gen(function*() {
   const worlds = yield* Worlds
-  const current = yield* CurrentWorld
 
-  const row = (origin: string, world: World | undefined): Html => {
+  const row = (origin: string, world: World | undefined, isShown: boolean): Html => {
     const name = world?.id ?? mainWorld
-    const isShown = world?.id === current.id
     const { prefix } = world === undefined ? CurrentWorld.main : CurrentWorld.named(world.id)
     return html`<tr><th scope="row"><code>${name}</code>${
       isShown && html` <span class="badge good">shown</span>`
@@ -50,10 +48,9 @@ export const routes = Effect.gen(function*() {
     }</div></td></tr>`
   }
 
-  const show = (origin: string, submission: Form.Submission, message?: Html) =>
+  const show = ({ cookies, origin }: Layout.PageRequest, submission: Form.Submission, message?: Html) =>
     Effect.sync(() => {
-      // Of this page the origin has the prefix of the world that is shown.
-      const ofMain = origin.slice(0, origin.length - current.prefix.length)
+      const shown = ChosenWorld.of(worlds, cookies)
       return Layout.page({
         path,
         title: "Worlds",
@@ -65,8 +62,8 @@ export const routes = Effect.gen(function*() {
 <h2 id="worlds">Worlds</h2>
 ${
           Layout.table("Worlds", ["Name", "Base URL", "Made", "Action"], [
-            row(ofMain, undefined),
-            ...worlds.list().map((world) => row(ofMain, world))
+            row(origin, undefined, shown === undefined),
+            ...worlds.list().map((world) => row(origin, world, world === shown))
           ], { kind: "stack" })
         }
 </section>
@@ -77,7 +74,7 @@ ${
 ${Form.field(submission, idField)}
 <button type="submit">Make world</button>
 </form>
-<p class="soft small">From a test: <code>POST ${ofMain}/sandbox/worlds</code> with <code>{}</code> returns its addresses and its key.</p>
+<p class="soft small">From a test: <code>POST ${origin}/sandbox/worlds</code> with <code>{}</code> returns its addresses and its key.</p>
 </section>`
       })
     })
@@ -99,12 +96,12 @@ ${Form.field(submission, idField)}
   })
 
   return [
-    { method: "GET", path, handle: (request) => show(request.origin, Form.empty, Layout.done(request, sentences)) },
+    { method: "GET", path, handle: (request) => show(request, Form.empty, Layout.done(request, sentences)) },
     {
       method: "POST",
       path,
       handle: Layout.byAction({
-        make: ({ form, origin }) => make(form).pipe(Effect.catch((error) => show(origin, { values: form, error }))),
+        make: (request) => make(request.form).pipe(Effect.catch((error) => show(request, { values: request.form, error }))),
         show: ({ form }) => {
           const id = idOf(form)
           return id === "" || worlds.find(id) !== undefined

@@ -60,6 +60,8 @@ export interface PageRequest {
   readonly accountId: string | undefined
   /** The action that the visitor's last form carried out; empty if its message was shown. */
   readonly done: string
+  /** The visitor's cookies. */
+  readonly cookies: string | undefined
   /** Where the interface and the control API of this sandbox or world start. Without a trailing slash. */
   readonly origin: string
 }

@@ -48,6 +48,7 @@ const handle = Effect.fnUntraced(function*(route: Layout.Route, maxBodyBytes: nu
     form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
     accountId: SignIn.accountFromCookie(request.headers["cookie"]),
     done,
+    cookies: request.headers["cookie"],
     origin: `http://${request.headers["host"] ?? "localhost"}${prefix}`
   })
   return done === "" || route.method !== "GET" ? response : Layout.forgetDone(response)

@@ -18,7 +18,8 @@ import * as Failures from "../http/Failures.ts"
 import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.ts"
 import { type App, routable } from "../http/Interface.ts"
 import * as InterfaceApi from "../InterfaceApi.ts"
-import { CurrentWorld, mainWorld, Worlds } from "../worlds/Worlds.ts"
+import { mainWorld, Worlds } from "../worlds/Worlds.ts"
+import * as ChosenWorld from "./ChosenWorld.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
 
@@ -136,17 +137,17 @@ export class Web extends Context.Service<Web, {
         ))
     })
     return Layer.effect(Web, Effect.gen(function*() {
-      const { id } = yield* CurrentWorld
       const worlds = yield* Worlds
-      const name = () => id ?? (worlds.list().length > 0 ? mainWorld : undefined)
+      const name = (request: HttpServerRequest) =>
+        ChosenWorld.of(worlds, request.headers["cookie"])?.id ?? (worlds.list().length > 0 ? mainWorld : undefined)
       return {
         owns: ({ headers, method }, path) =>
           owned.has(path) ||
           (method === "GET" || method === "HEAD") && /(?:^|,)\s*text\/html\b/i.test(headers["accept"] ?? "") &&
             path !== addresses.interface && !path.startsWith(`${addresses.interface}/`),
         respond: (app, target) =>
-          Effect.map(orPage(target.path, respond(app, target)), (response) =>
-            HttpServerResponse.setHeaders(withWorld(response, name()), headers))
+          Effect.zipWith(orPage(target.path, respond(app, target)), HttpServerRequest, (response, request) =>
+            HttpServerResponse.setHeaders(withWorld(response, name(request)), headers))
       }
     }))
   }
