@@ -300,6 +300,7 @@ describe("with a data file", () => {
 
   it("worlds are there again after a restart, with their data and their options, and a removed one leaves nothing", async () => {
     await inFolder(async (data) => {
+      let made: Awaited<ReturnType<Awaited<ReturnType<typeof startSandbox>>["worlds"]["list"]>> = []
       {
         await using sandbox = await startSandbox({ data })
         const world = await sandbox.worlds.create({ id: "kept", latitude: { json: "indented" }, seed: 3 })
@@ -308,16 +309,22 @@ describe("with a data file", () => {
         const form = new FormData()
         form.append("file", new File(["cup"], "cup.png", { type: "image/png" }))
         expect((await world.fetch(`${world.baseUrl}/media`, { method: "POST", headers, body: form })).status).toBe(200)
+        await sandbox.worlds.create({ id: "again" })
+        made = await sandbox.worlds.list()
         await sandbox.worlds.create({ id: "removed" })
         await sandbox.worlds.remove("removed")
       }
       {
         await using sandbox = await startSandbox({ data })
-        expect((await sandbox.worlds.list()).map(({ id, seed }) => [id, seed])).toEqual([["kept", 3]])
+        const origin = (url: string) => new URL(url).pathname
+        const described = (worlds: typeof made) => worlds.map(({ baseUrl, createdAt, id, seed }) => [id, seed, createdAt, origin(baseUrl)])
+        expect(described(await sandbox.worlds.list())).toEqual(described(made))
+        expect(made.map(({ id }) => id)).toEqual(["kept", "again"])
         const again = await sandbox.worlds.create()
         expect(again.id).toBe("w1")
         await sandbox.worlds.remove("w1")
         await sandbox.worlds.remove("kept")
+        await sandbox.worlds.remove("again")
         expect(readdirSync(`${data}-worlds`)).toEqual([])
       }
       expect(existsSync(data)).toBe(true)

@@ -2,7 +2,11 @@
  * The data files of worlds, in a folder beside the data file of the main sandbox: of each world a file with its options and a data file, to
  * which a folder of uploads may belong. Without a data file nothing is stored.
  */
+import { Timestamp } from "@plaza/domain/Resources"
+import * as Arr from "effect/Array"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Fs from "node:fs"
@@ -11,17 +15,20 @@ import { SandboxError } from "../SandboxError.ts"
 import { inMemory } from "../storage/Database.ts"
 import { NewWorld, WorldId } from "./WorldModels.ts"
 
+const StoredWorld = Schema.Struct({ createdAt: Timestamp, options: NewWorld })
+type StoredWorld = typeof StoredWorld.Type
+
 export interface WorldFiles {
   /** The data file of a world. */
   readonly dataOf: (id: string) => string
-  /** The worlds that earlier sandboxes with this data file left, in the order of their ids. */
-  readonly read: Effect.Effect<ReadonlyArray<NewWorld & { readonly id: string }>, SandboxError>
+  /** The worlds that earlier sandboxes with this data file left, oldest first. */
+  readonly read: Effect.Effect<ReadonlyArray<StoredWorld & { readonly id: string }>, SandboxError>
   /** Records a world, before its data file is created. */
-  readonly save: (id: string, options: NewWorld) => Effect.Effect<void, SandboxError>
+  readonly save: (id: string, world: StoredWorld) => Effect.Effect<void, SandboxError>
   readonly remove: (id: string) => Effect.Effect<void, SandboxError>
 }
 
-const Stored = Schema.fromJsonString(NewWorld)
+const Stored = Schema.fromJsonString(StoredWorld)
 const decode = Schema.decodeUnknownResult(Stored, { onExcessProperty: "error" })
 const encode = Schema.encodeSync(Stored)
 const isId = Schema.is(WorldId)
@@ -53,20 +60,19 @@ const beside = (data: string): WorldFiles => {
           Effect.fail(
             new SandboxError({ message: `${optionsOf(id)} does not describe a world: remove the file, or name another data file` })
           ),
-        onSuccess: (options) => Effect.succeed({ ...options, id })
+        onSuccess: (world) => Effect.succeed({ ...world, id })
       }))
   return {
     dataOf,
     read: Effect.flatMap(
       attempt(() => Fs.existsSync(folder) ? Fs.readdirSync(folder) : []),
       (names) =>
-        Effect.forEach(names.flatMap((name) => name.endsWith(".json") && isId(name.slice(0, -5)) ? [name.slice(0, -5)] : []).sort(),
-          readOne)
-    ),
-    save: (id, options) =>
+        Effect.forEach(names.flatMap((name) => name.endsWith(".json") && isId(name.slice(0, -5)) ? [name.slice(0, -5)] : []), readOne)
+    ).pipe(Effect.map(Arr.sort(Order.mapInput(DateTime.Order, ({ createdAt }: StoredWorld) => createdAt)))),
+    save: (id, world) =>
       attempt(() => {
         if (!Fs.existsSync(folder)) Fs.mkdirSync(folder, { mode: 0o700 })
-        Fs.writeFileSync(optionsOf(id), encode(options), { mode: 0o600 })
+        Fs.writeFileSync(optionsOf(id), encode(world), { mode: 0o600 })
       }),
     remove: (id) =>
       attempt(() => {

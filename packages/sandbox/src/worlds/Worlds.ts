@@ -1,6 +1,5 @@
 /** The worlds of a process: makes, finds and removes them. What a world consists of is up to the sandbox. */
 import { Conflict, type NotFound } from "@plaza/domain/Errors"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
@@ -151,9 +150,8 @@ export const make = Effect.fnUntraced(function*<R extends Running>(
   const used = new Set<string>()
   let next = 1
 
-  const start = Effect.fnUntraced(function*(id: string, options: NewWorld) {
+  const start = Effect.fnUntraced(function*(id: string, options: NewWorld, createdAt: DateTime.Utc) {
     const scope = yield* Scope.make()
-    const createdAt = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
     const running = yield* Effect.onError(Scope.provide(build(CurrentWorld.named(id), options, files.dataOf(id)), scope),
       () => Scope.close(scope, Exit.void))
     const entry = opened(id, createdAt, running, scope)
@@ -167,7 +165,8 @@ export const make = Effect.fnUntraced(function*<R extends Running>(
     if (id === mainWorld) return yield* new Conflict({ message: `"${mainWorld}" is the sandbox itself: name the world differently` })
     if (used.has(id)) return yield* new Conflict({ message: `there is a world "${id}" already: remove it first, or leave the id out` })
     used.add(id)
-    return yield* Effect.andThen(files.save(id, options), start(id, options)).pipe(
+    const createdAt = yield* DateTime.now
+    return yield* Effect.andThen(files.save(id, { createdAt, options }), start(id, options, createdAt)).pipe(
       Effect.onError(() => Effect.andThen(Effect.ignore(files.remove(id)), Effect.sync(() => used.delete(id))))
     )
   }, Effect.uninterruptible)
@@ -183,9 +182,9 @@ export const make = Effect.fnUntraced(function*<R extends Running>(
 
   yield* Effect.addFinalizer(() => Effect.forEach([...entries.values()], ({ close }) => close, { discard: true }))
   const restore = Effect.flatMap(files.read, (stored) =>
-    Effect.forEach(stored, ({ id, ...options }) => {
+    Effect.forEach(stored, ({ createdAt, id, options }) => {
       used.add(id)
-      return start(id, options)
+      return start(id, options, createdAt)
     }, { discard: true }))
   const registry: Registry<R> = {
     list: () => Array.from(entries.values(), ({ world }) => world),
