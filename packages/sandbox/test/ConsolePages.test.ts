@@ -12,7 +12,7 @@ import { request, submit } from "./WebPages.ts"
 const text = (path: string) => Effect.map(request("GET", path), (page) => page.text)
 
 /** The rows of the list of requests. */
-const rows = (query: string) => Effect.map(text(`/console${query}`), (page) => page.split("/console/request?id=").length - 1)
+const rows = (query: string) => Effect.map(text(`/console${query}`), (page) => page.split("data-request=").length - 1)
 
 const newest = Effect.gen(function*() {
   const { requests } = yield* Sandbox.Sandbox
@@ -90,6 +90,46 @@ layer(layerInProcess())("the list of requests", (it) => {
         assert.strictEqual(yield* rows(query), count, query)
       }
       assert.include(yield* text("/console?text=zzz"), "No request matches the filter.")
+    }))
+})
+
+layer(layerInProcess())("a request beside the list", (it) => {
+  it.effect("is marked in the list, and keeps the filter", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/users/nobody")
+      yield* call("GET", "/me")
+      const { id } = yield* newest
+      const page = yield* text(`/console?text=users&id=${id}`)
+      assert.notInclude(page, "aria-current=\"true\"")
+      assert.include(page, "profiles.getMe")
+      assert.include(page, `/console?text=users&id=`.replace("&", "&amp;"))
+      assert.include(yield* text(`/console?id=${id}`), `data-request="${id}" aria-current="true"`)
+    }))
+
+  it.effect("that the sandbox no longer keeps leaves the list usable", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/me")
+      const { status, text } = yield* request("GET", "/console?id=req_999")
+      assert.strictEqual(status, 200)
+      assert.include(text, "req_999")
+      assert.include(text, "data-request=")
+    }))
+
+  it.effect("says whether a write was carried out, whatever its caller received", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const page = Effect.flatMap(newest, ({ id }) => text(`/console?id=${id}`))
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 503, method: "POST" })
+      yield* call("POST", "/posts", { json: { text: "stored" } })
+      const [created] = (yield* sandbox.state).posts.filter((post) => post.text === "stored")
+      assert.include(yield* page, `carried out: created <code>${created?.id}</code>`)
+      assert.include(yield* text("/console"), "carried out")
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 503, method: "POST" })
+      yield* call("POST", "/posts", { json: { text: "lost" } })
+      assert.include(yield* page, "none: the service changed nothing")
+      yield* call("GET", "/me")
+      assert.notInclude(yield* page, "<dt>Effect</dt>")
     }))
 })
 

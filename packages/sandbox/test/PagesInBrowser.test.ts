@@ -109,6 +109,11 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await page.getByLabel("Text").fill("no such request")
           await page.getByRole("button", { name: "Filter" }).click()
           await page.getByText("No request matches the filter.").waitFor()
+          await page.getByRole("link", { name: "Clear" }).click()
+          await page.getByRole("link", { name: "GET /me", exact: true }).first().click()
+          await page.locator("#request").getByText("Bearer key_***").waitFor({ state: "attached" })
+          await page.getByRole("link", { name: "Close" }).click()
+          assert.isFalse(await page.locator("#request").isVisible())
           await page.goto(`${url}/console/faults`)
           await page.getByLabel("Kind").selectOption("delay")
           await page.getByRole("button", { name: "Show its fields" }).click()
@@ -183,6 +188,54 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           assert.strictEqual(await page.getByText("/users/nobody-unfollowed").count(), 0)
           await page.getByRole("link", { name: "Refresh" }).click()
           await page.getByText("/users/nobody-unfollowed").waitFor()
+        })
+      }))
+
+    it.effect("a request opens beside the list, by mouse and by keys, and the list keeps its place", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        yield* sandbox.reset
+        for (const name of ["first", "second", "third"]) yield* call("GET", `/users/${name}`)
+        const page = yield* Browser.visit()
+        const opened = () => page.locator("#request h2").first().innerText()
+        const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim())
+        yield* steps(async (url) => {
+          await page.clock.install()
+          await page.goto(`${url}/console`)
+          assert.isFalse(await page.locator("#request").isVisible())
+          await page.getByRole("link", { name: "/users/second" }).click()
+          await page.locator("#request").getByText("GET /users/second").waitFor()
+          assert.strictEqual(await page.locator("tr[aria-current]").count(), 1)
+          // Down is older: the newest request is first.
+          await page.keyboard.press("j")
+          await page.locator("#request").getByText("GET /users/first").waitFor()
+          assert.strictEqual(await focused(), "GET /users/first")
+          await page.keyboard.press("j")
+          assert.strictEqual(await opened(), "GET /users/first")
+          await page.keyboard.press("k")
+          await page.locator("#request").getByText("GET /users/second").waitFor()
+          await page.goBack()
+          await page.locator("#request").getByText("GET /users/first").waitFor()
+          await page.locator("#request summary").first().click()
+        })
+        yield* call("GET", "/users/fourth")
+        yield* steps(async () => {
+          await page.clock.runFor(2_000)
+          await page.getByRole("link", { name: "/users/fourth" }).waitFor()
+          assert.isTrue(await page.locator("#request details").first().evaluate((details: HTMLDetailsElement) => details.open))
+          assert.isTrue(await page.locator("#request").getByRole("button", { name: "Copy the curl command" }).isVisible())
+          await page.getByLabel("Text").press("j")
+          assert.strictEqual(await opened(), "GET /users/first")
+          await page.getByRole("heading", { name: "Console" }).click()
+          await page.keyboard.press("Escape")
+          await page.locator("#request").waitFor({ state: "hidden" })
+          assert.strictEqual(new URL(page.url()).search, "")
+          await page.keyboard.press("j")
+          await page.locator("#request").getByText("GET /users/fourth").waitFor()
+          await page.getByRole("button", { name: "Send again" }).click()
+          await page.getByRole("status").getByText("Request sent again").waitFor()
+          assert.include(page.url(), "/console?id=")
+          assert.strictEqual(await page.locator("tr[data-request]").count(), 5)
         })
       }))
 
@@ -315,7 +368,8 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
             const sandbox = yield* Sandbox.Sandbox
             const page = yield* Browser.visit(options)
             yield* sandbox.addFault({ kind: "status", when: "after", status: 503, path: "/users/*" })
-            yield* call("GET", "/users/1002", { headers: { "x-long": "long".repeat(200) } })
+            for (let attempt = 0; attempt < 2; attempt++)
+              yield* call("GET", "/users/1002", { headers: { "x-long": "long".repeat(200) } })
             const { id = "" } = (yield* sandbox.requests).at(-1) ?? {}
             yield* sandbox.addFault({ kind: "drop", when: "after", every: 1_000 })
             yield* sandbox.saveSnapshot(`shown-${colorScheme}`)
@@ -327,6 +381,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
                   "/nowhere",
                   "/console",
                   "/console?text=nothing-like-it",
+                  `/console?id=${id}`,
                   `/console/request?id=${id}`,
                   "/console/state",
                   "/console/state?of=products&text=blue",

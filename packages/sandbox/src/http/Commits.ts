@@ -115,6 +115,7 @@ const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(v
 const make = (keyPrefixes: ReadonlySet<string>) => {
   const mask = KeyMask.make(keyPrefixes)
   let kept: Array<StoredCommit> = []
+  const byRequest = new Map<string, StoredCommit>()
   let total = 0
   let added = 0
   const toCommit = (stored: StoredCommit): Commit => {
@@ -128,7 +129,7 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
   const trim = () => {
     while (kept.length > capacity || total > maxBytes && kept.length > 1) {
-      kept = kept.slice(Math.ceil(kept.length / 2))
+      for (const { write } of kept.splice(0, Math.ceil(kept.length / 2))) byRequest.delete(write.requestId)
       total = kept.reduce((sum, { size }) => sum + size, 0)
     }
   }
@@ -136,10 +137,14 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
     /** Records a write that was carried out at a time in milliseconds since 1970. */
     add: (write: Write, at: number): void => {
       const size = (write.payloadBytes ?? jsonBytes(write.payload)) + jsonBytes(write.params)
-      kept.push({ id: `commit_${++added}`, at, write, isMasked: false, size })
+      const stored: StoredCommit = { id: `commit_${++added}`, at, write, isMasked: false, size }
+      kept.push(stored)
+      byRequest.set(write.requestId, stored)
       total += size
       trim()
     },
+    /** The newest write of a request; undefined if it carried out none, or the commit is no longer kept. Without its payload. */
+    ofRequest: (requestId: string): Pick<Commit, "createdId" | "isLate"> | undefined => byRequest.get(requestId)?.write,
     /** A copy of all kept commits, oldest first. */
     all: (): ReadonlyArray<Commit> => kept.map(toCommit),
     /** A copy of one page, oldest first. */
@@ -153,6 +158,7 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
     },
     clear: (): void => {
       kept = []
+      byRequest.clear()
       total = 0
     }
   }

@@ -1,11 +1,16 @@
 /** The console's pages of requests: the list, one request in detail, and the export. With scripts the list updates itself. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { AccountsRepo } from "../access/AccountsRepo.ts"
 import { KeysRepo } from "../access/KeysRepo.ts"
+import { Commits } from "../http/Commits.ts"
 import * as Envelope from "../http/Envelope.ts"
-import { RequestLog, type RequestRecord } from "../http/RequestLog.ts"
+import { type RequestDetail, RequestLog, type RequestRecord } from "../http/RequestLog.ts"
+import type { Original } from "../http/RequestMessages.ts"
 import { basePath } from "../InterfaceApi.ts"
 import { unknownRequest } from "../Validation.ts"
+import * as Calls from "./Calls.ts"
 import * as Har from "./Har.ts"
 import * as Layout from "./Layout.ts"
 import * as Replay from "./Replay.ts"
@@ -15,10 +20,17 @@ import * as List from "./RequestList.ts"
 /** Maximum number of requests of an export. */
 const maxExported = 1_000
 
+const ListOfIds = Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
+
+/** The ids of the resources in a page of a list. None, if a fault has broken it. */
+const readListedIds = (text: string): ReadonlyArray<string> =>
+  Option.match(Schema.decodeOption(ListOfIds)(text), { onNone: () => [], onSome: ({ data }) => data.map(({ id }) => id) })
+
 export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
   const log = yield* RequestLog
   const keys = yield* KeysRepo
   const accounts = yield* AccountsRepo
+  const commits = yield* Commits
 
   /** The names of keys and accounts of some requests, by id. */
   const namesOf = (records: ReadonlyArray<RequestRecord>): List.Names => {
@@ -30,18 +42,60 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
     }
   }
 
-  const list: Layout.Route["handle"] = ({ query }) =>
+  /** Cached, because the console asks for the whole log again and again. */
+  const listedBy = new WeakMap<Original, ReadonlySet<string>>()
+  const idsListedBy = (list: Original): ReadonlySet<string> => {
+    const known = listedBy.get(list)
+    if (known !== undefined) return known
+    const bytes = list.streamed ?? (list.response && Envelope.bytesOf(list.response)) ?? new Uint8Array()
+    const ids = new Set(readListedIds(new TextDecoder().decode(bytes)))
+    listedBy.set(list, ids)
+    return ids
+  }
+
+  const callsOf = (records: ReadonlyArray<RequestRecord>): ReadonlyArray<Calls.Call> =>
+    Calls.group(records, {
+      original: log.original,
+      lists: (listId, requestIds) => {
+        const list = log.original(listId)
+        return list && requestIds.some((id) => {
+          const created = commits.ofRequest(id)?.createdId ?? undefined
+          return created !== undefined && idsListedBy(list).has(created)
+        })
+      }
+    })
+
+  const dataOf = (detail: RequestDetail, calls: ReadonlyArray<Calls.Call>, origin: string): Parameters<typeof Detail.content>[0] => ({
+    detail,
+    names: namesOf([detail]),
+    obstacle: Replay.obstacle(log.original(detail.id)),
+    baseUrl: `${origin}${basePath}`,
+    call: calls.find((call) => call.some(({ record }) => record.id === detail.id)) ?? [{ record: detail, role: "send" }],
+    commit: commits.ofRequest(detail.id)
+  })
+
+  const list: Layout.Route["handle"] = (request) =>
     Effect.sync(() => {
+      const { origin, query } = request
       const filter = List.readFilter(query)
       const all = log.all()
       const matching = all.filter(List.matches(filter))
-      const requests = matching.slice(-List.shown).reverse()
+      const newest = new Set(matching.slice(-List.shown).map(({ id }) => id))
+      const calls = callsOf(all)
+      const id = query.get("id") ?? ""
+      const opened = log.detail(id)
       return List.page({
-        requests,
+        calls: calls.flatMap((call) => call.some(({ record }) => newest.has(record.id)) ? [{ call, matching: newest }] : []).toReversed(),
         matching: matching.length,
         total: all.length,
         names: namesOf(all),
-        filter
+        filter,
+        wasCarriedOut: ({ delivered, id }) => delivered !== "complete" && commits.ofRequest(id) !== undefined,
+        opened: opened && {
+          id,
+          content: Detail.content(dataOf(opened, calls, origin), { isBeside: true, link: (id) => List.beside(filter, id) })
+        },
+        message: id !== "" && opened === undefined ? Layout.problem(unknownRequest(id).message) : Layout.done(request, Detail.sentences)
       })
     })
 
@@ -54,14 +108,11 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
       }
       const all = log.all()
       const index = all.findIndex((record) => record.id === id)
-      return Effect.succeed(Detail.page({
-        detail: found,
-        names: namesOf([found]),
-        obstacle: Replay.obstacle(log.original(id)),
-        baseUrl: `${request.origin}${basePath}`,
-        previous: all[index - 1]?.id,
-        next: all[index + 1]?.id
-      }, Layout.done(request, Detail.sentences)))
+      return Effect.succeed(Detail.page(
+        dataOf(found, callsOf(all), request.origin),
+        { previous: all[index - 1]?.id, next: all[index + 1]?.id },
+        Layout.done(request, Detail.sentences)
+      ))
     })
 
   const har: Layout.Route["handle"] = ({ origin, query }) =>
@@ -83,7 +134,11 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
       path: Layout.paths.request,
       handle: Layout.byAction({
         replay: ({ form }) =>
-          Effect.map(replay.again(form.get("request") ?? ""), (id) => Layout.seeOther(`${Layout.paths.request}?id=${id}`, "replay"))
+          Effect.map(replay.again(form.get("request") ?? ""), (id) =>
+            Layout.seeOther(
+              form.get("beside") === "yes" ? List.beside(List.readFilter(new URLSearchParams()), id) : `${Layout.paths.request}?id=${id}`,
+              "replay"
+            ))
       })
     },
     { method: "GET", path: Layout.paths.har, handle: har }

@@ -1,7 +1,9 @@
 /** The HTML of one request in detail. */
 import type { HttpServerResponse } from "effect/http/HttpServerResponse"
+import type { Commit } from "../http/Commits.ts"
 import type { RequestDetail } from "../http/RequestLog.ts"
 import type { RecordedBody } from "../http/RequestMessages.ts"
+import type { Call } from "./Calls.ts"
 import * as Curl from "./Curl.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
@@ -16,7 +18,14 @@ interface RequestData {
   /** Why it can't be sent again. */
   readonly obstacle: string | undefined
   readonly baseUrl: string
-  /** Ids of the neighbours in the log. */
+  /** The call that it belongs to. */
+  readonly call: Call
+  /** What the service carried out for it, also after its response. */
+  readonly commit: Pick<Commit, "createdId" | "isLate"> | undefined
+}
+
+/** Ids of the neighbours in the log. */
+interface Neighbours {
   readonly previous: string | undefined
   readonly next: string | undefined
 }
@@ -50,13 +59,13 @@ export const body = (id: string, { contentType, form, size, text, truncated }: R
   }
 }
 
-const headers = (name: string, values: Readonly<Record<string, string>>): Html =>
-  html`<details open><summary>${Object.keys(values).length} headers</summary>
+const headers = (name: string, values: Readonly<Record<string, string>>, isOpen: boolean): Html =>
+  html`<details${isOpen && " open"}><summary>${Object.keys(values).length} headers</summary>
 <div><dl class="facts mono" aria-label="Headers of the ${name}">${
     Object.entries(values).map(([header, value]) => html`<dt>${header}</dt><dd>${value}</dd>`)
   }</dl></div></details>`
 
-const messages = ({ delivered, messages }: RequestDetail): Html =>
+const messages = ({ delivered, messages }: RequestDetail, isBeside: boolean): Html =>
   messages === null
     ? Layout.note(
       delivered === "waiting"
@@ -64,12 +73,12 @@ const messages = ({ delivered, messages }: RequestDetail): Html =>
         : "The sandbox no longer keeps the headers and bodies of this request: newer requests have taken their room."
     )
     : html`<div class="columns">
-<section aria-labelledby="sent"><h2 id="sent">Request</h2>${headers("request", messages.request.headers)}
+<section aria-labelledby="sent"><h2 id="sent">Request</h2>${headers("request", messages.request.headers, !isBeside)}
 <h3>Body</h3>${body("request-body", messages.request.body)}</section>
 <section aria-labelledby="received"><h2 id="received">Response ${Layout.status(messages.response?.status ?? null)}</h2>${
       messages.response === null
         ? html`<p>The caller received no response: the connection was closed.</p>`
-        : html`${headers("response", messages.response.headers)}
+        : html`${headers("response", messages.response.headers, !isBeside)}
 <h3>Body</h3>${body("response-body", messages.response.body)}`
     }</section></div>`
 
@@ -84,30 +93,57 @@ const influences = ({ faults, messages }: RequestDetail): Html | false => {
   const { appliedFaults = [], latitude = {} } = messages ?? {}
   const changed = Object.keys(latitude).length
   return (faults.length > 0 || changed > 0) && html`<section aria-labelledby="influences">
-<h2 id="influences">Faults and latitude</h2>
+<h2 id="influences">${changed > 0 ? "Faults and service variant" : "Faults"}</h2>
 ${faults.length > 0 && html`<h3>${faults.join(", ")}</h3>${appliedFaults.map(values)}`}
 ${
     changed > 0 &&
-    html`<details><summary>${changed} fields of the latitude differed from the default</summary><div>${values(latitude)}</div></details>`
+    html`<details><summary>${changed} fields of the service variant differed from the default</summary><div>${
+      values(latitude)
+    }</div></details>`
   }
 </section>`
 }
 
-export const page = ({ baseUrl, detail, names, next, obstacle, previous }: RequestData, message: Html | undefined): HttpServerResponse => {
+/** What a request changed. A read changes nothing. */
+const effect = ({ commit, detail: { delivered, method } }: RequestData): Html | false =>
+  method !== "GET" && delivered !== "waiting" && html`<dt>Effect</dt><dd>${
+    commit === undefined
+      ? "none: the service changed nothing"
+      : html`carried out${commit.isLate && " after the response"}${
+        commit.createdId !== null && html`: created <code>${commit.createdId}</code>`
+      }`
+  }</dd>`
+
+const attempts = ({ call, detail: { id } }: RequestData, link: (id: string) => string): Html | false =>
+  call.length > 1 && html`<section aria-labelledby="attempts"><h2 id="attempts">Requests of this call</h2>
+<ol class="attempts">${
+    call.map((attempt) => {
+      const { isFound, record, role } = attempt
+      const text = html`<span class="method ${record.method.toLowerCase()}">${record.method}</span> <code>${record.path}</code>`
+      return html`<li>${
+        record.id === id ? html`<strong aria-current="true">${text}</strong>` : html`<a href="${link(record.id)}" data-open>${text}</a>`
+      } ${delivery(record)}${
+        role === "check" && isFound !== undefined &&
+        html` <span class="soft">${isFound ? "lists the post" : "does not list the post"}</span>`
+      }</li>`
+    })
+  }</ol>
+<p class="soft small">The sandbox infers this from what was sent: the same request from the same program after a failure, or a list of posts that looks for a lost one.</p></section>`
+
+/** The request in detail, on a page of its own or beside the list. */
+export const content = (
+  data: RequestData,
+  { isBeside, link }: { readonly isBeside: boolean; readonly link: (id: string) => string }
+): Html => {
+  const { baseUrl, detail, names, obstacle } = data
   const { accountId, at, durationMillis, id, keyId, method, operation, path, query, reason, rule, status } = detail
-  const link = (to: string | undefined, text: string) =>
-    to === undefined ? html`<span class="soft">${text}</span>` : html`<a href="${Layout.paths.request}?id=${to}">${text}</a>`
-  return Layout.page({
-    path: Layout.paths.request,
-    title: `Request ${id}`,
-    message,
-    body: html`<p class="actions"><a href="${Layout.paths.console}">All requests</a> ${link(previous, "Previous")} ${link(next, "Next")}</p>
-<section aria-labelledby="summary">
-<h2 id="summary"><span class="method">${method}</span> <code>${path}${query !== "" && `?${query}`}</code></h2>
+  return html`<section aria-labelledby="summary">
+<h2 id="summary"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}${query !== "" && `?${query}`}</code></h2>
 <dl class="facts">
 <dt>Response</dt><dd>${delivery(detail)}${
-      status !== detail.deliveredStatus && html` <span class="soft">The service's own status: ${status ?? "none"}.</span>`
-    }</dd>
+    status !== detail.deliveredStatus && html` <span class="soft">The service's own status: ${status ?? "none"}.</span>`
+  }</dd>
+${effect(data)}
 <dt>Deciding rule</dt><dd><code>${rule ?? "undecided"}</code>${reason !== null && html` <span class="soft">${reason}</span>`}</dd>
 <dt>Operation</dt><dd>${operation === null ? "unknown route" : html`<a href="${Layout.paths.reference}#${operation}">${operation}</a>`}</dd>
 <dt>Time</dt><dd>${Layout.timestamp(at)}, took ${took(durationMillis)}</dd>
@@ -115,15 +151,34 @@ export const page = ({ baseUrl, detail, names, next, obstacle, previous }: Reque
 <dt>Account</dt><dd>${accountId === null ? "none" : html`${names.accounts.get(accountId)} <span class="soft">${accountId}</span>`}</dd>
 </dl>
 <div class="actions">${
-      obstacle === undefined
-        ? Form.button({ action: Layout.paths.request, values: { do: "replay", request: id }, text: "Send again" })
-        : html`<p class="soft">It can't be sent again. ${obstacle}</p>`
-    }</div>
+    obstacle === undefined
+      ? Form.button({
+        action: Layout.paths.request,
+        values: { do: "replay", request: id, ...(isBeside ? { beside: "yes" } : {}) },
+        text: "Send again"
+      })
+      : html`<p class="soft">It can't be sent again. ${obstacle}</p>`
+  }</div>
 </section>
-${messages(detail)}
+${attempts(data, link)}
+${messages(detail, isBeside)}
 ${influences(detail)}
 <section aria-labelledby="as-curl"><h2 id="as-curl">As curl</h2>
 ${Layout.snippet("curl", "the curl command", Curl.format(baseUrl, detail))}
 </section>`
+}
+
+export const page = (data: RequestData, { next, previous }: Neighbours, message: Html | undefined): HttpServerResponse => {
+  const link = (id: string) => `${Layout.paths.request}?id=${id}`
+  const neighbour = (id: string | undefined, text: string) =>
+    id === undefined ? html`<span class="soft">${text}</span>` : html`<a href="${link(id)}">${text}</a>`
+  return Layout.page({
+    path: Layout.paths.request,
+    title: `Request ${data.detail.id}`,
+    message,
+    body: html`<p class="actions"><a href="${Layout.paths.console}">All requests</a> ${neighbour(previous, "Previous")} ${
+      neighbour(next, "Next")
+    }</p>
+${content(data, { isBeside: false, link })}`
   })
 }

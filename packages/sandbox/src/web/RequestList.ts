@@ -2,6 +2,8 @@
 import * as DateTime from "effect/DateTime"
 import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import type { RequestRecord } from "../http/RequestLog.ts"
+import type { Call } from "./Calls.ts"
+import * as Calls from "./Calls.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
@@ -62,16 +64,27 @@ export interface Names {
   readonly keys: ReadonlyMap<string, string>
 }
 
+/** A call, and which of its requests match the filter. */
+export interface ListedCall {
+  readonly call: Call
+  readonly matching: ReadonlySet<string>
+}
+
 /** The data on the page. */
 interface RequestsData {
   /** Newest first. */
-  readonly requests: ReadonlyArray<RequestRecord>
+  readonly calls: ReadonlyArray<ListedCall>
   /** The number of requests that match the filter. */
   readonly matching: number
   /** The number of requests in the log. */
   readonly total: number
   readonly names: Names
   readonly filter: RequestFilter
+  /** Whether the service carried a request out although its caller received no success. */
+  readonly wasCarriedOut: (record: RequestRecord) => boolean
+  /** The request that is open beside the list. */
+  readonly opened: { readonly id: string; readonly content: Html } | undefined
+  readonly message: Html | undefined
 }
 
 /** A duration on one line. */
@@ -91,25 +104,50 @@ const notes: Readonly<Record<RequestRecord["delivered"], string>> = {
 export const delivery = ({ delivered, deliveredStatus }: RequestRecord): Html =>
   html`${Layout.status(deliveredStatus)}${notes[delivered] !== "" && html` <span class="badge note">${notes[delivered]}</span>`}`
 
-const row = (record: RequestRecord, names: Names): Html => {
-  const { accountId, at, durationMillis, faults, id, keyId, method, path, query, reason, rule } = record
+/** The address of the list with a request open beside it. */
+export const beside = (filter: RequestFilter, id: string): string => {
+  const query = format(filter)
+  return `${Layout.paths.console}${query}${query === "" ? "?" : "&"}id=${id}#request`
+}
+
+const reasonOf = ({ faults, reason, rule }: RequestRecord, wasCarriedOut: boolean): Html =>
+  html`<code>${rule ?? "undecided"}</code>${wasCarriedOut && html` <span class="badge bad">carried out</span>`}${
+    faults.length > 0 && html` <span class="badge note">${faults.join(", ")}</span>`
+  }${reason !== null && reason !== "accepted" && html` <span class="soft">${reason}</span>`}`
+
+const row = (record: RequestRecord, { filter, names, opened, wasCarriedOut }: RequestsData): Html => {
+  const { accountId, at, durationMillis, id, keyId, method, path, query, reason } = record
   const iso = DateTime.formatIso(at)
-  return html`<tr>
-<td class="nowrap mono soft"><time datetime="${iso}" title="${iso}">${iso.slice(11, 23)}</time></td>
-<th scope="row" class="path"><a href="${Layout.paths.request}?id=${id}"><span class="method">${method}</span> <code>${path}${
+  const account = accountId === null ? undefined : names.accounts.get(accountId) ?? accountId
+  const key = keyId === null ? "no known key" : `key ${names.keys.get(keyId) ?? keyId}`
+  return html`<tr data-request="${id}"${opened?.id === id && html` aria-current="true"`}>
+<td class="time mono soft"><time datetime="${iso}" title="${iso}">${iso.slice(11, 23)}</time></td>
+<th scope="row" class="path"><a href="${beside(filter, id)}" data-open title="${method} ${path}${
     query !== "" && `?${query}`
-  }</code></a></th>
-<td class="nowrap">${delivery(record)}</td>
-<td><code>${rule ?? "undecided"}</code>${faults.length > 0 && html` <span class="badge note">${faults.join(", ")}</span>`}${
-    reason !== null && reason !== "accepted" && html`<br><span class="soft small">${reason}</span>`
-  }</td>
-<td class="number" data-label="Took">${took(durationMillis)}</td>
-<td class="nowrap" data-label="Key">${keyId === null ? html`<span class="soft">none</span>` : names.keys.get(keyId) ?? keyId}</td>
-<td class="nowrap" data-label="Account">${
-    accountId === null ? html`<span class="soft">none</span>` : names.accounts.get(accountId) ?? accountId
-  }</td>
+  }"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}${query !== "" && `?${query}`}</code></a></th>
+<td class="response">${delivery(record)}</td>
+<td class="why"${reason !== null && html` title="${reason}"`}>${reasonOf(record, wasCarriedOut(record))}</td>
+<td class="number took" data-label="Took">${took(durationMillis)}</td>
+<td class="account" data-label="Account" title="${key}">${account ?? html`<span class="soft">none</span>`}</td>
 </tr>`
 }
+
+const columns: ReadonlyArray<readonly [kind: string, name: string]> = [
+  ["time", "Time (UTC)"],
+  ["path", "Request"],
+  ["response", "Response"],
+  ["why", "Deciding rule"],
+  ["number took", "Took"],
+  ["account", "Account"]
+]
+
+const call = ({ call, matching }: ListedCall, data: RequestsData): Html =>
+  html`<tbody${call.length > 1 && html` class="call"`}>${
+    call.length > 1 &&
+    html`<tr class="summary"><th colspan="3" scope="rowgroup"><span class="soft">One call:</span> ${
+      Calls.describe(call)
+    }</th><td colspan="3" class="why"></td></tr>`
+  }${call.map(({ record }) => matching.has(record.id) && row(record, data))}</tbody>`
 
 const select = (name: string, label: string, value: string, options: ReadonlyArray<readonly [string, string]>): Html =>
   html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}" data-submit>${
@@ -128,7 +166,7 @@ ${
   }
 <div class="actions"><button type="submit" class="quiet">Filter</button>
 ${format(filter) !== "" && html`<a href="${Layout.paths.console}">Clear</a>`}
-<button type="button" class="quiet" data-follow="live-requests live-count" data-status="follow-status" aria-pressed="false" hidden>Live</button></div>
+<button type="button" class="quiet" data-follow="live-requests live-count request" data-status="follow-status" aria-pressed="false" hidden>Live</button></div>
 </form>`
 
 const emptyText = ({ total }: RequestsData): Html =>
@@ -140,6 +178,7 @@ export const page = (data: RequestsData): HttpServerResponse =>
   Layout.page({
     path: Layout.paths.console,
     title: "Console",
+    message: data.message,
     body: html`${filterForm(data)}
 <p class="soft small"><span id="live-count">${
       data.matching > shown
@@ -149,15 +188,23 @@ export const page = (data: RequestsData): HttpServerResponse =>
       format(data.filter)
     }">Refresh</a> · <a href="${Layout.paths.har}${
       format(data.filter)
-    }" download>Export as HAR</a> <span id="follow-status" role="status"></span></p>
-<section>
+    }" download>Export as HAR</a> <span class="keys" data-scripted hidden>· <kbd>j</kbd> and <kbd>k</kbd> open the next and the previous one</span> <span id="follow-status" role="status"></span></p>
+<div class="beside${data.opened !== undefined && " open"}" data-beside="live-requests request">
+<section class="list" id="list">
+<div class="scroll" role="region" tabindex="0" aria-label="Requests, table"><table class="log stack" id="live-requests">
+<thead><tr>${columns.map(([kind, name]) => html`<th scope="col" class="${kind}">${name}</th>`)}</tr></thead>
 ${
-      Layout.table(
-        "Requests",
-        ["Time (UTC)", "Request", "Response", "Deciding rule", "Took", "Key", "Account"],
-        data.requests.map((record) => row(record, data.names)),
-        { id: "live-requests", empty: emptyText(data), kind: "log stack" }
-      )
+      data.calls.length > 0
+        ? data.calls.map((listed) => call(listed, data))
+        : html`<tbody><tr><td class="empty" colspan="${columns.length}">${emptyText(data)}</td></tr></tbody>`
     }
-</section>`
+</table></div>
+</section>
+<div class="panel" id="request" tabindex="-1">${
+      data.opened !== undefined &&
+      html`<p class="actions"><strong>${data.opened.id}</strong> <a href="${Layout.paths.request}?id=${data.opened.id}">Open on a page of its own</a>
+<a class="back" href="#list">Back to the list</a> <a href="${Layout.paths.console}${format(data.filter)}" data-close>Close</a></p>
+${data.opened.content}`
+    }</div>
+</div>`
   })

@@ -12,7 +12,7 @@ const announce = (text) => {
 }
 
 const enhance = (root) => {
-  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false
+  for (const part of root.querySelectorAll("button[data-copy], [data-scripted]")) part.hidden = false
 }
 enhance(document)
 
@@ -60,9 +60,32 @@ for (const select of document.querySelectorAll("select[data-submit]")) {
   select.addEventListener("change", () => select.form.requestSubmit())
 }
 
+const load = async (url) => {
+  const response = await fetch(url, { headers: { accept: "text/html" } })
+  return new DOMParser().parseFromString(await response.text(), "text/html")
+}
+
+// What the sandbox sent for each part. Compared with it, an unchanged part keeps its scroll position, selection and opened details.
+const sent = new Map()
+const update = (page, names) => {
+  for (const name of names) {
+    const now = page.getElementById(name)
+    const then = document.getElementById(name)
+    if (now === null || then === null) continue
+    const text = now.innerHTML
+    if (text === (sent.get(name) ?? then.innerHTML)) continue
+    sent.set(name, text)
+    const focused = then.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null
+    then.replaceChildren(...now.childNodes)
+    enhance(then)
+    if (focused !== null) [...then.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === focused)?.focus()
+  }
+}
+
 const every = 2000
 for (const button of document.querySelectorAll("button[data-follow]")) {
   const names = button.dataset.follow.split(" ")
+  for (const name of names) sent.set(name, document.getElementById(name).innerHTML)
   const status = document.getElementById(button.dataset.status)
   let follows = true
   const show = () => {
@@ -70,15 +93,11 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
   }
   const look = async () => {
     if (follows && !document.hidden) {
+      const url = location.href
       try {
-        const response = await fetch(location.href, { headers: { accept: "text/html" } })
-        const page = new DOMParser().parseFromString(await response.text(), "text/html")
-        for (const name of names) {
-          const now = page.getElementById(name)
-          const then = document.getElementById(name)
-          // Unchanged parts keep their scroll position and selection.
-          if (now !== null && now.innerHTML !== then.innerHTML) then.replaceChildren(...now.childNodes)
-        }
+        const page = await load(url)
+        // A request may have been opened meanwhile.
+        if (url === location.href) update(page, names)
         status.textContent = ""
       } catch {
         status.textContent = "The sandbox does not respond."
@@ -93,6 +112,60 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
   })
   show()
   setTimeout(look, every)
+}
+
+const beside = document.querySelector("[data-beside]")
+if (beside) {
+  const names = beside.dataset.beside.split(" ")
+  const panel = document.getElementById("request")
+  const open = async (url) => {
+    let page
+    try {
+      page = await load(url)
+    } catch {
+      announce("The sandbox does not respond.")
+      return false
+    }
+    const now = page.querySelector("[data-beside]")
+    if (now === null) {
+      location.href = url
+      return false
+    }
+    beside.className = now.className
+    update(page, names)
+    panel.scrollTop = 0
+    return true
+  }
+  const go = async (url) => {
+    history.pushState(null, "", url)
+    return open(url)
+  }
+  const current = () => beside.querySelector("tr[aria-current] a[data-open]")
+  addEventListener("popstate", () => open(location.href))
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("a[data-open], a[data-close]")
+    if (!link || !beside.contains(link) || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    const isKeyboard = event.detail === 0
+    const last = current()?.getAttribute("href")
+    if (!await go(link.href)) return
+    if (isKeyboard || innerWidth < 1024) {
+      const place = link.matches("[data-close]") ? [...beside.querySelectorAll("a[data-open]")].find((row) => row.getAttribute("href") === last) : panel
+      place?.focus()
+      place?.scrollIntoView({ block: "nearest" })
+    }
+  })
+  document.addEventListener("keydown", async (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.("input, select, textarea, dialog")) return
+    if (event.key === "Escape") beside.querySelector("a[data-close]")?.click()
+    const step = { j: 1, k: -1 }[event.key]
+    if (step === undefined) return
+    const rows = [...beside.querySelectorAll("tr[data-request] a[data-open]")]
+    const row = rows[current() === null ? 0 : rows.indexOf(current()) + step]
+    if (row === undefined || !await go(row.href)) return
+    current()?.focus({ preventScroll: true })
+    current()?.scrollIntoView({ block: "nearest" })
+  })
 }
 `
 

@@ -137,10 +137,31 @@ article h3 { margin-top: 0; }
 .method { font-family: var(--mono); font-size: .8125rem; font-weight: 700; }
 .status { font-family: var(--mono); font-size: .8125rem; font-weight: 700; white-space: nowrap; }
 .status.s2 { color: var(--good); } .status.s3 { color: var(--note); } .status.s4, .status.s5, .status.lost { color: var(--bad); }
-table.log { table-layout: auto; }
+body:has(.beside) :is(main, footer, .bar) { max-width: 110rem; }
+.beside > .list, .beside > .panel { min-width: 0; }
+.beside > .list { margin: 0; padding: .25rem .75rem; }
+.panel > :first-child { margin: 0; }
+.panel:empty { display: none; }
+.panel > section { margin: .75rem 0 0; }
+.panel .back { display: none; }
+@media (min-width: 64rem) {
+  .beside.open { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 30rem); gap: 1rem; align-items: start; }
+  .beside.open > .panel { position: sticky; top: 4.5rem; max-height: calc(100vh - 5rem); overflow-y: auto; padding: 2px; }
+  .beside.open .took, .beside.open .account, .beside.open .why { display: none; }
+}
+table.log { table-layout: fixed; }
 table.log td, table.log th { padding-top: .25rem; padding-bottom: .25rem; }
-table.log .path { overflow-wrap: anywhere; min-width: 12rem; font-weight: 400; }
+table.log tr > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+table.log tbody .path { font-weight: 400; }
+table.log .time { width: 7.75rem; } table.log .response { width: 9.5rem; } table.log .took { width: 4.75rem; } table.log .account { width: 7.5rem; }
+table.log .why { width: 38%; }
 table.log th a:not(:hover) { text-decoration: none; }
+table.log tbody + tbody { border-top: 1px solid var(--line); } table.log tbody tr > * { border-bottom: 0; }
+table.log tbody.call .time { border-left: 3px solid var(--accent); padding-left: .5rem; }
+table.log .summary th { font-weight: 600; font-size: .8125rem; border-left: 3px solid var(--accent); padding-left: .5rem; white-space: normal; }
+table.log tr[aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--accent); }
+ol.attempts { margin: 0 0 .5rem; padding-left: 1.5rem; }
+kbd { font: .75rem var(--mono); border: 1px solid var(--field); border-radius: 4px; padding: 0 .3rem; }
 .filters {
   position: sticky; top: 0; z-index: 2; background: var(--page); border-bottom: 1px solid var(--line); padding: .6rem 0; margin: 0 0 .75rem;
   display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end;
@@ -187,5 +208,9 @@ dialog::backdrop { background: rgb(0 0 0 / .45); }
   table.stack td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); }
   td .actions, td .inline { flex-wrap: wrap; }
   table.log.stack tr { display: flex; flex-wrap: wrap; gap: 0 .75rem; } table.log.stack th { flex: 1 0 100%; order: -1; }
+  table.log.stack tr > * { width: auto; white-space: normal; overflow-wrap: anywhere; } table.log.stack .took, table.log.stack .account { display: none; }
+  table.log tbody.call { border-left: 3px solid var(--accent); padding-left: .5rem; } table.log.stack tbody.call tr > * { border-left: 0; padding-left: 0; }
+  table.log.stack tr { border-bottom: 0; } table.log.stack td:empty { display: none; }
+  .panel .back { display: inline; } .keys { display: none; }
 }
 `

@@ -1,0 +1,190 @@
+/** How the console groups requests into calls. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { anyOf } from "@plaza/testing/Generators"
+import { Arbitrary, DateTime, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { RequestRecord } from "../src/http/RequestLog.ts"
+import * as Calls from "../src/web/Calls.ts"
+import { call, layerInProcess, Transport } from "./support.ts"
+import { request } from "./WebPages.ts"
+
+/** The summaries of the calls with several requests, newest first. */
+const summaries = Effect.map(
+  request("GET", "/console"),
+  ({ text }) => [...text.matchAll(/One call:<\/span> ([^<]*)/g)].map(([, summary = ""]) => summary)
+)
+
+const post = (text: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.ignore(call("POST", "/posts", { json: { text }, headers }))
+const list = (headers: Readonly<Record<string, string>> = {}) => call("GET", "/me/posts", { headers })
+
+/** A sandbox without requests and faults. */
+const fresh = Effect.flatMap(Sandbox.Sandbox, (sandbox) => Effect.as(sandbox.reset, sandbox))
+
+layer(layerInProcess())("the requests of one call", (it) => {
+  it.effect("stand together: a post whose response is lost is found in the list", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 503 })
+      yield* post("hello")
+      yield* list()
+      assert.deepStrictEqual(yield* summaries, ["503 replaced, then GET /me/posts, found"])
+    }))
+
+  it.effect("end with the post that is found: an equal one that follows is another call", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "drop", when: "after" })
+      yield* post("hello")
+      yield* list()
+      yield* post("hello")
+      yield* list()
+      assert.deepStrictEqual(yield* summaries, ["dropped, then GET /me/posts, found"])
+    }))
+
+  it.effect("go on with a post that is not found and sent again", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 500 })
+      yield* post("hello")
+      yield* list()
+      yield* post("hello")
+      assert.deepStrictEqual(yield* summaries, ["500 replaced, then GET /me/posts, not found, then 200"])
+    }))
+
+  it.effect("are counted if they end alike", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 429, times: 3 })
+      for (let attempt = 0; attempt < 4; attempt++) yield* call("GET", "/me")
+      assert.deepStrictEqual(yield* summaries, ["429 replaced (3 times), then 200"])
+    }))
+
+  it.effect("have the same method, path, query, body, key and program", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      const { apiKey } = yield* sandbox.createKey("1001")
+      for (
+        const [first, second] of [
+          [post("hello"), post("hallo")],
+          [call("GET", "/me/posts"), call("GET", "/me/posts?limit=3")],
+          [call("GET", "/me"), call("GET", "/users/1002")],
+          [call("GET", "/me"), call("GET", "/me", { key: apiKey })],
+          [call("GET", "/me", { headers: { "user-agent": "one" } }), call("GET", "/me", { headers: { "user-agent": "other" } })],
+          [post("hello", { "user-agent": "one" }), list({ "user-agent": "other" })]
+        ] as const
+      ) {
+        yield* sandbox.addFault({ kind: "status", when: "after", status: 503 })
+        yield* first
+        yield* second
+        assert.deepStrictEqual(yield* summaries, [])
+        yield* sandbox.reset
+      }
+    }))
+
+  it.effect("have a failure before them: a definite response ends a call", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* call("GET", "/users/nobody")
+      yield* call("GET", "/users/nobody")
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 429 })
+      yield* post("refused")
+      yield* list()
+      assert.deepStrictEqual(yield* summaries, [])
+    }))
+
+  it.effect("follow each other within two minutes", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 503, times: 2 })
+      yield* call("GET", "/me")
+      yield* TestClock.adjust("2 minutes")
+      yield* call("GET", "/me")
+      assert.deepStrictEqual(yield* summaries, ["503 replaced (2 times)"])
+      yield* TestClock.adjust("121 seconds")
+      yield* call("GET", "/me")
+      assert.deepStrictEqual(yield* summaries, ["503 replaced (2 times)"])
+    }))
+
+  it.effect("include an upload, whose boundary differs each time", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      const { baseUrl } = sandbox
+      const { send } = yield* Transport
+      const upload = (size: number) => {
+        const form = new FormData()
+        form.append("file", new Blob([new Uint8Array(size)], { type: "image/png" }), "a.png")
+        return send("POST", `${baseUrl}/media`, { form })
+      }
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 429 })
+      yield* upload(10)
+      yield* upload(10)
+      assert.strictEqual((yield* summaries).length, 1)
+      yield* sandbox.reset
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 429 })
+      yield* upload(10)
+      yield* upload(11)
+      assert.strictEqual((yield* summaries).length, 0)
+    }))
+})
+
+const record = (fields: Partial<RequestRecord>, index: number): RequestRecord => ({
+  id: `req_${index + 1}`,
+  method: "GET",
+  path: "/me",
+  query: "",
+  operation: "getMe",
+  params: {},
+  accountId: "1001",
+  keyId: "k1",
+  at: DateTime.makeUnsafe(index * 1_000),
+  durationMillis: 1,
+  status: 200,
+  rule: "profiles.getMe",
+  reason: "accepted",
+  delivered: "complete",
+  deliveredStatus: 200,
+  faults: [],
+  truncated: false,
+  ...fields
+})
+
+const targets = anyOf([
+  { method: "GET", path: "/me", operation: "getMe" },
+  { method: "GET", path: "/me/posts", operation: "listPosts" },
+  { method: "POST", path: "/posts", operation: "createPost" }
+])
+const outcomes = anyOf<Partial<RequestRecord>>([
+  { delivered: "complete", deliveredStatus: 200 },
+  { delivered: "replaced", deliveredStatus: 503 },
+  { delivered: "dropped", deliveredStatus: null },
+  { delivered: "waiting", deliveredStatus: null, durationMillis: null }
+])
+const drawnRecords = Arbitrary.map(
+  Arbitrary.array(
+    Arbitrary.flatMap(targets,
+      (target) =>
+        Arbitrary.flatMap(outcomes, (outcome) => Arbitrary.map(anyOf(["k1", "k2", null]), (keyId) => ({ ...target, ...outcome, keyId }))))
+  ),
+  (drawn) => drawn.map(record)
+)
+
+describe("calls", () => {
+  it.prop("contain every request once and in order, and only requests of one key", [drawnRecords], ([records]) => {
+    const calls = Calls.group(records, { original: () => undefined, lists: () => undefined })
+    assert.sameOrderedMembers(
+      calls.flatMap((call) => call.map((attempt) => attempt.record)).toSorted((one, other) =>
+        one.at.epochMilliseconds - other.at.epochMilliseconds
+      ),
+      records
+    )
+    for (const call of calls) {
+      assert.strictEqual(new Set(call.map((attempt) => attempt.record.keyId)).size, 1)
+      const times = call.map((attempt) => attempt.record.at.epochMilliseconds)
+      assert.deepStrictEqual(times, times.toSorted((one, other) => one - other))
+    }
+    const ends = calls.map((call) => call.at(-1)?.record.at.epochMilliseconds ?? 0)
+    assert.deepStrictEqual(ends, ends.toSorted((one, other) => one - other))
+  })
+})
