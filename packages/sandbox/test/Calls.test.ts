@@ -161,14 +161,11 @@ const outcomes = anyOf<Partial<RequestRecord>>([
   { delivered: "dropped", deliveredStatus: null },
   { delivered: "waiting", deliveredStatus: null, durationMillis: null }
 ])
-const drawnRecords = Arbitrary.map(
-  Arbitrary.array(
-    Arbitrary.flatMap(targets,
-      (target) =>
-        Arbitrary.flatMap(outcomes, (outcome) => Arbitrary.map(anyOf(["k1", "k2", null]), (keyId) => ({ ...target, ...outcome, keyId }))))
-  ),
-  (drawn) => drawn.map(record)
-)
+const keys = anyOf<string | null>(["k1", "k2", null])
+const drawnFields = Arbitrary.flatMap(targets,
+  (target) =>
+    Arbitrary.flatMap(outcomes, (outcome) => Arbitrary.map(keys, (keyId): Partial<RequestRecord> => ({ ...target, ...outcome, keyId }))))
+const drawnRecords = Arbitrary.map(Arbitrary.array(drawnFields), (drawn) => drawn.map(record))
 
 describe("calls", () => {
   it.prop("contain every request once and in order, and only requests of one key", [drawnRecords], ([records]) => {
