@@ -180,8 +180,11 @@ export interface WorldsOfSandbox {
   readonly create: (options?: NewWorld) => Effect.Effect<World, SandboxError>
   /** Oldest first. */
   readonly list: Effect.Effect<ReadonlyArray<WorldInfo>>
-  /** Closes the connections of its requests, and deletes everything behind it. */
-  readonly remove: (id: string) => Effect.Effect<void, NotFound>
+  /**
+   * Closes the connections of its requests, and deletes everything behind it. Fails with `SandboxError` if its files can't be deleted: the
+   * world has ended all the same, and can be removed again.
+   */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | SandboxError>
 }
 
 /**
@@ -521,6 +524,8 @@ interface Running extends Worlds.Running {
   readonly ownsPage: App["Service"]["ownsPage"]
   /** Its operations for a caller that reaches the sandbox at this origin. */
   readonly operations: (origin: string) => Effect.Effect<Operations>
+  /** Runs an effect with its clock. */
+  readonly within: VirtualClock.VirtualClock["Service"]["within"]
   readonly undocumented: boolean
 }
 
@@ -538,6 +543,7 @@ const run = Effect.fnUntraced(function*(
     seed,
     apiKey: () => Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix),
     operations: (origin) => Effect.provideContext(make(`${origin}${world.prefix}`), context),
+    within: Context.get(context, VirtualClock.VirtualClock).within,
     undocumented: Context.get(context, CurrentAssumptions).undocumented
   }
 })
@@ -608,7 +614,7 @@ const start = Effect.fnUntraced(function*(options: ServerOptions): Effect.fn.Ret
     const worlds: WorldsOfSandbox = {
       create: (given = {}) =>
         // A field of a wrong form is a mistake in the test, as for a fault.
-        Effect.flatMap(Effect.orDie(validWorld(given)), registry.create).pipe(
+        Effect.flatMap(Effect.orDie(validWorld(given)), (options) => main.within(registry.create(options))).pipe(
           Effect.catchTag("Conflict", ({ message }) => Effect.fail(new SandboxError({ message }))),
           Effect.flatMap(worldOf)
         ),

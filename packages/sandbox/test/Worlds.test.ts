@@ -4,7 +4,7 @@ import { type CreatedWorld, Sandbox } from "@plaza/sandbox"
 import { startSandbox } from "@plaza/sandbox/promise"
 import { DateTime, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs"
 import { get } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -170,6 +170,18 @@ describe("a world", () => {
       expect((yield* sandbox.clock).now).toEqual(DateTime.makeUnsafe("1970-01-01T01:01:00.000Z"))
     }).pipe(Effect.provide(layerInProcess())))
 
+  it.effect("was made at the time of the sandbox, which may be frozen, whether a program or a request makes it", () =>
+    Effect.gen(function*() {
+      const { worlds } = yield* Sandbox.Sandbox
+      yield* TestClock.adjust("1 minute")
+      yield* make()
+      yield* worlds.create()
+      expect((yield* worlds.list).map(({ createdAt }) => DateTime.formatIso(createdAt))).toEqual([
+        "2026-01-01T00:00:00.000Z",
+        "2026-01-01T00:00:00.000Z"
+      ])
+    }).pipe(Effect.provide(layerInProcess({ freezeClock: true }))))
+
   it.effect("closes the connections of its requests when it is removed, and keeps none of them", () =>
     Effect.gen(function*() {
       const { worlds } = yield* Sandbox.Sandbox
@@ -328,6 +340,41 @@ describe("with a data file", () => {
         expect(readdirSync(`${data}-worlds`)).toEqual([])
       }
       expect(existsSync(data)).toBe(true)
+    })
+  })
+
+  it("a world whose files can't be deleted says so over HTTP and on its page, and can be removed again", async () => {
+    await inFolder(async (data) => {
+      await using sandbox = await startSandbox({ data })
+      await sandbox.worlds.create({ id: "kept" })
+      const folder = `${data}-worlds`
+      // A folder in place of a file: the file system refuses to delete it, whoever asks.
+      rmSync(join(folder, "kept.json"))
+      mkdirSync(join(folder, "kept.json"))
+      const removal = () => sandbox.fetch(`${sandbox.controlUrl}/worlds/kept`, { method: "DELETE" })
+      const refused = await removal()
+      expect([refused.status, await refused.json()]).toMatchObject([500, {
+        error: {
+          code: "INTERNAL_ERROR",
+          message: `the world "kept" has ended, but its files in ${folder} can't be deleted: check their permissions, then remove it again`
+        }
+      }])
+      expect(await sandbox.worlds.list()).toEqual([])
+      await expect(sandbox.worlds.create({ id: "kept" })).rejects.toMatchObject({
+        message: expect.stringContaining("remove it first") as unknown
+      })
+      const form = new URLSearchParams({ do: "remove", id: "kept", confirmed: "yes" })
+      const page = await sandbox.fetch(`${sandbox.webUrl}console/worlds`, { method: "POST", body: form })
+      expect([page.status, await page.text()]).toEqual([
+        500,
+        expect.stringMatching(/can&#39;t be deleted[^]*aria-label="Remove again kept"/)
+      ])
+      await expect(sandbox.worlds.remove("kept")).rejects.toMatchObject({ _tag: "SandboxError" })
+      rmdirSync(join(folder, "kept.json"))
+      expect((await removal()).status).toBe(204)
+      expect((await removal()).status).toBe(404)
+      expect(readdirSync(folder)).toEqual([])
+      expect((await sandbox.worlds.create({ id: "kept" })).id).toBe("kept")
     })
   })
 

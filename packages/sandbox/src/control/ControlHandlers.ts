@@ -1,5 +1,5 @@
 /** Handlers of the control API. */
-import { NotFound, ValidationError } from "@plaza/domain/Errors"
+import { InternalError, NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -135,7 +135,10 @@ const worlds = HttpApiBuilder.group(ControlApi, "worlds", (handlers) =>
           Effect.map((world) => Worlds.describeCreated(world, originOf(request)))
         ),
       list: ({ request }) => Effect.as(isMain, { data: worlds.list().map((world) => Worlds.describe(world, originOf(request))) }),
-      remove: ({ params: { id } }) => Effect.andThen(isMain, worlds.remove(id))
+      remove: ({ params: { id } }) =>
+        Effect.andThen(isMain, worlds.remove(id)).pipe(
+          Effect.catchTag("SandboxError", ({ message }) => Effect.fail(new InternalError({ message })))
+        )
     })
   }))
 

@@ -1,5 +1,5 @@
 /** The console's page of worlds: shows, makes, opens and removes them. */
-import { NotFound, ValidationError } from "@plaza/domain/Errors"
+import { InternalError, NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { basePath } from "../InterfaceApi.ts"
@@ -27,6 +27,12 @@ const idField: Form.Field = {
   hint: "Lower-case letters, digits and hyphens. Empty: the next free one, such as w1.",
   max: 40
 }
+
+/** The world is not in the list any more, so the message has the button. */
+const notDeleted = (id: string, message: string): Html =>
+  html`<div class="message bad" role="alert"><p>${message}</p>${
+    Form.button({ action: path, values: { do: "remove", id, confirmed: "yes" }, text: "Remove again", of: id, kind: "quiet" })
+  }</div>`
 
 const decode = Schema.decodeUnknownEffect(NewWorld.fields.id.schema)
 
@@ -108,7 +114,15 @@ ${Form.field(submission, idField)}
             ? Effect.succeed(ChosenWorld.choose(id === "" ? undefined : id, Layout.paths.console))
             : Effect.fail(new NotFound({ message: `There is no world "${id}". It may have been removed.` }))
         },
-        remove: Layout.confirmed(path, removing, ({ form }) => Effect.as(worlds.remove(idOf(form)), Layout.seeOther(path, "remove")))
+        remove: Layout.confirmed(path, removing, (request) => {
+          const id = idOf(request.form)
+          return worlds.remove(id).pipe(
+            Effect.as(Layout.seeOther(path, "remove")),
+            Effect.catchTag("SandboxError",
+              ({ message }) =>
+                show(request, { values: new URLSearchParams(), error: new InternalError({ message }) }, notDeleted(id, message)))
+          )
+        })
       })
     }
   ] satisfies ReadonlyArray<Layout.Route>

@@ -44,15 +44,10 @@ const beside = (data: string): WorldFiles => {
   const folder = `${data}-worlds`
   const optionsOf = (id: string) => join(folder, `${id}.json`)
   const dataOf = (id: string) => join(folder, `${id}.db`)
-  const attempt = <A>(use: () => A) =>
-    Effect.try({
-      try: use,
-      catch: (cause) =>
-        new SandboxError({
-          message: `the folder ${folder} for worlds can't be used: check its permissions or name another data file`,
-          cause
-        })
-    })
+  const attempt = <A>(
+    use: () => A,
+    message = `the folder ${folder} for worlds can't be used: check its permissions or name another data file`
+  ) => Effect.try({ try: use, catch: (cause) => new SandboxError({ message, cause }) })
   const readOne = (id: string) =>
     Effect.flatMap(attempt(() => Fs.readFileSync(optionsOf(id), "utf8")), (text) =>
       Result.match(decode(text), {
@@ -81,7 +76,7 @@ const beside = (data: string): WorldFiles => {
           Fs.rmSync(path, { recursive: true, force: true })
         }
         Fs.rmSync(optionsOf(id), { force: true })
-      })
+      }, `the world "${id}" has ended, but its files in ${folder} can't be deleted: check their permissions, then remove it again`)
   }
 }
 

@@ -57,6 +57,7 @@ export const WorldInfo = Schema.Struct({
   /** Opens the web pages for this world. */
   webUrl: Schema.String,
   seed: Schema.Int,
+  /** By the clock of the main sandbox, also if that is frozen. */
   createdAt: Timestamp
 }).annotate({ identifier: "World" })
 /** @since 0.1.0 @category models */

@@ -49,8 +49,11 @@ export class Worlds extends Context.Service<Worlds, {
   readonly list: () => ReadonlyArray<World>
   readonly find: (id: string) => World | undefined
   readonly create: (options: NewWorld) => Effect.Effect<World, Conflict | SandboxError>
-  /** Closes the connections of its requests, and deletes everything behind it. */
-  readonly remove: (id: string) => Effect.Effect<void, NotFound>
+  /**
+   * Closes the connections of its requests, and deletes everything behind it. Fails with `SandboxError` if its files can't be deleted: the
+   * world has ended all the same, and can be removed again.
+   */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | SandboxError>
 }>()("@plaza/sandbox/Worlds") {}
 
 /** What people read as the name of the main sandbox, beside worlds. */
@@ -131,7 +134,7 @@ export interface Registry<R extends Running> {
   readonly list: () => ReadonlyArray<World<R>>
   readonly find: (id: string) => World<R> | undefined
   readonly create: (options: NewWorld) => Effect.Effect<World<R>, Conflict | SandboxError>
-  readonly remove: (id: string) => Effect.Effect<void, NotFound>
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | SandboxError>
   /** Starts the worlds that the data file has. */
   readonly restore: Effect.Effect<void, SandboxError>
 }
@@ -148,6 +151,8 @@ export const make = Effect.fnUntraced(function*<R extends Running>(
   const entries = new Map<string, Entry<R>>()
   /** Ids of worlds that are being made or removed too. */
   const used = new Set<string>()
+  /** Ids of worlds that have ended, whose files are still there. */
+  const ended = new Set<string>()
   let next = 1
 
   const start = Effect.fnUntraced(function*(id: string, options: NewWorld, createdAt: DateTime.Utc) {
@@ -173,10 +178,14 @@ export const make = Effect.fnUntraced(function*<R extends Running>(
 
   const remove = Effect.fnUntraced(function*(id: string) {
     const entry = entries.get(id)
-    if (entry === undefined) return yield* unknown("world", id)
-    entries.delete(id)
-    yield* entry.close
-    yield* Effect.orDie(files.remove(id))
+    if (entry === undefined && !ended.has(id)) return yield* unknown("world", id)
+    if (entry !== undefined) {
+      entries.delete(id)
+      yield* entry.close
+      ended.add(id)
+    }
+    yield* files.remove(id)
+    ended.delete(id)
     used.delete(id)
   }, Effect.uninterruptible)
 
