@@ -171,6 +171,15 @@ layer(layerInProcess())("signing in", (it) => {
       assert.include((yield* request("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
     }))
 
+  it.effect("is one click for the seeded shop, if the data has it", () =>
+    Effect.gen(function*() {
+      const button = /<input type="hidden" name="known" value="([^"]*)"><button[^>]*>Sign in as corner-shop</
+      const [, known = ""] = button.exec((yield* request("GET", "/sign-in")).text) ?? []
+      const { headers } = yield* submit("/sign-in", { do: "choose", known })
+      const cookie = (headers["set-cookie"] ?? "").split(";")[0] ?? ""
+      assert.include((yield* request("GET", developers, { cookie })).text, "Signed in as <strong>corner-shop</strong>")
+    }))
+
   it.effect("creates an account without access, and refuses an existing one", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
@@ -213,6 +222,19 @@ layer(layerInProcess())("the Developers page", (it) => {
       }
       assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], developers)
       assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
+    }))
+
+  it.effect("leads from a request for access to the operator, and from the decision back", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      yield* submit(developers, form, as(id))
+      const sent = yield* request("GET", developers, { cookie: `plaza_account=${id}; plaza_done=requested` })
+      assert.match(sent.text, /role="status"><p>Request sent[^]*?<a href="\/operator">/)
+      // Also later, without the message.
+      assert.match((yield* request("GET", developers, as(id))).text, /<section aria-labelledby="access">[^]*<a href="\/operator">/)
+      assert.match((yield* request("GET", "/operator", { cookie: "plaza_done=approve" })).text,
+        /role="status"><p>[^]*?href="\/settings\/developers"/)
     }))
 
   it.effect("offers keys only once access is granted, and revoking at any time", () =>
@@ -282,6 +304,15 @@ layer(layerInProcess())("the Developers page", (it) => {
       const { headers, text } = yield* request("GET", location, as(id))
       const value = /key_[A-Za-z0-9]{40}/.exec(text)?.[0] ?? assert.fail("no key is shown")
       assert.strictEqual((yield* call("GET", "/me", { key: value })).status, 200)
+      for (
+        const line of [
+          `export PLAZA_BASE_URL=${sandbox.baseUrl}\nexport PLAZA_API_KEY=${value}`,
+          `set -gx PLAZA_API_KEY ${value}`,
+          `$env:PLAZA_API_KEY = &quot;${value}&quot;`
+        ]
+      ) {
+        assert.include(text, line)
+      }
       assert.notInclude(JSON.stringify([made.headers, headers]), value)
       assert.notInclude((yield* request("GET", location, as(id))).text, value)
       assert.lengthOf((yield* sandbox.state).keys.filter(({ accountId }) => accountId === id), 1)
@@ -292,6 +323,17 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.notInclude((yield* control("GET", "/state")).text + (yield* control("GET", "/requests")).text, secret)
       const ready = Redacted.value(sandbox.apiKey)
       assert.notInclude((yield* request("GET", developers, as("1001"))).text, ready.slice(4, -4))
+    }))
+})
+
+layer(layerInProcess({ latitude: { keyPrefix: "a'$b" } }))("the lines for a shell", (it) => {
+  it.effect("quote a key whose prefix means something to the shell", () =>
+    Effect.gen(function*() {
+      const made = yield* submit(developers, { do: "create", name: "k", all: "yes" }, as("1001"))
+      const page = (yield* request("GET", made.headers["location"] ?? "", as("1001"))).text.replaceAll("&#39;", "'")
+      assert.match(page, /export PLAZA_API_KEY='a'\\''\$b\w{40}'/)
+      assert.match(page, /set -gx PLAZA_API_KEY 'a\\'\$b\w{40}'/)
+      assert.match(page, /\$env:PLAZA_API_KEY = 'a''\$b\w{40}'/)
     }))
 })
 

@@ -14,7 +14,7 @@ import { AccountsRepo } from "../access/AccountsRepo.ts"
 import type { CreatedKey } from "../access/Keys.ts"
 import { Keys } from "../access/Keys.ts"
 import { type Assumptions, CurrentAssumptions } from "../Assumptions.ts"
-import { operations } from "../InterfaceApi.ts"
+import { basePath, operations } from "../InterfaceApi.ts"
 import { invalidField, notFound } from "../Validation.ts"
 import type { FormResult, ScopeUse } from "./DevelopersView.ts"
 import * as View from "./DevelopersView.ts"
@@ -41,9 +41,16 @@ export const routes = Effect.gen(function*() {
   const keys = yield* Keys
   const assumed = yield* CurrentAssumptions
 
-  const show = (account: Account, result: FormResult) =>
+  const show = (account: Account, { origin }: Layout.PageRequest, result: FormResult) =>
     Effect.sync(() =>
-      View.page({ account, requests: requests.list(account.id), keys: keys.list(account.id), scopes: scopeUses(assumed), assumed }, result)
+      View.page({
+        account,
+        requests: requests.list(account.id),
+        keys: keys.list(account.id),
+        scopes: scopeUses(assumed),
+        assumed,
+        baseUrl: `${origin}${basePath}`
+      }, result)
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
@@ -55,7 +62,8 @@ export const routes = Effect.gen(function*() {
         return account === undefined ? Effect.succeed(Layout.seeOther(Layout.paths.signIn)) : f(account, request)
       })
 
-  const request = signedIn((account, { form }) => {
+  const request = signedIn((account, pageRequest) => {
+    const { form } = pageRequest
     const website = text(form, "website")
     return requests.submit(account.id, {
       useCase: text(form, "useCase"),
@@ -63,7 +71,7 @@ export const routes = Effect.gen(function*() {
       ...(website === "" ? {} : { website })
     }).pipe(
       Effect.as(Layout.seeOther(Layout.paths.developers, "requested")),
-      Effect.catch((error) => show(account, { request: { values: form, error } }))
+      Effect.catch((error) => show(account, pageRequest, { request: { values: form, error } }))
     )
   })
 
@@ -89,15 +97,16 @@ export const routes = Effect.gen(function*() {
     return found.key
   }
 
-  const create = signedIn((account, { form }) =>
+  const create = signedIn((account, pageRequest) =>
     Effect.gen(function*() {
+      const { form } = pageRequest
       const chosen = form.has("all") ? scopeUses(assumed).map(({ scope }) => scope) : form.getAll("scopes")
       if (chosen.length === 0) {
         return yield* invalidField("scopes", "are missing: select at least one")
       }
       const key = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
       return Layout.seeOther(`${Layout.paths.developers}?new=${remember(account.id, key)}`, "created")
-    }).pipe(Effect.catch((error) => show(account, { key: { values: form, error } })))
+    }).pipe(Effect.catch((error) => show(account, pageRequest, { key: { values: pageRequest.form, error } })))
   )
 
   const revoke = signedIn((account, { form }) =>
@@ -118,7 +127,10 @@ export const routes = Effect.gen(function*() {
       handle: signedIn((account, pageRequest) =>
         Effect.suspend(() => {
           const key = takeCreated(account.id, pageRequest.query.get("new") ?? "")
-          return show(account, { message: Layout.done(pageRequest, View.sentences), ...(key === undefined ? {} : { created: key }) })
+          return show(account, pageRequest, {
+            message: Layout.done(pageRequest, View.sentences),
+            ...(key === undefined ? {} : { created: key })
+          })
         })
       )
     },

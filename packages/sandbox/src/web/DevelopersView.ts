@@ -10,6 +10,7 @@ import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
+import * as Shells from "./Shells.ts"
 import * as SignIn from "./SignIn.ts"
 
 /** A scope with the calls that it allows. */
@@ -28,6 +29,8 @@ interface DevelopersData {
   readonly keys: ReadonlyArray<ListedKey>
   readonly scopes: ReadonlyArray<ScopeUse>
   readonly assumed: Assumptions
+  /** Of the interface. */
+  readonly baseUrl: string
 }
 
 /** The result of a submitted form, if there is one. */
@@ -39,9 +42,11 @@ export interface FormResult {
   readonly created?: CreatedKey
 }
 
+const toOperator = html`<a href="${Layout.paths.operator}">Decide on it on the Operator page</a>`
+
 export const sentences = {
   created: "Key created.",
-  requested: "Request sent. A person reviews it.",
+  requested: html`Request sent. On the real service a person reviews it, here that is you: ${toOperator}.`,
   revoked: "Key revoked. Every later call with it is refused."
 }
 
@@ -114,7 +119,7 @@ const access = ({ account, assumed, requests }: DevelopersData, submission: Form
 <h2 id="access">Access</h2>
 ${account.access !== "none" && html`<p>${Layout.badge(account.access)} ${accessTexts[account.access]}</p>`}
 ${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
-${latest?.status === "pending" && html`<p>A person reviews it. You can create keys once it is approved.</p>`}
+${latest?.status === "pending" && html`<p>${toOperator}. Once it is approved, you can create keys here.</p>`}
 ${mayRequest && latest !== undefined && html`<h3>Request again</h3>`}
 ${mayRequest && requestForm(assumed, submission)}
 ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earlier.map(requestDetails)}</details>`}
@@ -158,11 +163,13 @@ ${Form.field(submission, keyName(assumed))}
 <button type="submit">Create key</button>
 </form>`
 
-const secret = ({ apiKey }: CreatedKey): Html =>
+const secret = ({ apiKey }: CreatedKey, baseUrl: string): Html =>
   html`<section aria-labelledby="new-key">
 <h2 id="new-key">Your new key</h2>
 <p>Copy it now: it is shown only once. After a reload it is gone.</p>
 ${Layout.copyable("key-value", "the value of the new key", Redacted.value(apiKey))}
+<h3>Environment variables</h3>
+${Shells.view(baseUrl, Redacted.value(apiKey), "new-key")}
 </section>`
 
 const keys = (data: DevelopersData, submission: Form.Submission): Html => {
@@ -206,7 +213,7 @@ export const page = (data: DevelopersData, result: FormResult): HttpServerRespon
     body:
       html`<div class="actions"><span>Signed in as <strong>${account.username}</strong></span> <a href="${Layout.paths.signIn}">Switch account</a> ${SignIn.signOutButton}</div>
 ${profile(account)}
-${created !== undefined && secret(created)}
+${created !== undefined && secret(created, data.baseUrl)}
 ${access(data, request)}
 ${(account.access !== "none" || data.keys.length > 0) && keys(data, key)}`
   })

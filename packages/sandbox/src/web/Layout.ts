@@ -178,7 +178,7 @@ export const problem = (...pieces: ReadonlyArray<Piece>): Html => html`<div clas
 export const note = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message note"><p>${pieces}</p></div>`
 
 /** The success message of the last action; undefined for an unknown one. */
-export const done = (request: PageRequest, sentences: Readonly<Record<string, string>>): Html | undefined =>
+export const done = (request: PageRequest, sentences: Readonly<Record<string, Piece>>): Html | undefined =>
   Object.hasOwn(sentences, request.done) ? success(sentences[request.done]) : undefined
 
 export const timestamp = (at: DateTime.Utc): Html => {
@@ -218,6 +218,9 @@ export const status = (code: number | null): Html =>
   code === null
     ? html`<span class="status lost">none</span>`
     : html`<span class="status s${Math.floor(code / 100)}">${code}</span>`
+
+/** The method of a request, in its colour. */
+export const method = (name: string): Html => html`<span class="method ${name.toLowerCase()}">${name}</span>`
 
 const tones: Readonly<Record<string, string>> = {
   pending: "note",

@@ -22,7 +22,8 @@ import { shown } from "./SignIn.ts"
 const path = Layout.paths.operator
 
 const sentences = {
-  approve: "Request approved and access granted.",
+  approve:
+    html`Request approved and access granted. The account now creates keys on <a href="${Layout.paths.developers}">its Developers page</a>.`,
   decline: "Request declined.",
   grant: "Access granted.",
   suspend: "Access suspended: every call is refused.",

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Account } from "../access/AccountsRepo.ts"
 import { AccountsRepo } from "../access/AccountsRepo.ts"
 import * as Envelope from "../http/Envelope.ts"
+import { shopId } from "../seeding/SeedData.ts"
 import { Seeding } from "../seeding/Seeding.ts"
 import { invalidField } from "../Validation.ts"
 import * as Form from "./Form.ts"
@@ -52,7 +53,13 @@ const existing: Form.Field = {
 }
 const created: Form.Field = { name: "username", label: "New username", required: true, max: 100 }
 
-const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
+/** Signs in as the seeded shop, unless the data has none. */
+const asShop = (shop: Account | undefined): Html | false =>
+  shop !== undefined && html`<p>The seeded shop has developer access and the key of the home page.</p>
+${Form.button({ action: Layout.paths.signIn, values: { do: "choose", known: shop.username }, text: `Sign in as ${shop.username}` })}
+<h3>Another account</h3>`
+
+const view = (accounts: ReadonlyArray<Account>, shop: Account | undefined, submission: Form.Submission) =>
   Layout.page({
     path: Layout.paths.signIn,
     title: "Sign in",
@@ -61,11 +68,12 @@ const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
     message: Form.errorMessage(submission, [existing, created]),
     body: html`<div class="columns"><section aria-labelledby="as-existing">
 <h2 id="as-existing">Existing account</h2>
+${asShop(shop)}
 <form method="post" action="${Layout.paths.signIn}">
 <input type="hidden" name="do" value="choose">
 ${Form.field(submission, existing)}
 <datalist id="accounts">${accounts.map(({ name, username }) => html`<option value="${username}">${name}</option>`)}</datalist>
-<button type="submit">Sign in</button>
+<button type="submit"${shop !== undefined && html` class="quiet"`}>Sign in</button>
 </form>
 </section>
 <section aria-labelledby="as-new">
@@ -87,7 +95,7 @@ ${Form.checkbox("profile", "cover", "Cover", submission.values.get("do") !== "cr
 export const routes = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   const { operations } = yield* Seeding
-  const show = (submission: Form.Submission) => Effect.sync(() => view(accounts.findByPrefix("", shown), submission))
+  const show = (submission: Form.Submission) => Effect.sync(() => view(accounts.findByPrefix("", shown), accounts.find(shopId), submission))
   return [
     { method: "GET", path: Layout.paths.signIn, handle: () => show(Form.empty) },
     {

@@ -190,6 +190,18 @@ dialog { color: var(--text); background: var(--card); border: 1px solid var(--li
 dialog::backdrop { background: rgb(0 0 0 / .45); }
 #announcements { position: fixed; bottom: 1rem; right: 1rem; margin: 0; z-index: 3; max-width: calc(100vw - 2rem); }
 #announcements:not(:empty) { background: var(--text); color: var(--page); border-radius: 6px; padding: .5rem 1rem; }
+.unseen { position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.method.get { color: var(--accent); } .method.post { color: var(--good); } .method.patch, .method.put { color: var(--note); } .method.delete { color: var(--bad); }
+.switch { border: 0; padding: 0; margin: 0 0 .75rem; position: relative; }
+.switch > input { position: absolute; opacity: 0; pointer-events: none; }
+.switch > label { display: inline-block; cursor: pointer; font-weight: 400; font-size: .875rem; color: var(--soft); padding: .25rem 0; margin: 0 1rem .5rem 0; border-bottom: 2px solid transparent; }
+.switch > label:hover { color: var(--text); }
+.switch > input:checked + label { color: var(--text); font-weight: 600; border-color: var(--accent); }
+.switch > input:focus-visible + label { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+.switch > div { display: none; }
+.switch > input:nth-of-type(1):checked ~ div:nth-of-type(1), .switch > input:nth-of-type(2):checked ~ div:nth-of-type(2),
+.switch > input:nth-of-type(3):checked ~ div:nth-of-type(3), .switch > input:nth-of-type(4):checked ~ div:nth-of-type(4) { display: block; }
+.switch > div > :last-child { margin-bottom: 0; }
 @media (max-width: 56rem) { .sidebar { grid-template-columns: minmax(0, 1fr); gap: 1rem; } .sidebar > nav { position: static; max-height: 16rem; border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; background: var(--card); } }
 @media (max-width: 40rem) {
   main, footer, .bar { padding-left: .75rem; padding-right: .75rem; }
