@@ -1,7 +1,7 @@
 /** How the console groups requests into calls. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { anyOf } from "@plaza/testing/Generators"
+import { elementOf } from "@plaza/testing/Generators"
 import { Arbitrary, DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { RequestRecord } from "../src/http/RequestLog.ts"
@@ -150,18 +150,18 @@ const record = (fields: Partial<RequestRecord>, index: number): RequestRecord =>
   ...fields
 })
 
-const targets = anyOf([
+const targets = elementOf([
   { method: "GET", path: "/me", operation: "getMe" },
   { method: "GET", path: "/me/posts", operation: "listPosts" },
   { method: "POST", path: "/posts", operation: "createPost" }
 ])
-const outcomes = anyOf<Partial<RequestRecord>>([
+const outcomes = elementOf<Partial<RequestRecord>>([
   { delivered: "complete", deliveredStatus: 200 },
   { delivered: "replaced", deliveredStatus: 503 },
   { delivered: "dropped", deliveredStatus: null },
   { delivered: "waiting", deliveredStatus: null, durationMillis: null }
 ])
-const keys = anyOf<string | null>(["k1", "k2", null])
+const keys = elementOf<string | null>(["k1", "k2", null])
 const drawnFields = Arbitrary.flatMap(targets,
   (target) =>
     Arbitrary.flatMap(outcomes, (outcome) => Arbitrary.map(keys, (keyId): Partial<RequestRecord> => ({ ...target, ...outcome, keyId }))))
