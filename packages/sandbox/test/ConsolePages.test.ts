@@ -34,11 +34,58 @@ layer(layerInProcess())("the home page", (it) => {
           `value="${sandbox.controlUrl}"`,
           `export PLAZA_BASE_URL=${sandbox.baseUrl}`,
           `set -gx PLAZA_API_KEY ${key}`,
-          `$env:PLAZA_API_KEY = &quot;${key}&quot;`
+          `$env:PLAZA_API_KEY = &quot;${key}&quot;`,
+          `curl &#39;${sandbox.baseUrl}/me&#39;`,
+          `-H &#39;Authorization: Bearer ${key}&#39;`
         ]
       ) {
         assert.include(page, shown)
       }
+    }))
+
+  it.effect("makes a post fail after it is stored, and shows that the list has it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const posts = Effect.map(sandbox.state, (state) => state.posts.length)
+      const before = yield* posts
+      const { headers } = yield* submit("/", { do: "demonstrate" })
+      const page = yield* text((headers["location"] ?? "").replace(/#.*/, ""))
+      assert.strictEqual(yield* posts, before + 1)
+      assert.include(page, "yet the sandbox stored the post")
+      assert.include(page, "The list has the post.")
+      assert.deepStrictEqual(yield* sandbox.faults, [])
+      assert.deepStrictEqual(
+        (yield* sandbox.requests).slice(-2).map(({ deliveredStatus, operation }) => [operation, deliveredStatus]),
+        [["createPost", 503], ["listPosts", 200]]
+      )
+      assert.include(yield* text("/console"), "503 replaced, then GET /me/posts, found")
+    }))
+
+  it.effect("says what happened if another fault or a refusal comes before the demonstration", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const demonstrate = Effect.flatMap(
+        submit("/", { do: "demonstrate" }),
+        ({ headers }) => text((headers["location"] ?? "").replace(/#.*/, ""))
+      )
+      yield* sandbox.addFault({ kind: "drop", when: "before", method: "POST" })
+      const dropped = yield* demonstrate
+      assert.match(dropped, /The sandbox stored no post: stopped before the service by fault_\d+\./)
+      assert.include(dropped, "The list does not have the post")
+      yield* submit("/operator", { do: "transition", account: "1001", transition: "suspend" })
+      assert.include(yield* demonstrate, "The sandbox stored no post: ")
+      yield* submit("/operator", { do: "transition", account: "1001", transition: "restore" })
+      assert.deepStrictEqual(yield* sandbox.faults, [])
+    }))
+
+  it.effect("makes the next post of a program fail", () =>
+    Effect.gen(function*() {
+      const { headers } = yield* submit("/", { do: "arm" })
+      const page = yield* request("GET", "/", { cookie: headers["set-cookie"]?.split(";")[0] ?? "" })
+      assert.include(page.text, "The next POST /posts fails with 503 after it is stored.")
+      assert.strictEqual((yield* call("GET", "/me/posts")).status, 200)
+      assert.strictEqual((yield* call("POST", "/posts", { json: { text: "from a program" } })).status, 503)
+      assert.include((yield* call("GET", "/me/posts")).text, "from a program")
     }))
 
   it.effect("sends a first request and shows its response", () =>

@@ -99,7 +99,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await asks(page)
           await approves(page, url, "scriptless")
           const value = await makes(page, url)
-          assert.isFalse(await page.locator("button[data-copy]").isVisible())
+          assert.strictEqual(await page.locator("button[data-copy]:visible").count(), 0)
           return value
         })
         assert.strictEqual((yield* call("GET", "/me", { key })).status, 200)
@@ -286,6 +286,8 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await page.goto(url)
           await page.getByRole("button", { name: "Copy the API key" }).click()
           await page.getByRole("status").getByText("Copied.").waitFor()
+          await page.getByRole("button", { name: "Show what happens" }).click()
+          await page.getByText("The list has the post.").waitFor()
           await page.getByRole("button", { name: "Send it from here" }).click()
           await page.getByText("\"username\": \"corner-shop\"").waitFor()
           await page.getByRole("link", { name: "Headers and details" }).click()
@@ -371,12 +373,15 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
             for (let attempt = 0; attempt < 2; attempt++)
               yield* call("GET", "/users/1002", { headers: { "x-long": "long".repeat(200) } })
             const { id = "" } = (yield* sandbox.requests).at(-1) ?? {}
+            yield* call("POST", "/posts", { json: { text: "stored" } })
+            yield* call("GET", "/me/posts")
+            const shown = (yield* sandbox.requests).slice(-2).map((record) => record.id).join("+")
             yield* sandbox.addFault({ kind: "drop", when: "after", every: 1_000 })
             yield* sandbox.saveSnapshot(`shown-${colorScheme}`)
             yield* steps(async (url) => {
               for (
                 const path of [
-                  `/?tried=${id}`,
+                  `/?tried=${id}&shown=${shown}`,
                   "/sign-in",
                   "/nowhere",
                   "/console",

@@ -3,6 +3,9 @@
  * interface has no header that connects them, so a call is inferred from what was sent and what came back.
  */
 import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Envelope from "../http/Envelope.ts"
 import type { RequestRecord } from "../http/RequestLog.ts"
 import type { Original } from "../http/RequestMessages.ts"
 
@@ -104,6 +107,24 @@ export const group = (records: ReadonlyArray<RequestRecord>, { lists, original }
     calls.add(call.attempts)
   }
   return [...calls]
+}
+
+const ListOfIds = Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
+
+/** Cached, because the console reads the whole log again and again. */
+const readLists = new WeakMap<Original, ReadonlySet<string>>()
+
+/** The ids of the resources in the response of a list. None, if a fault has broken it. */
+export const listedIds = (list: Original): ReadonlySet<string> => {
+  const known = readLists.get(list)
+  if (known !== undefined) {
+    return known
+  }
+  const bytes = list.streamed ?? (list.response && Envelope.bytesOf(list.response))
+  const page = Schema.decodeOption(ListOfIds)(new TextDecoder().decode(bytes))
+  const ids = new Set(Option.isNone(page) ? [] : page.value.data.map(({ id }) => id))
+  readLists.set(list, ids)
+  return ids
 }
 
 /** A request as words: its status and how the response differed. */

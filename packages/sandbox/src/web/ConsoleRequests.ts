@@ -1,13 +1,10 @@
 /** The console's pages of requests: the list, one request in detail, and the export. With scripts the list updates itself. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { AccountsRepo } from "../access/AccountsRepo.ts"
 import { KeysRepo } from "../access/KeysRepo.ts"
 import { Commits } from "../http/Commits.ts"
 import * as Envelope from "../http/Envelope.ts"
 import { type RequestDetail, RequestLog, type RequestRecord } from "../http/RequestLog.ts"
-import type { Original } from "../http/RequestMessages.ts"
 import { basePath } from "../InterfaceApi.ts"
 import { unknownRequest } from "../Validation.ts"
 import * as Calls from "./Calls.ts"
@@ -19,12 +16,6 @@ import * as List from "./RequestList.ts"
 
 /** Maximum number of requests of an export. */
 const maxExported = 1_000
-
-const ListOfIds = Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
-
-/** The ids of the resources in a page of a list. None, if a fault has broken it. */
-const readListedIds = (text: string): ReadonlyArray<string> =>
-  Option.match(Schema.decodeOption(ListOfIds)(text), { onNone: () => [], onSome: ({ data }) => data.map(({ id }) => id) })
 
 export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
   const log = yield* RequestLog
@@ -42,17 +33,6 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
     }
   }
 
-  /** Cached, because the console asks for the whole log again and again. */
-  const listedBy = new WeakMap<Original, ReadonlySet<string>>()
-  const idsListedBy = (list: Original): ReadonlySet<string> => {
-    const known = listedBy.get(list)
-    if (known !== undefined) return known
-    const bytes = list.streamed ?? (list.response && Envelope.bytesOf(list.response)) ?? new Uint8Array()
-    const ids = new Set(readListedIds(new TextDecoder().decode(bytes)))
-    listedBy.set(list, ids)
-    return ids
-  }
-
   const callsOf = (records: ReadonlyArray<RequestRecord>): ReadonlyArray<Calls.Call> =>
     Calls.group(records, {
       original: log.original,
@@ -60,7 +40,7 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
         const list = log.original(listId)
         return list && requestIds.some((id) => {
           const created = commits.ofRequest(id)?.createdId ?? undefined
-          return created !== undefined && idsListedBy(list).has(created)
+          return created !== undefined && Calls.listedIds(list).has(created)
         })
       }
     })

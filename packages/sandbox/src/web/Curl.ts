@@ -15,7 +15,8 @@ const omitted = new Set([
   "user-agent"
 ])
 
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+/** A text as one word of a POSIX shell. */
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The command in POSIX shell syntax. `baseUrl` ends with the base path of the interface. */
 export const format = (baseUrl: string, { messages, method, path, query }: RequestDetail): string => {

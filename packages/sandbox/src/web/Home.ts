@@ -1,4 +1,4 @@
-/** The home page: the base URL and the seeded key, settings for a shell, a first request, and links to all pages. */
+/** The home page: a demonstration, the base URL and the seeded key, settings for a shell, a first request, and links to all pages. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Keys from "../access/Keys.ts"
@@ -6,6 +6,8 @@ import { RequestLog } from "../http/RequestLog.ts"
 import type { RequestDetail } from "../http/RequestLog.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
 import { Seeding } from "../seeding/Seeding.ts"
+import * as Curl from "./Curl.ts"
+import * as Demonstration from "./Demonstration.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
@@ -13,8 +15,13 @@ import * as Layout from "./Layout.ts"
 import type * as Replay from "./Replay.ts"
 import { body } from "./RequestDetails.ts"
 import { delivery, took } from "./RequestList.ts"
+import * as Shells from "./Shells.ts"
 
 const path = Layout.paths.home
+
+const sentences = {
+  arm: "The next POST /posts fails with 503 after it is stored. Run your program, then look at its requests in the console."
+}
 
 const next: ReadonlyArray<readonly [path: string, name: string, text: string]> = [
   [Layout.paths.console, "Console", "Every request with its rule, headers and bodies. Send it again, or export it."],
@@ -28,17 +35,6 @@ const next: ReadonlyArray<readonly [path: string, name: string, text: string]> =
   [Layout.paths.openApi, "openapi.json", "The reference as an OpenAPI document."]
 ]
 
-const shells = (baseUrl: string, key: string): Html =>
-  html`<details name="shell" open><summary>sh, bash, zsh</summary>${
-    Layout.snippet("sh", "the lines for sh", `export PLAZA_BASE_URL=${baseUrl}\nexport PLAZA_API_KEY=${key}`)
-  }</details>
-<details name="shell"><summary>fish</summary>${
-    Layout.snippet("fish", "the lines for fish", `set -gx PLAZA_BASE_URL ${baseUrl}\nset -gx PLAZA_API_KEY ${key}`)
-  }</details>
-<details name="shell"><summary>PowerShell</summary>${
-    Layout.snippet("powershell", "the lines for PowerShell", `$env:PLAZA_BASE_URL = "${baseUrl}"\n$env:PLAZA_API_KEY = "${key}"`)
-  }</details>`
-
 const result = (detail: RequestDetail): Html =>
   html`<div class="result" role="region" aria-label="Response">
 <p><span class="method">${detail.method}</span> <code>${detail.path}</code> ${delivery(detail)} <span class="soft">${
@@ -51,7 +47,9 @@ ${
   }
 </div>`
 
-const view = ({ addresses, key, origin, tried }: {
+const view = ({ addresses, key, message, origin, shown, tried }: {
+  readonly message: Html | undefined
+  readonly shown: Parameters<typeof Demonstration.view>[0]["shown"]
   readonly addresses: { readonly interface: string; readonly control: string }
   readonly origin: string
   readonly key: string
@@ -62,7 +60,9 @@ const view = ({ addresses, key, origin, tried }: {
     path,
     title: Layout.site,
     lead: "The whole interface as a local service, with the document's rules enforced and faults on request.",
-    body: html`<div class="columns">
+    message,
+    body: html`${Demonstration.view({ path, controlUrl: `${origin}${addresses.control}`, shown })}
+<div class="columns">
 <section aria-labelledby="connect">
 <h2 id="connect">Connect</h2>
 <h3>Base URL</h3>
@@ -71,17 +71,25 @@ ${Layout.copyable("base-url", "the base URL", baseUrl)}
 ${Layout.copyable("key", "the API key", key)}
 <p class="soft small">The key of the seeded shop <strong>corner-shop</strong>, with all scopes. It is derived from the seed, so it is public. It is no key of the real service.</p>
 <h3>Environment variables</h3>
-${shells(baseUrl, key)}
+${Shells.view(baseUrl, key)}
 <h3>Control API</h3>
 ${Layout.copyable("control-url", "the address of the control API", `${origin}${addresses.control}`)}
 </section>
 <section aria-labelledby="first">
 <h2 id="first">First request</h2>
 <p>Read the shop's own account:</p>
-${Layout.snippet("curl", "the curl command", `curl -H "Authorization: Bearer $PLAZA_API_KEY" "$PLAZA_BASE_URL/me"`)}
-${Form.button({ action: path, values: { do: "try" }, text: tried === undefined ? "Send it from here" : "Send it once more" })}
+${Layout.snippet("curl", "the curl command", `curl ${Curl.quote(`${baseUrl}/me`)} \\\n  -H ${Curl.quote(`Authorization: Bearer ${key}`)}`)}
+${
+      Form.button({
+        action: path,
+        values: { do: "try" },
+        text: tried === undefined ? "Send it from here" : "Send it once more",
+        kind: "quiet"
+      })
+    }
 ${tried !== undefined && result(tried)}
 <h3>With the command-line program</h3>
+<p>Set the environment variables first.</p>
 ${Layout.snippet("plaza", "the plaza commands", "plaza me\nplaza posts list --limit 3")}
 </section>
 </div>
@@ -95,19 +103,36 @@ export const routes = (addresses: { readonly interface: string; readonly control
     const { seed } = yield* Seeding
     const latitude = yield* CurrentLatitude
     const log = yield* RequestLog
+    const demonstration = yield* Demonstration.make(replay)
     const seededKey = () => Redacted.value(Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix))
 
     return [
       {
         method: "GET",
         path,
-        handle: ({ origin, query }) =>
-          Effect.sync(() => view({ addresses, origin, key: seededKey(), tried: log.detail(query.get("tried") ?? "") }))
+        handle: (request) =>
+          Effect.sync(() => {
+            const { origin, query } = request
+            return view({
+              addresses,
+              origin,
+              key: seededKey(),
+              message: Layout.done(request, sentences),
+              shown: demonstration.read((query.get("shown") ?? "").split(" ")),
+              tried: log.detail(query.get("tried") ?? "")
+            })
+          })
       },
       {
         method: "POST",
         path,
         handle: Layout.byAction({
+          demonstrate: () =>
+            Effect.map(
+              demonstration.run(addresses.interface, seededKey()),
+              (ids) => Layout.seeOther(`${path}?shown=${ids.join("+")}#demonstration`)
+            ),
+          arm: () => Effect.as(demonstration.arm, Layout.seeOther(path, "arm")),
           try: () =>
             Effect.gen(function*() {
               const id = yield* replay.send({

@@ -107,7 +107,7 @@ pre.body { max-height: 26rem; overflow: auto; }
 .copyable { display: flex; gap: .5rem; }
 .copyable input { flex: 1; min-width: 0; background: var(--inset) !important; }
 .snippet { display: flex; gap: .5rem; align-items: start; margin-bottom: .75rem; }
-.snippet pre { flex: 1; min-width: 0; margin: 0; }
+.snippet pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .copyable + p { margin-top: .4rem; }
 .result { margin-top: 1rem; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.25rem; margin: 0 0 .75rem; }
@@ -160,6 +160,7 @@ table.log tbody + tbody { border-top: 1px solid var(--line); } table.log tbody t
 table.log tbody.call .time { border-left: 3px solid var(--accent); padding-left: .5rem; }
 table.log .summary th { font-weight: 600; font-size: .8125rem; border-left: 3px solid var(--accent); padding-left: .5rem; white-space: normal; }
 table.log tr[aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--accent); }
+ol.steps { margin: 1rem 0; padding-left: 1.5rem; } ol.steps li { margin-bottom: .5rem; } ol.steps a:not(:hover) { text-decoration: none; }
 ol.attempts { margin: 0 0 .5rem; padding-left: 1.5rem; }
 kbd { font: .75rem var(--mono); border: 1px solid var(--field); border-radius: 4px; padding: 0 .3rem; }
 .filters {
@@ -167,6 +168,7 @@ kbd { font: .75rem var(--mono); border: 1px solid var(--field); border-radius: 4
   display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end;
 }
 section .filters { position: static; background: none; padding-top: 0; }
+.actions + details { margin: .75rem 0 0; }
 form + p, form + form { margin-top: .75rem; }
 .filters .field { margin: 0; }
 .filters .field.wide { flex: 1 1 14rem; }
