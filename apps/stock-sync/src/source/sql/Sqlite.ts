@@ -11,6 +11,7 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { execPath } from "node:process"
+import { isSea } from "node:sea"
 import { fileURLToPath } from "node:url"
 import { mapRows } from "../Source.ts"
 import * as Query from "./Query.ts"
@@ -36,8 +37,12 @@ const Message = Schema.Union([
 
 export type Message = typeof Message.Type
 
-// A bundle has the program of the reader beside its chunks. Node runs the source itself.
-const program = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./SqliteReader.ts" : "../sqlite-reader.cjs", import.meta.url))
+// A bundle has the program of the reader beside its chunks, and an executable contains it (scripts/executable-loader.cjs). Node runs the
+// source itself, and Node 22 warns that its SQLite is experimental.
+const program: ReadonlyArray<string> = isSea() ? ["internal:sqlite-reader.cjs"] : [
+  "--disable-warning=ExperimentalWarning",
+  fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./SqliteReader.ts" : "../sqlite-reader.cjs", import.meta.url))
+]
 
 // A process takes some 50 MB. Others wait, which their timeout does not include.
 const readers = Semaphore.makeUnsafe(4)
@@ -66,8 +71,7 @@ export const make = Effect.fnUntraced(function*(options: Query.QueryOptions) {
   const source = yield* Query.make(options, (query) =>
     Stream.unwrap(Effect.gen(function*() {
       const request: Request = { path: pathOf(options.source), query }
-      // Node 22 warns that its SQLite is experimental.
-      const reader = yield* start(ChildProcess.make(execPath, ["--disable-warning=ExperimentalWarning", program], {
+      const reader = yield* start(ChildProcess.make(execPath, program, {
         stdin: Stream.encodeText(Stream.succeed(JSON.stringify(request))),
         // A process that is stopped ends by no other signal.
         killSignal: "SIGKILL"
