@@ -154,7 +154,7 @@ table.log td, table.log th { padding-top: .25rem; padding-bottom: .25rem; }
 table.log tr > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 table.log tbody .path { font-weight: 400; }
 table.log .time { width: 7.75rem; } table.log .response { width: 9.5rem; } table.log .took { width: 4.75rem; } table.log .account { width: 7.5rem; }
-table.log .why { width: 38%; }
+table.log .why { width: 33%; }
 table.log th a:not(:hover) { text-decoration: none; }
 table.log tbody + tbody { border-top: 1px solid var(--line); } table.log tbody tr > * { border-bottom: 0; }
 table.log tbody.call .time { border-left: 3px solid var(--accent); padding-left: .5rem; }
