@@ -469,6 +469,17 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(Array.from(docs.matchAll(/`(\w+)`/g), ([, name]) => name)).toEqual(Object.keys(faultPresets))
     }))
 
+  it.effect("sandbox health prints the seed of a running sandbox, and fails without one", () =>
+    Effect.gen(function*() {
+      expect(yield* plaza("sandbox", "health", "--json")).toEqual(done(`{"status":"ok","seed":1}\n`))
+      const none = yield* plaza("sandbox", "health", "--base-url", "http://127.0.0.1:9/open/v1")
+      expect(none).toMatchObject({
+        code: 7,
+        stdout: "",
+        stderr: expect.stringContaining("no sandbox is running at http://127.0.0.1:9") as string
+      })
+    }))
+
   it.effect("sandbox reset restores the initial data of a running sandbox", () =>
     Effect.gen(function*() {
       yield* plaza("stock", "set", "0042", "123456")

@@ -41,6 +41,7 @@ describe("the commands", () => {
       "orders ship",
       "orders import",
       "sandbox start",
+      "sandbox health",
       "sandbox reset",
       "sandbox seed",
       "sandbox faults list",

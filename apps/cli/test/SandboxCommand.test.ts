@@ -265,6 +265,8 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("plaza sandbox start"
           })
         })
       expect(yield* Effect.forEach(["sandbox", "192.168.0.7:80", "localhost", "evil.example"], statusFor)).toEqual([200, 200, 200, 403])
+      const control = yield* run(["sandbox", "start", "--port", "0", "--control", "everyone"], { cwd })
+      expect(control).toMatchObject({ code: 2, stdout: "", stderr: `plaza: --control must be loopback or anyone, not "everyone"\n` })
       const wrong = yield* run(["sandbox", "start", "--port", "0", "--allow-host", "http://sandbox"], { cwd })
       expect(wrong).toMatchObject({ code: 2, stdout: "" })
       expect(wrong.stderr).toMatch(/^plaza: .*"http:\/\/sandbox".*\n$/)

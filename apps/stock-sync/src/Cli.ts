@@ -169,6 +169,22 @@ const export_ = command("export", {
   examples: ["export > ledger.ndjson"]
 }, {}, () => Effect.flatMap(load(() => import("./commands/Export.ts")), ({ run }) => run).pipe(withLedger(OpenLedger.layerReadOnly)))
 
+const health = command("health", {
+  summary: "Checks that a running worker or runner of this machine responds.",
+  details: [
+    "Requests /healthz, or /readyz with --ready, of the port that `run` or `fleet run` listens on. Exits with 1 if it does not respond with " +
+    "200 within 4 seconds. For health checks of containers."
+  ],
+  examples: ["health --port 9464", "health --port 9464 --ready"]
+}, {
+  port: ObservabilitySettings.options.port,
+  isReady: Flags.boolean("ready", "Require that it works, and not only that it lives.")
+}, ({ isReady, port }) =>
+  Effect.gen(function*() {
+    const { run } = yield* load(() => import("./commands/Health.ts"))
+    yield* run({ port: yield* port, isReady })
+  }))
+
 /** What every command uses: output and progress, by the options. */
 const services = Layer.unwrap(
   Effect.map(Globals.output, (settings) => Layer.merge(Output.layer(settings), Layer.effect(Progress.Progress, Progress.make(settings))))
@@ -185,7 +201,7 @@ export const program = Command.make(name).pipe(
     ],
     examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
   }),
-  Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_, fleet]),
+  Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_, health, fleet]),
   Command.provide(services),
   Command.withGlobalFlags(Globals.all)
 )

@@ -66,7 +66,7 @@ describe("the options of docs/stock-sync.md", () => {
   it("are those of the help, each once, with its variable and its default", () => {
     const documented = optionRows.map(([name = ""]) => plain(name))
     expect(documented.toSorted()).toEqual(
-      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit"].includes(name)).toSorted()
+      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit", "--ready"].includes(name)).toSorted()
     )
     for (const [name = "", variable = "", standard = ""] of optionRows) {
       const help = known.get(plain(name))
@@ -94,6 +94,7 @@ describe("the options of docs/stock-sync.md", () => {
     for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
     expect(without("history")).toEqual(["--limit"])
   })
+    expect(without("health")).toEqual(["--port", "--ready"])
 
   it("are beside every variable that a command reads", () => {
     const named = new Set(section(guide, "Options").match(/STOCK_SYNC_[A-Z_]*[A-Z]/g))

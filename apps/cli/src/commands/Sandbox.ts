@@ -23,6 +23,14 @@ const parseTime: Flags.Parse<DateTime.Utc> = (written) =>
     onSome: (time) => Result.succeed(DateTime.toUtc(time))
   })
 
+const callers = ["loopback", "anyone"] as const
+
+const parseControl: Flags.Parse<(typeof callers)[number]> = (written) =>
+  Result.fromNullishOr(
+    callers.find((caller) => caller === written),
+    () => `--control must be ${callers.join(" or ")}, not "${Text.excerpt(written)}"`
+  )
+
 const optional = (name: string, metavar: string, description: string) => Flag.optional(Flags.text(name, metavar, description))
 
 const startFlags = {
@@ -34,6 +42,9 @@ const startFlags = {
     "NAME",
     "Accept this host name in requests, such as a container's; * for every name."
   ),
+  control: Flags.parsed("control", "WHO",
+    "Who may call the control API and open the pages: loopback (only this machine), or anyone who reaches the address (default: loopback).",
+    parseControl).pipe(Flag.optional),
   data: optional("data", "FILE", "Keep the data in this file (default: in memory)."),
   seed: Flags.wholeNumber("seed", {
     min: 0,
@@ -70,6 +81,7 @@ const start = command(
       "sandbox start --latitude 42",
       "sandbox start --port 0 --json --freeze-clock",
       "sandbox start --host 0.0.0.0 --allow-host sandbox",
+      "sandbox start --host 0.0.0.0 --allow-host '*' --control anyone",
       "sandbox start --port 0 --json --quiet --exit-with-stdin"
     ],
     output: "sandboxStart"
@@ -83,6 +95,18 @@ const reset = command(
   { summary: "Reset a running sandbox to its initial data, and remove all faults.", examples: ["sandbox reset"], output: "sandboxReset" },
   {},
   () => handlers().then(({ reset }) => reset)
+)
+
+const health = command(
+  "health",
+  {
+    summary: "Check that a running sandbox is ready.",
+    details: ["Prints its seed. Exits with 7 if no sandbox responds. For health checks of containers and for scripts that wait."],
+    examples: ["sandbox health"],
+    output: "sandboxHealth"
+  },
+  {},
+  () => handlers().then(({ health }) => health)
 )
 
 const quantity = (name: string, description: string) => Flag.optional(Flags.wholeNumber(name, { min: 0, max: maxQuantity, description }))
@@ -212,5 +236,5 @@ const snapshot = group(
 export const sandbox = group(
   "sandbox",
   { summary: "Run and control a local sandbox of the service.", examples: ["sandbox start", "sandbox seed --products 1000"] },
-  [start, reset, seed, faults, snapshot]
+  [start, health, reset, seed, faults, snapshot]
 )

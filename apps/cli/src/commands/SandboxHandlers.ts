@@ -38,6 +38,7 @@ interface StartInput {
   readonly port: number
   readonly host: Option.Option<string>
   readonly allowedHosts: ReadonlyArray<string>
+  readonly control: Option.Option<"loopback" | "anyone">
   readonly data: Option.Option<string>
   readonly seed: Option.Option<number>
   readonly freezeClock: boolean
@@ -56,7 +57,8 @@ const stdinEnded: Effect.Effect<void> = Effect.callback((resume) => {
 })
 
 export const start = Effect.fnUntraced(function*(
-  { allowedHosts, assumptions, data, documentOnly, exitWithStdin, fixtures, freezeAt, freezeClock, host, latitude, port, seed }: StartInput
+  { allowedHosts, assumptions, control, data, documentOnly, exitWithStdin, fixtures, freezeAt, freezeClock, host, latitude, port, seed }:
+    StartInput
 ) {
   yield* Program.untilStopped
   const latitudeValue = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
@@ -66,6 +68,7 @@ export const start = Effect.fnUntraced(function*(
     allowedHosts,
     latitude: latitudeValue,
     ...(Option.isNone(host) ? {} : { host: host.value }),
+    ...(Option.isNone(control) ? {} : { control: control.value }),
     ...(documentOnly ? { assumptions: false as const } : {}),
     ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
     ...(Option.isNone(data) ? {} : { data: data.value }),
@@ -111,6 +114,11 @@ const change = <I, A>(
     const output = yield* Output
     yield* output.done(...report(input, result))
   })
+
+export const health = change(
+  (client, _: object) => client.health(),
+  (_, { seed, status }) => [{ status, seed }, `The sandbox is ready. Its seed is ${seed}.`]
+)
 
 export const reset = change((client, _: object) => client.reset(), () => [{ reset: true }, "The sandbox is reset."])
 

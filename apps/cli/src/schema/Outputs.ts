@@ -141,6 +141,7 @@ const own = {
   sandboxStart: value(
     Schema.Struct({ baseUrl: Schema.String, controlUrl: Schema.String, webUrl: Schema.String, apiKey: Schema.String })
   ),
+  sandboxHealth: value(Schema.Struct({ status: Schema.Literal("ok"), seed: count })),
   sandboxReset: value(Schema.Struct({ reset: yes })),
   sandboxSeed: value(Schema.Struct({ generated: Schema.Record(Schema.String, count) })),
   // Loaded only for this schema, because the sandbox loads its database.

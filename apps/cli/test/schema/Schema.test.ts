@@ -120,6 +120,7 @@ layer(services, { excludeTestServices: true })("plaza schema", (it) => {
       yield* check("sandbox faults list")
       yield* check("sandbox faults remove", active?.id ?? "")
       yield* check("sandbox faults clear")
+      yield* check("sandbox health")
       yield* check("sandbox reset")
       const started = yield* start(["sandbox", "start", "--port", "0", "--json", "--quiet"])
       yield* validated("sandbox start", yield* written(started, /\n/))
