@@ -41,6 +41,19 @@ describe.concurrent("wrong input", () => {
     { name: "an empty file", file: "", status: 2, says: ["stock.csv", "it is empty"] },
     { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no rows"] },
     { name: "a file without the column", file: "sku,stock\nA,1\n", status: 2, says: ["\"productId\"", "\"sku\"", "--id-column"] },
+    {
+      name: "a file without one of several columns",
+      args: ["once", "--source", "stock.csv", "--stock-column", "stock,-reserved"],
+      file: "productId,stock\nA,1\n",
+      status: 2,
+      says: ["there is no column \"reserved\"", "--stock-column"]
+    },
+    {
+      name: "numbers that contradict each other",
+      file: "productId,stock\nA,5.500\nB,2.5\nC,1\nD,1\nE,1\nF,1\n",
+      status: 2,
+      says: ["line 2: stock \"5.500\"", "line 3: stock \"2.5\"", "--decimal", "--thousands"]
+    },
     { name: "a file with broken quoting", file: "productId,stock\n007,1\n\"A,2\nB,3\n", status: 2, says: ["line 3", "quote"] },
     {
       name: "a file of bad rows alone",

@@ -47,13 +47,18 @@ const beginning = ({ content, shown }: Feed): string => {
   return text === "" ? "nothing" : code(text.length > longest ? `${text.slice(0, longest)}…` : text)
 }
 
-const word = (text: string): string => /^[\w.:-]+$/.test(text) ? text : `"${text}"`
+const word = (text: string): string => /^[\w.:,-]+$/.test(text) ? text : `"${text}"`
+
+const columnsOf = (columns: NonNullable<Feed["stockColumn"]>): string =>
+  typeof columns === "string" ? columns : columns.map(({ column, sign }) => `${sign === -1 ? "-" : ""}${column}`).join(",")
 
 const options = (feed: Feed): string => {
   const given = [
     ["--format", feed.format],
     ["--id-column", feed.idColumn],
-    ["--stock-column", feed.stockColumn],
+    ["--stock-column", feed.stockColumn && columnsOf(feed.stockColumn)],
+    ["--decimal", feed.separators?.decimal],
+    ["--thousands", feed.separators?.thousands],
     ["--items", feed.items],
     ["--delimiter", feed.delimiter],
     ["--negative", feed.negative]

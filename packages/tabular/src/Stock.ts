@@ -1,9 +1,15 @@
 /** The schema of rows with a product and its stock. */
 import { ProductId } from "@plaza/domain/Ids"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Format from "./Format.ts"
 import * as Identity from "./Identity.ts"
+import * as Numerals from "./Numerals.ts"
+import { quoted } from "./Quoted.ts"
 import type { RowSchema } from "./RowSchema.ts"
+import * as SourceError from "./SourceError.ts"
 import * as StockValue from "./StockValue.ts"
+import type * as StreamingParser from "./StreamingParser.ts"
 
 /** The stock of a product. */
 export interface ValidRow {
@@ -29,41 +35,130 @@ export interface RejectedRow {
 
 export type Row = ValidRow | RejectedRow
 
-/** The names of the columns that hold the product and its stock. */
+/** A column whose number is added to the stock, or subtracted from it. */
+export interface Term {
+  readonly column: string
+  readonly sign: 1 | -1
+}
+
+/** The columns that hold the product and its stock. */
 export interface Columns {
   readonly idColumn: string
-  readonly stockColumn: string
+  /** One column, or the terms of a sum. */
+  readonly stockColumn: string | readonly [Term, ...Array<Term>]
 }
 
 /** The options that select other columns. */
 export interface ColumnOptions {
   readonly id: string
   readonly stock: string
+  /** The option that says what the separators of numbers mean. */
+  readonly separators?: string | undefined
 }
 
 /** How a stock below zero is decoded: as 0, or as a rejected row. Inventory systems go below zero when more is sold than in stock. */
 export type Negative = "zero" | "reject"
 
+export interface Options {
+  readonly negative?: Negative | undefined
+  readonly separators?: Numerals.Separators | undefined
+  /** Collects what the numbers of one source show about their separators. */
+  readonly evidence?: Numerals.Evidence | undefined
+}
+
 const decodeId = Identity.decoder(ProductId)
+
+export const termsOf = (stockColumn: Columns["stockColumn"]): readonly [Term, ...Array<Term>] =>
+  typeof stockColumn === "string" ? [{ column: stockColumn, sign: 1 }] : stockColumn
 
 export const schema = (
   { idColumn, stockColumn }: Columns,
   optionNames?: ColumnOptions,
-  { negative }: { readonly negative: Negative } = { negative: "reject" }
+  { evidence, negative = "reject", separators }: Options = {}
 ): RowSchema<Row> => {
+  const terms = termsOf(stockColumn)
+  const isSum = terms.length > 1
   const reject = (line: number, productId: string | undefined, reason: string): Row => ({ _tag: "Rejected", line, productId, reason })
+
+  /** The number of one term. Of a sum it may be below zero, unless it is subtracted: then it is more likely written with its sign. */
+  const decodeTerm = (line: number, { column, sign }: Term, value: unknown): Result.Result<number, StockValue.Rejection> => {
+    const read = StockValue.decode(column, value, {
+      separators,
+      option: optionNames?.separators,
+      onReading: evidence && ((reading, text) => evidence.add(reading, () => `line ${line}: ${column} ${quoted(text)}`))
+    })
+    if (Result.isSuccess(read) || !isSum || read.failure.negative === undefined || read.failure.negative === null) return read
+    return sign === 1 && negative === "zero"
+      ? Result.succeed(read.failure.negative)
+      : Result.fail({
+        reason: sign === 1
+          ? read.failure.reason
+          : `${read.failure.reason}, and it is subtracted: write it without its sign, or add the column`
+      })
+  }
+
+  const decodeStock = (line: number, values: ReadonlyArray<unknown>): Result.Result<number, StockValue.Rejection> => {
+    let sum = 0
+    for (const [index, term] of terms.entries()) {
+      const read = decodeTerm(line, term, values[index])
+      if (Result.isFailure(read)) return read
+      sum += term.sign * read.success
+    }
+    return isSum && sum < 0
+      ? Result.fail({ reason: `the sum of its columns ${sum} is negative`, negative: sum })
+      : isSum && !Number.isSafeInteger(sum)
+      ? Result.fail({ reason: "the sum of its columns is too large" })
+      : Result.succeed(sum)
+  }
+
   return {
-    columns: [{ name: idColumn, option: optionNames?.id }, { name: stockColumn, option: optionNames?.stock }],
+    columns: [{ name: idColumn, option: optionNames?.id }, ...terms.map(({ column }) => ({ name: column, option: optionNames?.stock }))],
     empty: "more likely a broken export than an empty shop",
     reject,
-    decode: (line, [id, value]) => {
+    decode: (line, [id, ...values]) => {
       const productId = decodeId(idColumn, id)
       if (Result.isFailure(productId)) return reject(line, Identity.ofRejected(id), productId.failure)
-      const stock = StockValue.decode(stockColumn, value)
+      const stock = decodeStock(line, values)
       if (Result.isSuccess(stock)) return { _tag: "Valid", line, productId: productId.success, stock: stock.success }
-      return stock.failure.negative && negative === "zero"
+      return stock.failure.negative !== undefined && negative === "zero"
         ? { _tag: "Valid", line, productId: productId.success, stock: 0, negative: true }
         : reject(line, productId.success, stock.failure.reason)
     }
   }
 }
+
+/** The same rows, which fail at their end if two numbers of theirs contradict each other. `source` names the source. */
+export const consistent =
+  (source: string, evidence: Numerals.Evidence, option?: string) =>
+  <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Row, E | SourceError.SourceError, R> =>
+    Stream.concat(
+      rows,
+      Stream.suspend(() => {
+        const { contradiction } = evidence
+        if (contradiction === undefined) return Stream.empty
+        const { fraction, grouped, separator } = contradiction
+        return Stream.fail(SourceError.content(
+          source,
+          `${grouped} is a whole number only if "${separator}" groups thousands, and ${fraction} shows that it begins a fraction: ` +
+            (option === undefined ? "write the numbers without separators" : `set ${option}`)
+        ))
+      })
+    )
+
+/** Decodes bytes in a format into rows of products and their stock. Fails at the end if two numbers contradict each other. */
+export const rows = (
+  format: Format.Format,
+  columns: Columns,
+  options: Format.FormatOptions & Omit<Options, "evidence"> & {
+    readonly optionNames?: ColumnOptions | undefined
+    readonly mayBeEmpty?: boolean | undefined
+  }
+): StreamingParser.Decoder<Row> =>
+(bytes) =>
+  Stream.suspend(() => {
+    const evidence = new Numerals.Evidence()
+    const decoder = schema(columns, options.optionNames, { ...options, evidence })
+    return consistent(options.source, evidence, options.optionNames?.separators)(
+      Format.rows(format, options.mayBeEmpty === true ? { ...decoder, empty: undefined } : decoder, options)(bytes)
+    )
+  })

@@ -11,14 +11,28 @@ import { path, render } from "../scripts/feeds.ts"
 import { type Feed, sections } from "./support/feeds.ts"
 import { all, inChunks } from "./support/reading.ts"
 
-const optionNames = { id: "--id-column", stock: "--stock-column" }
+const optionNames = { id: "--id-column", stock: "--stock-column", separators: "--decimal or --thousands" }
 
 const read = (feed: Feed, chunks: number) =>
   Effect.gen(function*() {
     const cursors: Array<string> = []
-    const { content, delimiter, file, format, idColumn = "productId", items, negative = "reject", pages, stockColumn = "stock" } = feed
+    const {
+      content,
+      delimiter,
+      file,
+      format,
+      idColumn = "productId",
+      items,
+      negative = "reject",
+      pages,
+      separators,
+      stockColumn = "stock"
+    } = feed
     const rows = yield* Effect.result(all(
-      Format.rows(format ?? Format.ofName(file), Stock.schema({ idColumn, stockColumn }, optionNames, { negative }), {
+      Stock.rows(format ?? Format.ofName(file), { idColumn, stockColumn }, {
+        optionNames,
+        negative,
+        separators,
         source: file,
         delimiter,
         items,

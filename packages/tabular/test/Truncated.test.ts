@@ -110,7 +110,7 @@ describe("a CSV file", () => {
 
   for (
     const [name, text, rows] of [
-      ["a rejected row at its end", "productId,stock\nA,1\nB,1.234\n", [good(2, "A", 1), bad(3, "B", "thousands")]],
+      ["a rejected row at its end", "productId,stock\nA,1\nB,1.000\n", [good(2, "A", 1), bad(3, "B", "thousands")]],
       ["a stock that is no number at its end", "productId,stock\nA,1\nB,n/a\n", [good(2, "A", 1), bad(3, "B", "not a number")]],
       ["words for a stock at its end", "productId,stock\nA,1\nB,sold out\n", [good(2, "A", 1), bad(3, "B", "not a number")]],
       ["an error of a spreadsheet at its end", "productId,stock\nA,1\nB,#ERROR!\n", [good(2, "A", 1), bad(3, "B", "not a number")]],

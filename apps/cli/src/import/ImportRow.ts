@@ -54,7 +54,7 @@ const stock: ImportKind = {
   name: "stock",
   columns: ["productId", "stock"],
   decode: (format, options) => (bytes) =>
-    Stream.map(Format.rows(format, Stock.schema({ idColumn: "productId", stockColumn: "stock" }), options)(bytes), stockRow),
+    Stream.map(Stock.rows(format, { idColumn: "productId", stockColumn: "stock" }, options)(bytes), stockRow),
   overwrites: true
 }
 

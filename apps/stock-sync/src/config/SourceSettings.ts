@@ -1,6 +1,8 @@
 /** The settings that name a source and say how it is read. */
 import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
 import * as Format from "@plaza/tabular/Format"
+import * as Numerals from "@plaza/tabular/Numerals"
+import * as Stock from "@plaza/tabular/Stock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -26,6 +28,26 @@ const itemsPath = Setting.trimmed(
   "is not a list of names with dots between them"
 )
 
+/** Names with commas between them; a name with a comma or a sign of its own is in quotes. */
+const termsOf = (text: string): ReadonlyArray<Stock.Term> =>
+  Array.from(text.matchAll(/\s*([-+]?)\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)/gy), ([, sign, quotedName, name = ""]) => ({
+    column: (quotedName?.replaceAll("\"\"", "\"") ?? name).trim(),
+    sign: sign === "-" ? -1 as const : 1 as const
+  }))
+
+const stockColumn = Setting.trimmed(
+  "COLUMN[,COLUMN]...",
+  (text) => {
+    // The pattern matches the empty rest too.
+    const [first, ...others] = termsOf(text).slice(0, /,\s*$/.test(text) ? undefined : -1)
+    const terms = first === undefined ? [] : [first, ...others]
+    return first === undefined || terms.some(({ column }) => column === "") || terms.every(({ sign }) => sign < 0)
+      ? Option.none()
+      : Option.some(others.length === 0 ? first.column : [first, ...others] as const)
+  },
+  "is not a list of columns with commas between them, of which at least one is added: put a name with a comma into double quotes"
+)
+
 const pieces = Setting.integer(0, 999_999_999_999_999)
 
 /** The options of every command that reads a source. */
@@ -40,8 +62,17 @@ export const options = {
     absent: "by the content type, else by the file's ending, else csv"
   }),
   idColumn: Setting.withDefault("id-column", { ...Setting.text, placeholder: "COLUMN" }, "productId", "The column with the product's id"),
-  stockColumn: Setting.withDefault("stock-column", { ...Setting.text, placeholder: "COLUMN" }, "stock",
-    "The column with the product's stock"),
+  stockColumn: Setting.withDefault("stock-column", stockColumn, "stock",
+    "The column with the product's stock, or a sum such as available,-reserved,warehouse2: columns with a minus are subtracted. A name with a " +
+      "comma or a minus is in double quotes"),
+  decimal: Setting.optional("decimal", Setting.oneOf(...Numerals.decimals), {
+    about: "What begins the fraction of a number: . or ,",
+    absent: "as each number shows; one such as 1.000, which can be one or a thousand, is rejected"
+  }),
+  thousands: Setting.optional("thousands", Setting.oneOf(...Numerals.thousands), {
+    about: "What groups the thousands of a number: . , ' space or none",
+    absent: "as each number shows"
+  }),
   delimiter: Setting.optional("delimiter", delimiter, {
     about: "The separator of CSV columns, one character or tab",
     absent: "the most frequent of comma, semicolon, tab and bar in the header"
@@ -97,16 +128,21 @@ export interface SourceSettings extends SourceOptions {
 
 export const resolve = (given: Given): Setting.Value<SourceSettings> =>
   Effect.gen(function*() {
-    const { buffer, max, rules, source, unmapped, ...rest } = yield* Effect.all(given)
+    const { buffer, decimal, max, rules, source, thousands, unmapped, ...rest } = yield* Effect.all(given)
     const { named, place } = yield* Wording
     if (source === undefined) {
       return yield* Setting.usageError(
         `there is no source: name a file, - for standard input, or an address, with ${place("source")}`
       )
     }
-    if (rest.idColumn === rest.stockColumn) {
+    if (Stock.termsOf(rest.stockColumn).some(({ column }) => column === rest.idColumn)) {
       return yield* Setting.usageError(
         `the id and the stock can't both come from the column "${rest.idColumn}": change ${named("id-column")} or ${named("stock-column")}`
+      )
+    }
+    if (decimal !== undefined && decimal === thousands) {
+      return yield* Setting.usageError(
+        `"${decimal}" can't both begin a fraction and group thousands: change ${named("decimal")} or ${named("thousands")}`
       )
     }
     if (rules === undefined && unmapped === "reject") {
@@ -116,6 +152,7 @@ export const resolve = (given: Given): Setting.Value<SourceSettings> =>
     const hasRules = buffer !== undefined || max !== undefined || rules !== undefined
     return {
       ...rest,
+      separators: { decimal, thousands },
       source,
       ...yield* secrets,
       rules: hasRules ? { all: { buffer, max }, path: rules, unmapped } satisfies RuleOptions : undefined

@@ -1,8 +1,8 @@
 /** Decodes rows of products and their stock from bytes, by the options of this program. */
 import type { AcceptPartial } from "@plaza/tabular/AcceptPartial"
-import * as Format from "@plaza/tabular/Format"
+import type * as Format from "@plaza/tabular/Format"
 import type { JsonOptions } from "@plaza/tabular/Json"
-import type { RowSchema } from "@plaza/tabular/RowSchema"
+import * as Numerals from "@plaza/tabular/Numerals"
 import * as Stock from "@plaza/tabular/Stock"
 import type * as StreamingParser from "@plaza/tabular/StreamingParser"
 import * as Effect from "effect/Effect"
@@ -10,11 +10,8 @@ import * as Stream from "effect/Stream"
 import { Wording } from "../Wording.ts"
 import type { Unit } from "./Source.ts"
 
-/** How a row of any source is decoded. */
-export interface SchemaOptions extends Stock.Columns {
-  /** The result of a stock below zero (default: a rejected row). */
-  readonly negative?: Stock.Negative | undefined
-}
+/** How a row of any source is decoded. `negative`: the result of a stock below zero (default: a rejected row). */
+export interface SchemaOptions extends Stock.Columns, Pick<Stock.Options, "negative" | "separators"> {}
 
 export interface RowOptions extends SchemaOptions {
   /** Default: by the content type, else by the file's ending. */
@@ -33,9 +30,21 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" 
   readonly mayBeEmpty?: boolean
 }
 
-export const schema = (options: SchemaOptions): Effect.Effect<RowSchema<Stock.Row>> =>
-  Effect.map(Wording, ({ option }) =>
-    Stock.schema(options, { id: option("id-column"), stock: option("stock-column") }, { negative: options.negative ?? "reject" }))
+const optionNames = Effect.map(Wording, ({ named, option, place }): Stock.ColumnOptions => ({
+  id: option("id-column"),
+  stock: option("stock-column"),
+  separators: `${place("decimal")} or ${named("thousands")}`
+}))
+
+/** Decodes the rows of a query. `consistent` fails at their end if two numbers contradict each other. */
+export const decoder = (source: string, options: SchemaOptions) =>
+  Effect.map(optionNames, (names) => {
+    const evidence = new Numerals.Evidence()
+    return {
+      schema: Stock.schema(options, names, { ...options, evidence }),
+      consistent: Stock.consistent(source, evidence, names.separators)
+    }
+  })
 
 export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
 
@@ -47,9 +56,9 @@ export const accepting = ({ acceptPartial = [] }: Pick<RowOptions, "acceptPartia
 export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Decoder<Stock.Row> => (bytes) =>
   Stream.unwrap(Effect.gen(function*() {
     const { place } = yield* Wording
-    const columns = yield* schema(options)
-    return Format.rows(format, options.mayBeEmpty === true ? { ...columns, empty: undefined } : columns, {
+    return Stock.rows(format, options, {
       ...options,
+      optionNames: yield* optionNames,
       acceptPartial: yield* accepting(options),
       itemsOption: place("items"),
       formatOption: place("format")

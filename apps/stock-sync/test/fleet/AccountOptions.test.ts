@@ -110,6 +110,31 @@ describe("an account", () => {
       expect(Duration.toSeconds(account.ledger.lateWrites)).toBe(10)
     }))
 
+  it.effect("adds and subtracts columns, also those with a comma or a minus in their names", () =>
+    Effect.gen(function*() {
+      const columnsOf = (text: string) =>
+        Effect.map(resolved({ options: { "stock-column": text } }), ({ source: { stockColumn } }) =>
+          typeof stockColumn === "string" ? stockColumn : stockColumn.map(({ column, sign }) => `${sign > 0 ? "+" : "-"}${column}`))
+      for (
+        const [text, columns] of [
+          ["Available (not editable)", "Available (not editable)"],
+          ["\"Stock, total\"", "Stock, total"],
+          ["\"-x\"", "-x"],
+          ["available,-reserved,warehouse2", ["+available", "-reserved", "+warehouse2"]],
+          [" available , + b , - \"reserved, old\" ", ["+available", "+b", "-reserved, old"]],
+          ["\"a \"\"b\"\"\",c", ["+a \"b\"", "+c"]]
+        ] as const
+      ) {
+        expect([text, yield* columnsOf(text)]).toEqual([text, columns])
+      }
+      for (const text of ["-reserved", "a,", ",a", "a,,b", "-"]) {
+        expect([text, yield* messageOf({ options: { "stock-column": text } })]).toEqual([
+          text,
+          expect.stringContaining("is not a list of columns with commas between them")
+        ])
+      }
+    }))
+
   it.effect("accepts every option of the single store that is not one of its process", () =>
     Effect.gen(function*() {
       expect(settings.length).toBeGreaterThan(25)
@@ -126,6 +151,14 @@ describe("an account", () => {
         [
           { options: { "id-column": "a", "stock-column": "a" } },
           "account shop-1: the id and the stock can't both come from the column \"a\": change the option id-column or the option stock-column"
+        ],
+        [
+          { options: { "id-column": "a", "stock-column": "b,-a" } },
+          "account shop-1: the id and the stock can't both come from the column \"a\": change the option id-column or the option stock-column"
+        ],
+        [
+          { options: { decimal: ",", thousands: "," } },
+          "account shop-1: \",\" can't both begin a fraction and group thousands: change the option decimal or the option thousands"
         ],
         [
           { options: { unmapped: "reject" } },

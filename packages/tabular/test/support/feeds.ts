@@ -1,6 +1,8 @@
 /**
  * Exports of shops, spreadsheets and inventory systems, and the rows of each. `docs/feeds.md` is generated from them.
  */
+import type * as Numerals from "@plaza/tabular/Numerals"
+import type * as Stock from "@plaza/tabular/Stock"
 import type { Negative } from "@plaza/tabular/Stock"
 import { gzipSync } from "node:zlib"
 
@@ -12,7 +14,8 @@ export interface Feed {
   /** A description of content that is not text. */
   readonly shown?: string
   readonly idColumn?: string
-  readonly stockColumn?: string
+  readonly stockColumn?: Stock.Columns["stockColumn"]
+  readonly separators?: Numerals.Separators
   readonly items?: string
   readonly format?: "csv" | "json" | "ndjson"
   readonly delimiter?: string
@@ -195,7 +198,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: lines("TITLE,QUANTITY,SKU", "Sock,\"4,7,0\",\"SOCK-M,SOCK-L,SOCK-S\""),
       idColumn: "SKU",
       stockColumn: "QUANTITY",
-      rejected: [[2, "QUANTITY \"4,7,0\" is not a number"]],
+      rejected: [[2, "QUANTITY \"4,7,0\" has separators that fit no number: write it without them"]],
       note: "Each variation needs a row of its own."
     }
   ]],
@@ -208,8 +211,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "Material",
       stockColumn: "Unrestricted",
       negative: "zero",
-      taken: [["000000000000100042", 25], ["000000000000100043", 0, true]],
-      rejected: [[4, "Unrestricted \"1.250\" can be read as thousands or as a fraction: write it without separators"]]
+      taken: [["000000000000100042", 25], ["000000000000100043", 0, true], ["000000000000100044", 1250]],
+      note: "1.25 would be no stock, so 1.250 has one reading. A 2.5 in the same file would refuse it."
     },
     {
       name: "SAP, the same with negative stocks rejected",
@@ -247,8 +250,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "Product Code",
       stockColumn: "Qty In Stock",
       negative: "zero",
-      taken: [["SOCK-M", 12], ["SOCK-L", 0, true]],
-      rejected: [[4, "Qty In Stock \"1,200\" can be read as thousands or as a fraction: write it without separators"]]
+      taken: [["SOCK-M", 12], ["SOCK-L", 0, true], ["CAP", 1200]]
     },
     {
       name: "Navision, UTF-16 with tabs",
@@ -294,8 +296,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "Bestand.csv",
       content: `\uFEFF${crlf("Artikelnummer;Bezeichnung;Bestand;Preis", "A-1;Socke;12;9,90", "A-2;Mütze;0;12,00", "A-3;Schal;1.234;5,00")}`,
       ...excelColumns,
-      taken: [["A-1", 12], ["A-2", 0]],
-      rejected: [[4, "Bestand \"1.234\" can be read as thousands or as a fraction: write it without separators"]]
+      taken: [["A-1", 12], ["A-2", 0], ["A-3", 1234]]
     },
     {
       name: "Excel, with a line sep=;",
@@ -602,19 +603,71 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Separators of thousands",
       file: "stock.csv",
-      content: lines("productId;stock", "A;1,234", "B;1.234", "C;1 234", "D;1\u00A0234", "E;1\u202F234", "F;1'234", "G;1.234,00",
-        "H;1,00,000", "I;1234"),
-      taken: [["I", 1234]],
+      content: lines("productId;stock", "A;1,234", "B;1.234", "C;1 234", "D;1\u00A0234", "E;1\u202F234", "F;1'234", "G;1.234.567",
+        "H;1,00,000", "I;1234", "J;1,234,567"),
+      taken: [["A", 1234], ["B", 1234], ["C", 1234], ["D", 1234], ["E", 1234], ["F", 1234], ["G", 1234567], ["H", 100000], ["I", 1234], [
+        "J",
+        1234567
+      ]]
+    },
+    {
+      name: "Fractions of zeros",
+      file: "stock.csv",
+      content: lines("productId;stock", "A;12.0", "B;12.00", "C;1,200.00", "D;0.000", "E;12.0000"),
+      taken: [["A", 12], ["B", 12], ["C", 1200], ["D", 0], ["E", 12]]
+    },
+    {
+      name: "Numbers with two readings",
+      file: "stock.csv",
+      content: lines("productId;stock", "A;1.000", "B;12,000", "C;7"),
+      taken: [["C", 7]],
       rejected: [
-        [2, "stock \"1,234\" can be read as thousands or as a fraction: write it without separators"],
-        [3, "stock \"1.234\" can be read as thousands or as a fraction: write it without separators"],
-        [4, "stock \"1 234\" can be read as thousands or as a fraction: write it without separators"],
-        [5, "stock \"1\u00A0234\" can be read as thousands or as a fraction: write it without separators"],
-        [6, "stock \"1\u202F234\" can be read as thousands or as a fraction: write it without separators"],
-        [7, "stock \"1'234\" can be read as thousands or as a fraction: write it without separators"],
-        [8, "stock \"1.234,00\" can be read as thousands or as a fraction: write it without separators"],
-        [9, "stock \"1,00,000\" can be read as thousands or as a fraction: write it without separators"]
+        [2, "stock \"1.000\" can be read as thousands or as a fraction: write it without separators, or set --decimal or --thousands"],
+        [3, "stock \"12,000\" can be read as thousands or as a fraction: write it without separators, or set --decimal or --thousands"]
       ]
+    },
+    {
+      name: "The same with a setting",
+      file: "stock.csv",
+      content: lines("productId;stock", "A;1.000", "B;12,000", "C;5.500"),
+      separators: { decimal: "," },
+      taken: [["A", 1000], ["B", 12], ["C", 5500]]
+    },
+    {
+      name: "Quantities with three decimals",
+      file: "stock.csv",
+      content: lines("productId;stock", "A;5.500", "B;0.000"),
+      refused:
+        "line 2: stock \"5.500\" is a whole number only if \".\" groups thousands, and line 3: stock \"0.000\" shows that it begins a " +
+        "fraction: set --decimal or --thousands"
+    },
+    {
+      name: "Quantities with three decimals and a setting",
+      file: "stock.csv",
+      content: lines("productId;stock", "A;5.500", "B;0.000", "C;12.000"),
+      separators: { decimal: "." },
+      taken: [["B", 0], ["C", 12]],
+      rejected: [[2, "stock \"5.500\" is not a whole number"]]
+    },
+    {
+      name: "The sum of several columns",
+      file: "stock.csv",
+      content: lines("sku,available,reserved,warehouse2", "A,10,3,5", "B,2,3,0", "C,7,,1", "D,-2,0,5"),
+      idColumn: "sku",
+      stockColumn: [{ column: "available", sign: 1 }, { column: "reserved", sign: -1 }, { column: "warehouse2", sign: 1 }],
+      negative: "zero",
+      taken: [["A", 12], ["B", 0, true], ["D", 3]],
+      rejected: [[4, "reserved is empty, which does not count as zero"]]
+    },
+    {
+      name: "A reserved quantity with its sign",
+      file: "stock.csv",
+      content: lines("sku,available,reserved", "A,10,-3", "B,5,1"),
+      idColumn: "sku",
+      stockColumn: [{ column: "available", sign: 1 }, { column: "reserved", sign: -1 }],
+      negative: "zero",
+      taken: [["B", 4]],
+      rejected: [[2, "reserved \"-3\" is negative, and it is subtracted: write it without its sign, or add the column"]]
     },
     {
       name: "Words, units and bounds",

@@ -2,6 +2,7 @@
 import { decodeFields } from "@plaza/tabular/Fields"
 import { quoted } from "@plaza/tabular/Quoted"
 import * as SourceError from "@plaza/tabular/SourceError"
+import * as Stock from "@plaza/tabular/Stock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -37,11 +38,11 @@ export const failed = (cause: unknown): QueryError => new QueryError({ cause })
 
 /** Fails if the result has a needed column twice. The drivers return only the last of them. */
 export const checkColumns = (
-  { idColumn, stockColumn }: Pick<QueryOptions, "idColumn" | "stockColumn">,
+  { idColumn, stockColumn }: Stock.Columns,
   names: ReadonlyArray<string>
 ): Effect.Effect<void, InvalidQuery> => {
   const times = (column: string) => names.filter((name) => name === column).length
-  const duplicate = [idColumn, stockColumn].find((column) => times(column) > 1)
+  const duplicate = [idColumn, ...Stock.termsOf(stockColumn).map(({ column }) => column)].find((column) => times(column) > 1)
   return duplicate === undefined ? Effect.void : Effect.fail(
     new InvalidQuery({
       message: `the column ${quoted(duplicate)} occurs ${times(duplicate)} times; the columns are ${
@@ -117,7 +118,6 @@ export const make = Effect.fnUntraced(function*(options: QueryOptions, run: Run)
   const name = SourceUri.shown(options.source)
   const { query } = options
   const wording = yield* Wording
-  const schema = yield* Rows.schema(options)
   if (query === undefined) {
     return yield* new SourceError.SourceError({
       source: name,
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function*(options: QueryOptions, run: Run)
       message: `${name}: a database needs a query: give one with ${wording.place("query")}`
     })
   }
-  const rows = Stream.suspend(() => {
+  const rows = Stream.unwrap(Effect.map(Rows.decoder(name, options), ({ consistent, schema }) => {
     let number = 0
     return run(query).pipe(
       Stream.mapError((error) => failureOf(name, error, wording)),
@@ -133,9 +133,10 @@ export const make = Effect.fnUntraced(function*(options: QueryOptions, run: Run)
       Stream.map((row) => decodeFields(schema, ++number, row)),
       Stream.orElseIfEmpty(() =>
         Stream.fail(SourceError.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
-      )
+      ),
+      consistent
     )
-  })
+  }))
   const source: Source["Service"] = {
     name,
     changes: polled(options.poll),
