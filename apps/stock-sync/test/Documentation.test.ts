@@ -93,8 +93,8 @@ describe("the options of docs/stock-sync.md", () => {
     expect(without("run")).toEqual([...intake, ...sending, ...groupOf("The worker")].toSorted())
     for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
     expect(without("history")).toEqual(["--limit"])
-  })
     expect(without("health")).toEqual(["--port", "--ready"])
+  })
 
   it("are beside every variable that a command reads", () => {
     const named = new Set(section(guide, "Options").match(/STOCK_SYNC_[A-Z_]*[A-Z]/g))
