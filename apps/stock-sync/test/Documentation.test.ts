@@ -7,6 +7,7 @@ import { HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { variables } from "../src/config/Configuration.ts"
+import { ofStore } from "../src/ledger/LedgerCommands.ts"
 import { pages } from "../src/manual.ts"
 import * as Responses from "../src/observability/HttpResponses.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
@@ -154,6 +155,10 @@ const exported = Effect.gen(function*() {
       oldestConfirmation: Option.none()
     },
     counts: { settled: 0, pending: 0, sending: 0, doubtful: 0, uncertain: 0, quarantined: 0, missing: 0, rejectedRows: 0, negativeRows: 0 },
+    attention: { products: 0, due: 0, rejected: { settled: 0, waiting: 0, needing: 0, unknown: 0 } },
+    needing: [],
+    rejectedRows: [],
+    acceptedAt: utc(0),
     quarantined: [],
     uncertain: [],
     rowIssues: [],
@@ -163,7 +168,7 @@ const exported = Effect.gen(function*() {
   const state = yield* Effect.flatMap(SyncStatus, ({ state }) => state)
   const failure = { at: utc(0), about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
   const source = { ...state.source, readAt: utc(0), rows: 0, failing: { since: utc(0), failure } }
-  const options = { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) }
+  const options = { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5), commands: ofStore() }
   yield* Metrics.initializeCounters
   yield* Metrics.update(Status.derive({ ...state, source }, { ledger, history: [] }, utc(0), options))
   // Set by events alone.

@@ -5,6 +5,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, FileSystem, Layer, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { account, type Running, start } from "./support/program.ts"
+import { headlineOf, rowsOf } from "./support/statusPage.ts"
 
 const layer = Layer.merge(NodeServices.layer, Sandbox.layerServer())
 /** In an empty folder, beside a shop with a socket. */
@@ -61,7 +62,19 @@ describe("a program that runs", () => {
         const page = yield* ask(url)
         expect(page.status).toBe(200)
         expect(page.body).toContain("<th scope=\"row\">NO-SUCH-PRODUCT</th>")
-        expect(page.body).toContain("<th scope=\"row\">line 4</th><td>MUG-BLUE-350</td>")
+        expect(rowsOf(page.body, "issue-rows")).toEqual([["line 4", "MUG-BLUE-350", "stock is empty, which does not count as zero"]])
+        expect(headlineOf(page.body)).toBe("2 of 4 products in sync, 2 need you")
+        expect(rowsOf(page.body, "needing-rows").map(([product, , , helps]) => [product, helps?.split(". The worker retries")[0]])).toEqual(
+          [
+            [
+              "NO-SUCH-PRODUCT",
+              "Correct the id in the source, or create the product in the store and run plaza-stock-sync retry NO-SUCH-PRODUCT"
+            ],
+            ["MUG-BLUE-350", "Correct line 4 of the source. It is read again without a restart."]
+          ]
+        )
+        const status = yield* Effect.flatMap(start(["status", "--json"], { cwd, env }), ({ ended }) => ended)
+        expect(JSON.parse(status.stdout)).toMatchObject({ counts: { settled: 2, quarantined: 1, rejectedRows: 1 } })
         const key = env.PLAZA_API_KEY.slice(env.PLAZA_API_KEY.indexOf("_"))
         for (const shown of [page.body, body]) expect(shown).not.toContain(key)
         yield* running.kill("SIGTERM")

@@ -65,6 +65,7 @@ describe("a chart", () => {
     expect(drawn).toContain("points=\"40,128 412,8\"")
     expect(drawn).toContain("aria-labelledby=\"x-title x-desc\"")
     expect(drawn).toContain("<title id=\"x-title\">Waiting &lt;now&gt;</title><desc id=\"x-desc\">12 now</desc>")
-    expect(drawn).toContain(">00:30</text>")
+    expect(drawn).toContain(">30 min</text>")
+    expect(drawn).toContain(">now</text>")
   })
 })

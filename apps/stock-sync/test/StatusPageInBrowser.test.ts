@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import * as Server from "../src/observability/Server.ts"
 import { failure } from "./support/events.ts"
 import { freshFile } from "./support/ledger/places.ts"
+import * as Pages from "./support/statusPage.ts"
 import { happens, held, layer, ledgerOpens, ready, received, sent } from "./support/statusSampler.ts"
 import { utc } from "./support/utc.ts"
 
@@ -64,6 +65,49 @@ const monitored = <A, E, R>(use: (url: string) => Effect.Effect<A, E, R>) =>
       layer(path)
     ))
 
+const open = (page: Page) => page.locator("details").evaluateAll((all) => all.forEach((each) => each.setAttribute("open", "")))
+
+/** Pages of workers in many states, each with the headline that a reader sees. */
+const pages: ReadonlyArray<readonly [headline: string, html: string]> = [
+  ["All 100 products in sync", Pages.page(Pages.running, Pages.sample({ settled: 100 }))],
+  [
+    "Starting: the source has not been read yet",
+    Pages.page({ ...Pages.running, source: { ...Pages.running.source, readAt: undefined } }, undefined)
+  ],
+  [
+    "The source can't be read",
+    Pages.page({ ...Pages.running, source: { ...Pages.running.source, failing: { since: Pages.before(180), failure: failure() } } },
+      Pages.sample({ settled: 94, pending: 4, needing: [Pages.needing("A"), Pages.uncertain("B")] }))
+  ],
+  [
+    "Nothing is sent: the ledger is unavailable",
+    Pages.page({ ...Pages.running, ledger: { _tag: "Failing", since: Pages.before(3), failure: failure(), nextTry: Pages.now } },
+      Pages.sample({ settled: 94 }))
+  ],
+  [
+    "Snapshot 3 of the source is held",
+    Pages.page({ ...Pages.running, source: { ...Pages.running.source, held } }, {
+      ...Pages.sample({ settled: 100 }),
+      heldChanges: Array.from({ length: 60 }, (_, index) => ({ productId: `P-${index}`, kind: "soldOut", from: 5, to: 0 } as const))
+    })
+  ],
+  [
+    "Nothing is sent: the account is paused",
+    Pages.page({
+      ...Pages.running,
+      account: { _tag: "Paused", since: Pages.before(3), failure: failure(), nextProbe: Pages.now }
+    }, Pages.sample({ settled: 90, pending: 10 }))
+  ],
+  [
+    "700 of 1,001 products in sync, 301 need you",
+    Pages.page(Pages.running, Pages.sample({
+      settled: 700,
+      needing: [Pages.needing("X".repeat(200)), ...Array.from({ length: 299 }, (_, index) => Pages.needing(`P-${index}`))],
+      rejected: [undefined]
+    }))
+  ]
+]
+
 type Page = Effect.Success<ReturnType<typeof Browser.visit>>
 
 const steps = (run: () => Promise<void>) => Effect.promise(run)
@@ -91,13 +135,43 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
             yield* busy
             yield* steps(async () => {
               await page.goto(url)
-              await page.locator("summary").click()
+              await open(page)
               await Browser.check(page, "busy")
             })
             yield* wrong
             yield* steps(async () => {
               await page.goto(url)
               await Browser.check(page, "wrong")
+            })
+          })
+        ), timeout)
+    }
+
+    for (const [colorScheme, width] of [["light", 390], ["dark", 1280]] as const) {
+      it.effect(`begins with the headline of each state and fits, ${colorScheme} and ${width} pixels wide`, () =>
+        monitored((url) =>
+          Effect.gen(function*() {
+            const page = yield* Browser.visit({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true })
+            yield* steps(async () => {
+              for (const [headline, body] of pages) {
+                await page.route(`${url}/`, (route) =>
+                  route.fulfill({ contentType: "text/html", body }))
+                await page.goto(url)
+                // The first heading of the content, on the first screen.
+                const first = page.getByRole("main").getByRole("heading").first()
+                assert.strictEqual(await first.innerText(), headline)
+                assert.isBelow((await first.boundingBox())?.y ?? Infinity, 200)
+                await open(page)
+                await Browser.check(page, headline)
+                await page.unroute(`${url}/`)
+              }
+              // No table scrolls inside itself either.
+              assert.deepStrictEqual(
+                await page.locator(".scroll").evaluateAll((all) =>
+                  all.flatMap((each) => each.scrollWidth > each.clientWidth ? [each.getAttribute("aria-label")] : [])
+                ),
+                []
+              )
             })
           })
         ), timeout)
@@ -110,19 +184,20 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
           const page = yield* Browser.visit({ javaScriptEnabled: false })
           yield* steps(async () => {
             await page.goto(url)
-            assert.strictEqual(await page.getByRole("status").filter({ hasText: "The worker reads the source and sends changes." }).count(),
-              1)
+            assert.match(await page.getByRole("status").getByRole("heading").innerText(),
+              /^\d+ of 902 products in sync, \d+ waiting, 5 need you$/)
             assert.isFalse(await page.getByRole("button", { name: "Live" }).isVisible())
             assert.isTrue(await page.getByRole("link", { name: "Refresh" }).isVisible())
             // A chart has a text alternative; its numbers are in a table.
             assert.match(await page.getByRole("img", { name: /^Products waiting/ }).textContent() ?? "", /\d+ now\./)
-            await page.locator("summary").click()
+            for (const summary of await page.locator("summary").all()) if (await summary.isVisible()) await summary.click()
             assert.isAtLeast(await page.getByRole("region", { name: "Last hour, table" }).getByRole("row").count(), 7)
             for (
               const name of [
                 "Waiting to be sent, table",
+                "Needs you, table",
                 "Quarantined products, table",
-                "Rejected and changed rows, table",
+                "Rows that were rejected or changed, table",
                 "Recent errors, table"
               ]
             ) {
@@ -136,7 +211,9 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
     it.effect("is operated by keyboard with a visible focus", () =>
       monitored((url) =>
         Effect.gen(function*() {
-          yield* ready()
+          yield* ready({ A: 0 })
+          yield* sent("quarantined")
+          yield* TestClock.adjust("10 seconds")
           const page = yield* Browser.visit()
           yield* steps(async () => {
             await page.goto(url)
@@ -145,17 +222,18 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
                 "Skip to the content",
                 "Refresh",
                 "live",
+                "Needs you, table",
                 "Waiting to be sent, table",
                 "Show as a table",
-                "Uncertain products, table",
-                "Quarantined products, table",
-                "Rejected and changed rows, table",
+                "Quarantined products 1",
+                "Recent errors 1",
                 "Recent errors, table",
                 "/healthz"
               ]
             ) {
               await page.keyboard.press("Tab")
               assert.strictEqual(await focused(page), stop)
+              if (stop === "Recent errors 1") await page.keyboard.press("Enter")
               assert.strictEqual(
                 await page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle),
                 "solid"
@@ -169,15 +247,26 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
       () =>
         monitored((url) =>
           Effect.gen(function*() {
-            yield* ready()
+            yield* ready({ A: 0 })
+            yield* sent("quarantined")
+            yield* TestClock.adjust("10 seconds")
             const page = yield* Browser.visit()
             const live = page.getByRole("button", { name: "Live" })
             yield* steps(async () => {
               // The test advances the page's clock.
               await page.clock.install()
               await page.goto(url)
-              await page.locator("summary").click()
+              await page.getByRole("region", { name: "Quarantined products" }).locator("summary").click()
               await page.getByText("The worker reads the source and sends changes.").waitFor()
+            })
+            // A section that was empty appears, and the readers' own stays open.
+            yield* received({ "ALWAYS-THERE": 1, A: 0 }, ["the stock is empty"])
+            yield* TestClock.adjust("10 seconds")
+            yield* steps(async () => {
+              assert.isFalse(await page.locator("#rows-section").isVisible())
+              await page.clock.runFor(10_000)
+              await page.locator("#rows-section").waitFor()
+              await page.getByRole("heading", { name: "0 of 3 products in sync, 1 waiting, 2 need you" }).waitFor()
             })
             yield* happens({
               _tag: "AccountChanged",
@@ -185,9 +274,10 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
             })
             yield* steps(async () => {
               await page.clock.runFor(10_000)
-              await page.getByRole("status").getByText("the service refuses all requests: INVALID_API_KEY: the key is revoked").waitFor()
+              await page.getByRole("status").getByText("Nothing is sent: the account is paused").waitFor()
+              await page.getByText("The service refuses all requests: INVALID_API_KEY: the key is revoked").waitFor()
               assert.strictEqual(await page.title(), "Not ready: plaza-stock-sync")
-              assert.isTrue(await page.locator("details").evaluate((details) => details.hasAttribute("open")))
+              assert.isTrue(await page.locator("#quarantined-section details").evaluate((details) => details.hasAttribute("open")))
               await page.route(url, (route) => route.abort())
               await page.clock.runFor(10_000)
               await page.getByRole("status").getByText("No response from the program").waitFor()

@@ -43,6 +43,29 @@ export interface Counts extends Readonly<Record<EntryState, number>> {
   readonly negativeRows: number
 }
 
+/** What waits for a person. A rejected row stands for its product, so that a product counts once. */
+export interface Attention {
+  /** Products that the service or a proxy refuses, and uncertain ones that are not sent again by themselves. */
+  readonly products: number
+  /** Those of them that are in the backlog too, because their retry is due. */
+  readonly due: number
+  /** Products with a rejected row in the last snapshot, by what the ledger knows of them. Each row without an id is one more product. */
+  readonly rejected: {
+    readonly settled: number
+    /** Waiting to be sent with an earlier stock, or in flight. */
+    readonly waiting: number
+    /** Part of `products`. */
+    readonly needing: number
+    readonly unknown: number
+  }
+}
+
+/** A product that waits for a person. */
+export interface NeedingEntry extends Entry {
+  /** When the store began to differ: the wanted stock changed, or the last response left the product uncertain. */
+  readonly since: DateTime.Utc
+}
+
 /** A product that is marked as `sending`, with the value to send. */
 export interface Send {
   readonly productId: ProductId
@@ -161,6 +184,11 @@ export class Ledger extends Context.Service<Ledger, {
   readonly queue: Stream.Stream<Entry & { readonly priority: Waiting }, LedgerFault>
   readonly quarantined: Stream.Stream<Entry, LedgerFault>
   readonly uncertain: Stream.Stream<Entry, LedgerFault>
+  readonly attention: Effect.Effect<Attention, LedgerFault>
+  /** The products that wait for a person, by id. */
+  readonly needing: Stream.Stream<NeedingEntry, LedgerFault>
+  /** The rejected rows of the last snapshot, by line. */
+  readonly rejectedRows: Stream.Stream<RowIssue, LedgerFault>
   /** Issues of the last snapshot, by line. */
   readonly rowIssues: Stream.Stream<RowIssue, LedgerFault>
   /** Every product, by id. */

@@ -7,6 +7,8 @@ export interface Commands {
   readonly statusJson: string
   /** Releases quarantined products. */
   readonly retry: string
+  /** Sends a quarantined or uncertain product again. */
+  readonly retryProduct: (productId: string) => string
   /** Confirms a held snapshot by its number. */
   readonly confirm: (snapshot: number) => string
   /** What to do if the key has changed and the account may be the same. */
@@ -25,6 +27,9 @@ const argument = (text: string): string =>
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${text.replace(/[\\']/g, "\\$&").replace(hidden, (character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`)}'`
 
+/** An id as the first argument that is no option. One that begins with a dash ends the options. */
+const idOf = (id: string): string => `${id.startsWith("-") ? "-- " : ""}${argument(id)}`
+
 // The address of a database may contain a password.
 const selecting = /^--(?:config|ledger)(?:=|$)/
 const isSecret = (value: string): boolean => /postgres(?:ql)?:/i.test(value)
@@ -41,6 +46,7 @@ export const ofStore = (argv: ReadonlyArray<string> = []): Commands => {
     status: `plaza-stock-sync status${options}`,
     statusJson: `plaza-stock-sync status --json${options}`,
     retry: `plaza-stock-sync retry${options}`,
+    retryProduct: (productId) => `plaza-stock-sync retry${options} ${idOf(productId)}`,
     confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}${options}`,
     adopt: `run \`plaza-stock-sync adopt${options}\``,
     separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
@@ -49,11 +55,12 @@ export const ofStore = (argv: ReadonlyArray<string> = []): Commands => {
 
 export const LedgerCommands = Context.Reference<Commands>("@plaza/stock-sync/ledger/LedgerCommands", { defaultValue: () => ofStore() })
 
-const idOf = (account: string): string => `${account.startsWith("-") ? "-- " : ""}${argument(account)}`
-
 /** Sets the key of an account of a fleet to a reference, or to the key on standard input (`-`). */
 export const updateKey = (account: string, reference: string): string =>
   `plaza-stock-sync fleet accounts update --key ${argument(reference)} ${idOf(account)}`
+
+/** Resumes an account of a fleet that an operator paused. */
+export const resume = (account: string): string => `plaza-stock-sync fleet accounts resume ${idOf(account)}`
 
 /** For an account of a fleet. Options stand before the id, because an id that begins with a dash ends them. */
 export const ofFleet = (account: string): Commands => {
@@ -62,6 +69,8 @@ export const ofFleet = (account: string): Commands => {
     status: `plaza-stock-sync fleet status ${id}`,
     statusJson: `plaza-stock-sync fleet status --json ${id}`,
     retry: `plaza-stock-sync fleet accounts retry ${id}`,
+    retryProduct: (productId) =>
+      `plaza-stock-sync fleet accounts retry ${id} ${account.startsWith("-") ? argument(productId) : idOf(productId)}`,
     confirm: (snapshot) => `plaza-stock-sync fleet accounts confirm ${id} ${snapshot}`,
     adopt: `set its key again with \`${updateKey(account, "REFERENCE")}\``,
     separate: "add the other store as an account of its own"

@@ -1,11 +1,12 @@
 /** Reads products, issues, held changes and the history, page by page, and counts them. */
 import { ProductId } from "@plaza/domain/Ids"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { EntryState } from "./Entry.ts"
-import type { Backlog, Ledger } from "./Ledger.ts"
+import type { Attention, Backlog, Ledger, NeedingEntry } from "./Ledger.ts"
 import type { LedgerFault } from "./LedgerError.ts"
 import { by, type Failure, mine, type Run, type Target } from "./Operation.ts"
 import * as Rows from "./Rows.ts"
@@ -63,6 +64,38 @@ const countRows = (target: Target) => {
 }
 
 const assertion = String(StockPriority.indexOf("assertion"))
+const attentionRow = Rows.only(Schema.Struct({ products: Schema.Int, due: Schema.Int, unnamed: Schema.Int }))
+const rejectedRows = Rows.all(Schema.Struct({ known: Schema.Literals(["settled", "waiting", "needing", "unknown"]), n: Schema.Int }))
+
+const attention = (target: Target): Effect.Effect<Attention, Failure> =>
+  Effect.gen(function*() {
+    const { sql } = target
+    const needing = (condition: string) =>
+      sql`(SELECT count(*) FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)} AND ${
+        sql.literal(`${Tables.exceptional} AND ${Tables.needsPerson} AND ${condition}`)
+      })`
+    const row = yield* attentionRow(sql`SELECT ${needing("1 = 1")} AS products,
+      ${needing(`${Tables.due} AND priority < ${assertion}`)} AS due,
+      (SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = 'rejected' AND product_id IS NULL) AS unnamed`)
+    const named = yield* rejectedRows(sql`SELECT known, count(*) AS n FROM (
+        SELECT CASE WHEN product.id IS NULL OR listing = 'excluded' THEN 'unknown' WHEN ${sql.literal(Tables.needsPerson)} THEN 'needing'
+          WHEN state = 'settled' THEN 'settled' ELSE 'waiting' END AS known
+        FROM (SELECT DISTINCT product_id FROM row_issue WHERE ${mine(target)} AND kind = 'rejected' AND product_id IS NOT NULL) AS rejected
+        LEFT JOIN product ON ${mine(target)} AND product.id = rejected.product_id
+      ) AS each GROUP BY known`)
+    const countOf = (known: (typeof named)[number]["known"]) => named.find((each) => each.known === known)?.n ?? 0
+    return {
+      products: row.products,
+      due: row.due,
+      rejected: {
+        settled: countOf("settled"),
+        waiting: countOf("waiting"),
+        needing: countOf("needing"),
+        unknown: countOf("unknown") + row.unnamed
+      }
+    }
+  })
+
 const dueRow = Rows.first(Schema.Struct({ at: Rows.Instant }))
 const waitingByPriority = Rows.all(Schema.Struct({ priority: Rows.Priority, n: Schema.Int, since: Schema.Int }))
 const oldestProduct = Rows.first(Schema.Struct({ id: ProductId, since: Rows.Instant }))
@@ -114,36 +147,37 @@ export const make = (
 ): Pick<
   Ledger["Service"],
   | "all"
+  | "attention"
   | "backlog"
   | "counts"
   | "heldChanges"
   | "history"
+  | "needing"
   | "nextDelayed"
   | "nextDue"
   | "quarantined"
   | "queue"
+  | "rejectedRows"
   | "rowIssues"
   | "uncertain"
   | "unsettled"
 > => {
   const { sql } = target
-  const productsWhere = (condition: string, index?: string) =>
-    Stream.map(
-      paginate(
-        "",
-        (after) =>
-          run(
-            products(
-              sql`SELECT * FROM product ${index === undefined ? sql`` : by(target, index)} WHERE ${mine(target)} AND id > ${after} AND ${
-                sql.literal(condition)
-              }
+  const productRows = (condition: string, index?: string) =>
+    paginate(
+      "",
+      (after) =>
+        run(
+          products(
+            sql`SELECT * FROM product ${index === undefined ? sql`` : by(target, index)} WHERE ${mine(target)} AND id > ${after} AND ${
+              sql.literal(condition)
+            }
             ORDER BY id LIMIT ${pageSize}`
-            )
-          ),
-        (row): string => row.id
-      ),
-      Rows.toEntry
+          )
+        ),
+      (row): string => row.id
     )
+  const productsWhere = (condition: string, index?: string) => Stream.map(productRows(condition, index), Rows.toEntry)
 
   const waiting = sql.literal(`priority < ${assertion} AND NOT ${Tables.refused}`)
   const due = paginate(
@@ -166,6 +200,17 @@ export const make = (
       ),
     (row) => ({ dueAt: row.due_at ?? 0, id: row.id })
   )
+  const issues = (condition: string) =>
+    Stream.map(
+      paginate(
+        0,
+        (after) =>
+          run(issueRows(sql`SELECT place, line, product_id, kind, reason FROM row_issue WHERE ${mine(target)} AND place > ${after}
+            AND ${sql.literal(condition)} ORDER BY place LIMIT ${pageSize}`)),
+        (row) => row.place
+      ),
+      (row): RowIssue => ({ line: row.line, productId: row.product_id ?? undefined, kind: row.kind, reason: row.reason })
+    )
   const firstDue = (condition: string, maxAttempts: number) =>
     run(Effect.map(
       dueRow(
@@ -181,6 +226,11 @@ export const make = (
     unsettled: productsWhere("state <> 'settled'", "product_unsettled"),
     quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`, "product_exceptional"),
     uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`, "product_exceptional"),
+    attention: run(attention(target)),
+    needing: Stream.map(
+      productRows(`${Tables.exceptional} AND ${Tables.needsPerson}`, "product_exceptional"),
+      (row): NeedingEntry => ({ ...Rows.toEntry(row), since: DateTime.makeUnsafe(row.queued_at) })
+    ),
     all: productsWhere("1 = 1"),
     queue: Stream.concat(due, delayed).pipe(
       Stream.flatMap((row) => isWaiting(row.priority) ? Stream.succeed({ ...Rows.toEntry(row), priority: row.priority }) : Stream.empty)
@@ -198,16 +248,8 @@ export const make = (
       ),
       (row): HeldChange => ({ productId: row.id, kind: row.kind, from: row.was, to: row.wanted })
     ),
-    rowIssues: Stream.map(
-      paginate(
-        0,
-        (after) =>
-          run(issueRows(sql`SELECT place, line, product_id, kind, reason FROM row_issue WHERE ${mine(target)} AND place > ${after}
-            ORDER BY place LIMIT ${pageSize}`)),
-        (row) => row.place
-      ),
-      (row): RowIssue => ({ line: row.line, productId: row.product_id ?? undefined, kind: row.kind, reason: row.reason })
-    ),
+    rowIssues: issues("1 = 1"),
+    rejectedRows: issues("kind = 'rejected'"),
     history: (product) =>
       Stream.map(
         paginate(

@@ -33,7 +33,8 @@ const numberText = (value: number): string => {
   return value >= 1_000 ? `${value / 1_000} k` : String(value)
 }
 
-const clock = (at: number): string => new Date(at).toISOString().slice(11, 16)
+/** Relative to the right edge, which is now. */
+const ago = (millis: number): string => millis === 0 ? "now" : `${Math.round(millis / 60_000)} min`
 
 export const svg = ({ description, from, id, least, points, title, to }: Chart): Html => {
   const end = axisEnd(Math.max(least, ...points.map(({ value }) => value)))
@@ -56,7 +57,7 @@ ${
     [0, 1, 2, 3, 4].map((step) =>
       html`<text x="${place(x(from + step * quarter))}" y="${height - 6}" text-anchor="${
         step === 0 ? "start" : step === 4 ? "end" : "middle"
-      }">${clock(from + step * quarter)}</text>`
+      }">${ago(to - from - step * quarter)}</text>`
     )
   }</g>
 <polyline class="line" points="${path}"/>${

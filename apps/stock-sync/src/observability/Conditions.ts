@@ -4,8 +4,11 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import type { AccountState, LedgerState, State } from "../sync/SyncStatus.ts"
-import { capitalized, failure, held as heldText, moment } from "./StatusText.ts"
+import type { Commands } from "../ledger/LedgerCommands.ts"
+import type { HeldSnapshot } from "../ledger/Snapshot.ts"
+import { describe } from "../ledger/snapshot/Judge.ts"
+import type { AccountState, Failure, LedgerState, State } from "../sync/SyncStatus.ts"
+import { capitalized, failure, held as heldText, moment, plain, relative, type Text } from "./StatusText.ts"
 
 /** Why a worker is not ready. */
 export interface Reason {
@@ -25,29 +28,43 @@ export interface StateText {
   readonly tone: "good" | "note" | "bad"
   readonly label: string
   /** One or more sentences. */
-  readonly description: string
+  readonly description: Text
   /** What an operator has to do, in sentences; empty if nothing. */
-  readonly action: string
+  readonly action: Text
 }
 
 export interface Condition extends StateText {
   /** Empty if it does not keep the worker from being ready. */
   readonly reasons: ReadonlyArray<Reason>
+  /** What people have to know before any number, because the numbers are old or stand still; undefined if it is good. */
+  readonly lead: string | undefined
 }
 
-const good = (label: string, description: string): Condition => ({ tone: "good", label, description, action: "", reasons: [] })
+const good = (label: string, description: Text): Condition => ({
+  tone: "good",
+  label,
+  description,
+  action: [],
+  reasons: [],
+  lead: undefined
+})
 
-const bad = (reason: Reason["reason"], message: string, text: Pick<StateText, "label" | "description" | "action">): Condition => ({
+const bad = (
+  reason: Reason["reason"],
+  message: string,
+  text: Pick<Condition, "label" | "description" | "action" | "lead">
+): Condition => ({
   tone: "bad",
   ...text,
   reasons: [{ reason, message }]
 })
 
 /** Ends without an action of an operator. */
-const note = (reason: Reason["reason"], message: string, label: string, description: string): Condition => ({
-  ...bad(reason, message, { label, description, action: "" }),
-  tone: "note"
-})
+const note = (
+  reason: Reason["reason"],
+  message: string,
+  text: Pick<Condition, "label" | "description" | "lead">
+): Condition => ({ ...bad(reason, message, { ...text, action: [] }), tone: "note" })
 
 /** The age at which a source counts as stale: one read may fail, and a read takes time. */
 export const staleAfter = (poll: Duration.Duration): Duration.Duration => Duration.max(Duration.times(poll, 3), Duration.minutes(5))
@@ -57,6 +74,8 @@ const waits = "Changes wait in the ledger."
 const resumes = "Sending then resumes without a restart."
 const setVariable = "put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program"
 
+const troubleRemedy = `Check the network and the status of the service. ${resumes}`
+
 const remedies = (setKey: string): Readonly<Record<string, string>> => ({
   INVALID_API_KEY: `Make an active key ${developers}, ${setKey}.`,
   INSUFFICIENT_SCOPE: `Make a key with the missing scope ${developers}, ${setKey}.`,
@@ -65,33 +84,45 @@ const remedies = (setKey: string): Readonly<Record<string, string>> => ({
   STORE_BLOCKED: `Ask the owner of the store to lift the block. ${resumes}`
 })
 
+const remedyOf = ({ code }: Failure, setKey: string): string => remedies(setKey)[code ?? ""] ?? `Correct what the message names. ${resumes}`
+
 /** `setKey` says how to set another key. */
 export const account = (state: AccountState, setKey = setVariable): Condition => {
   const text = "failure" in state ? failure(state.failure) : ""
   switch (state._tag) {
     case "Starting":
-      return note("starting", "the service has not confirmed the account of the key yet", "Starting",
-        "Waiting for the service to confirm the account of the key.")
+      return note("starting", "the service has not confirmed the account of the key yet", {
+        label: "Starting",
+        lead: "Starting: the service has not confirmed the account yet",
+        description: ["Waiting for the service to confirm the account of the key."]
+      })
     case "Running":
-      return good("Running", "Changes are sent in the order of their priority.")
+      return good("Running", ["Changes are sent in the order of their priority."])
     case "Paused":
       return bad("accountPaused", `the service refuses all requests: ${text}`, {
         label: "Paused",
-        description: `The service refuses all requests since ${moment(state.since)}: ${text}. ${waits} Next check at ${
-          moment(state.nextProbe)
-        }.`,
-        action: remedies(setKey)[state.failure.code ?? ""] ?? `Correct what the message names. ${resumes}`
+        lead: "Nothing is sent: the account is paused",
+        description: [`The service refuses all requests: ${text}. The first was refused `, state.since, `. ${waits} Next check `, {
+          due: state.nextProbe
+        }, "."],
+        action: [remedyOf(state.failure, setKey)]
       })
     case "Quota":
-      return note("accountQuota", `the rate limit or a quota is used up until ${moment(state.until)}: ${text}`, "Out of quota",
-        `The rate limit of the key or a quota of the account is used up. ${waits} Sending resumes at ${moment(state.until)}.`)
+      return note("accountQuota", `the rate limit or a quota is used up until ${moment(state.until)}: ${text}`, {
+        label: "Out of quota",
+        lead: "Nothing is sent: the rate limit or a quota is used up",
+        description: [
+          `The rate limit of the key or a quota of the account is used up. ${waits} Sending resumes `,
+          { due: state.until },
+          "."
+        ]
+      })
     case "Trouble":
       return bad("accountTrouble", `requests fail: ${text}`, {
         label: "Service unavailable",
-        description: `All requests fail since ${moment(state.since)}. Last failure: ${text}. ${waits} Next attempt at ${
-          moment(state.nextTry)
-        }.`,
-        action: `Check the network and the status of the service. ${resumes}`
+        lead: "Nothing is accepted: the service is unavailable",
+        description: [`Requests fail: ${text}. The first failed `, state.since, `. ${waits} Next attempt `, { due: state.nextTry }, "."],
+        action: [troubleRemedy]
       })
   }
 }
@@ -99,31 +130,61 @@ export const account = (state: AccountState, setKey = setVariable): Condition =>
 const keeps = "The stock of the previous snapshot stays in effect."
 const sourceRemedy = "Correct the source. It is read again without a restart."
 
-const sourceText = ({ failing, held, readAt }: State["source"]): StateText => {
-  if (held !== undefined) {
-    return {
-      tone: "bad",
-      label: "Held",
-      description: `${capitalized(heldText(held))}. ${keeps}`,
-      action:
-        `If the source is wrong, correct it: the next plausible snapshot is accepted. If it is right, run "plaza-stock-sync confirm ${held.number}" beside this worker.`
-    }
-  }
+type SourceText = Pick<Condition, "tone" | "label" | "description" | "action" | "lead">
+
+/** A snapshot that the drop guard holds. */
+export const heldCondition = (held: HeldSnapshot, commands: Commands): SourceText => ({
+  tone: "bad",
+  label: "Held",
+  lead: `Snapshot ${held.number} of the source is held`,
+  description: [`${capitalized(describe(held.figures))}. It arrived `, held.since, `. ${keeps}`],
+  action: held.confirmed
+    ? ["It is confirmed, and accepted at the next read of the source."]
+    : [
+      "If the source is wrong, correct it: the next plausible snapshot is accepted. If it is right, run ",
+      { code: commands.confirm(held.number) },
+      "."
+    ]
+})
+
+const sourceText = ({ failing, held, readAt }: State["source"], now: DateTime.Utc, isStale: boolean, commands: Commands): SourceText => {
+  if (held !== undefined) return heldCondition(held, commands)
   if (failing !== undefined) {
     return {
       tone: "bad",
       label: "Unreadable",
-      description: `Since ${moment(failing.since)}: ${failing.failure.message}. ${keeps}`,
-      action: sourceRemedy
+      lead: "The source can't be read",
+      description: [`${capitalized(failing.failure.message)}. The first read failed `, failing.since, `. ${keeps}`],
+      action: [sourceRemedy]
     }
   }
-  return readAt === undefined
-    ? { tone: "note", label: "Not read yet", description: "The first read is in progress.", action: "" }
-    : { tone: "good", label: "Accepted", description: `Last read at ${moment(readAt)}.`, action: "" }
+  if (readAt === undefined) {
+    return {
+      tone: "note",
+      label: "Not read yet",
+      lead: "Starting: the source has not been read yet",
+      description: ["The first read is in progress."],
+      action: []
+    }
+  }
+  return isStale
+    ? {
+      tone: "bad",
+      label: "Stale",
+      lead: `The source was last read ${relative(readAt, now)}`,
+      description: ["Last read ", readAt, ". The read after it has not ended."],
+      action: [sourceRemedy]
+    }
+    : { tone: "good", label: "Accepted", lead: undefined, description: ["last read ", readAt, "."], action: [] }
 }
 
 /** A source that is read once has no `staleAge`. */
-export const source = (state: State["source"], now: DateTime.Utc, staleAge: Duration.Duration | undefined): Condition => {
+export const source = (
+  state: State["source"],
+  now: DateTime.Utc,
+  staleAge: Duration.Duration | undefined,
+  commands: Commands
+): Condition => {
   const { failing, held, readAt } = state
   const isStale = readAt !== undefined && staleAge !== undefined && Duration.isGreaterThan(DateTime.distance(readAt, now), staleAge)
   const reasons: Array<Reason> = []
@@ -136,20 +197,25 @@ export const source = (state: State["source"], now: DateTime.Utc, staleAge: Dura
     reasons.push({ reason: "sourceStale", message: `the source was last read ${moment(readAt)}` })
   }
   if (held !== undefined) reasons.push({ reason: "snapshotHeld", message: heldText(held) })
-  return { ...sourceText(state), reasons }
+  return { ...sourceText(state, now, isStale, commands), reasons }
 }
 
 export const ledger = (state: LedgerState): Condition => {
   switch (state._tag) {
     case "Opening":
-      return note("ledgerOpening", "the ledger is not open yet", "Opening", "The ledger is not open yet.")
+      return note("ledgerOpening", "the ledger is not open yet", {
+        label: "Opening",
+        lead: "Starting: the ledger is not open yet",
+        description: ["The ledger is not open yet."]
+      })
     case "Open":
-      return good("Open", `${state.path}, since ${moment(state.since)}.`)
+      return good("Open", [`${state.path}, opened `, state.since, "."])
     case "Failing":
       return bad("ledgerFailing", state.failure.message, {
         label: "Unavailable",
-        description: `${capitalized(state.failure.message)}. Nothing is sent. Next attempt to open it at ${moment(state.nextTry)}.`,
-        action: `Check the disk or the database of the ledger. ${resumes}`
+        lead: "Nothing is sent: the ledger is unavailable",
+        description: [`${capitalized(state.failure.message)}. Nothing is sent. Next attempt to open it `, { due: state.nextTry }, "."],
+        action: [`Check the disk or the database of the ledger. ${resumes}`]
       })
   }
 }
@@ -160,7 +226,7 @@ export const ledger = (state: LedgerState): Condition => {
  */
 export const problem = ({ account: state, source: { failing } }: State, setKey: string): string | undefined => {
   const texts = "failure" in state
-    ? [failure(state.failure), account(state, setKey).action]
+    ? [failure(state.failure), plain(account(state, setKey).action)]
     : failing !== undefined
     ? [failing.failure.message, sourceRemedy]
     : undefined

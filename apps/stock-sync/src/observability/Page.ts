@@ -23,7 +23,7 @@ export interface Parts {
   /** The time of the data and the address of the page. A page with it updates itself, if scripts run. */
   readonly toolbar?: { readonly asOf: Html; readonly refresh: string }
   readonly main: Html
-  /** Behind the version in the footer. */
+  /** After the version in the footer. */
   readonly about?: Html
 }
 
@@ -51,9 +51,9 @@ ${toolbar !== undefined && html`<script src="${paths.script}" defer></${end}>`}
 ${toolbar !== undefined && bar(toolbar)}
 ${main}
 </main>
-<footer><p>Version ${version}${
+<footer><p>Version ${version}<span id="about" data-live>${
     about ?? ""
-  }. For programs: <a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a></p></footer>
+  }</span>. For programs: <a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a></p></footer>
 </body>
 </html>
 `.toString()

@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import type { Entry } from "../ledger/Entry.ts"
-import type { Backlog, Counts } from "../ledger/Ledger.ts"
+import type { Attention, Backlog, Counts, NeedingEntry } from "../ledger/Ledger.ts"
+import type { Commands } from "../ledger/LedgerCommands.ts"
 import type { HeldChange, RowIssue } from "../ledger/Snapshot.ts"
 import type { Unit } from "../source/Source.ts"
 import { type AccountState, type Failure, outcomes, reduce, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.ts"
@@ -20,6 +21,13 @@ export interface LedgerSample {
   readonly at: DateTime.Utc
   readonly backlog: Backlog
   readonly counts: Counts
+  readonly attention: Attention
+  /** At most {@link maxNeeding}. */
+  readonly needing: ReadonlyArray<NeedingEntry>
+  /** At most {@link maxNeeding}, one of each product. */
+  readonly rejectedRows: ReadonlyArray<RowIssue>
+  /** When the last snapshot was accepted; undefined if none ever was. */
+  readonly acceptedAt: DateTime.Utc | undefined
   readonly quarantined: ReadonlyArray<Entry>
   readonly uncertain: ReadonlyArray<Entry>
   readonly rowIssues: ReadonlyArray<RowIssue>
@@ -31,6 +39,9 @@ export interface LedgerSample {
 
 /** The number of products and of rows that the status page lists. */
 export const maxListed = 50
+
+/** The number of products and of rows that wait for a person and are listed, with what helps. */
+export const maxNeeding = 20
 
 /** The number of changes of a held snapshot that the status page lists. */
 export const maxHeldChanges = 500
@@ -49,6 +60,8 @@ export interface Options {
   readonly rateWindow: Duration.Duration
   /** The age at which the source counts as stale; undefined if it is read once. */
   readonly sourceStaleAfter: Duration.Duration | undefined
+  /** The commands that a page names. */
+  readonly commands: Commands
 }
 
 export interface Status extends Samples, Options {
@@ -66,7 +79,7 @@ const stopping: Conditions.Reason = { reason: "stopping", message: "the worker i
 export const derive = (state: State, samples: Samples, now: DateTime.Utc, options: Options): Status => {
   const account = Conditions.account(state.account)
   const ledger = Conditions.ledger(state.ledger)
-  const source = Conditions.source(state.source, now, options.sourceStaleAfter)
+  const source = Conditions.source(state.source, now, options.sourceStaleAfter, options.commands)
   const window = Duration.toMillis(options.rateWindow)
   return {
     ...samples,

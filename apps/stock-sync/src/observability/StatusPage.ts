@@ -1,33 +1,45 @@
-/** The status page: the state of the worker, waiting and refused products, and actions for an operator. */
-import { ofStore } from "../ledger/LedgerCommands.ts"
+/** The status page: how many products are in sync, which ones need a person, and the state of the worker behind it. */
+import * as Headline from "./Headline.ts"
 import { html } from "./Html.ts"
 import * as Page from "./Page.ts"
 import type { Status } from "./Status.ts"
 import * as Sections from "./StatusSections.ts"
+import * as StatusText from "./StatusText.ts"
+
+const name = "plaza-stock-sync"
+
+/** Begins with what a person should see in the title of a tab. */
+const titleOf = ({ ledger, reasons }: Status): string => {
+  const needing = ledger === undefined ? 0 : Headline.numbers(ledger).needing
+  return reasons.length > 0
+    ? `Not ready: ${name}`
+    : needing > 0
+    ? `${StatusText.grouped(needing)} ${needing === 1 ? "needs" : "need"} you: ${name}`
+    : name
+}
 
 export const render = (status: Status): string => {
-  const { ledger, now, reasons, state: { owner, source: { held }, startedAt } } = status
-  const commands = ofStore()
+  const { commands, ledger, now, state: { owner, source: { held }, startedAt } } = status
   return Page.render({
-    title: `${reasons.length > 0 ? "Not ready: " : ""}plaza-stock-sync`,
-    subject: html`<h1>plaza-stock-sync</h1>
+    title: titleOf(status),
+    subject: html`<h1>${name}</h1>
 <p class="soft" id="owner" data-live>${
       owner === undefined ? "Account not known yet" : html`Account <strong>${owner.id ?? "of this key"}</strong> at ${owner.baseUrl}`
     }</p>`,
     toolbar: {
-      asOf: html`As of ${Sections.time(now)}${ledger !== undefined && html`, ledger as of ${Sections.time(ledger.at)}`}`,
+      asOf: html`${ledger === undefined ? "Ledger not read yet" : html`Ledger read ${Sections.time(ledger.at, now)}`}`,
       refresh: Page.paths.page
     },
-    main: html`${Sections.status(status)}
+    main: html`${Sections.headline(status)}
 ${Sections.held(held, ledger, commands)}
-<div class="columns">${Sections.waiting(ledger?.backlog, ledger && Sections.longestWait(ledger.backlog), now)}${
+<div class="columns">${Sections.waiting(ledger?.backlog, ledger && Sections.longestWait(ledger.backlog, now), now)}${
       Sections.overview(status)
     }</div>
 ${Sections.lastHour(status)}
-${Sections.uncertain(ledger, commands)}
-${Sections.quarantined(ledger, commands)}
+${Sections.uncertain(ledger, commands, now)}
+${Sections.quarantined(ledger, commands, now)}
 ${Sections.rowIssues(ledger, commands)}
-${Sections.errors(status)}`,
-    about: html`, started ${Sections.time(startedAt)}`
+${Sections.errors(status, now)}`,
+    about: html`, started ${Sections.time(startedAt, now)}`
   })
 }

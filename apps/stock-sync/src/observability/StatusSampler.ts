@@ -17,6 +17,8 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
+import { LedgerCommands } from "../ledger/LedgerCommands.ts"
+import type { RowIssue } from "../ledger/Snapshot.ts"
 import { disconnect } from "../sync/Disconnect.ts"
 import { SyncStatus } from "../sync/SyncStatus.ts"
 import { log } from "./EventLogger.ts"
@@ -33,20 +35,39 @@ const interval = Duration.seconds(10)
 // Counting a million products takes a second or more and blocks the process: it gets a twentieth of the time at most.
 const pauseFactor = 20n
 
-const first = <A, E>(count: number, stream: Stream.Stream<A, E>) =>
-  count === 0 ? Effect.succeed([]) : Stream.runCollect(Stream.take(stream, Status.maxListed))
+const first = <A, E>(count: number, stream: Stream.Stream<A, E>, most = Status.maxListed) =>
+  count === 0 ? Effect.succeed([]) : Stream.runCollect(Stream.take(stream, most))
+
+// Rows of one product may fill the whole source.
+const maxRepeated = 2_000
+
+/** The first row of each product, and all rows without an id. */
+const distinct = <E>(rows: Stream.Stream<RowIssue, E>) =>
+  Stream.suspend(() => {
+    const products = new Set<string>()
+    return Stream.filter(
+      Stream.take(rows, maxRepeated),
+      ({ productId }) => productId === undefined || (!products.has(productId) && products.add(productId).size > 0)
+    )
+  })
 
 /** Reads from a ledger what the sections of a status page show. */
 export const sampleLedger = Effect.fnUntraced(function*(ledger: Ledger["Service"], at: DateTime.Utc) {
   const counts = yield* ledger.counts
+  const attention = yield* ledger.attention
+  const { takenAt, unit } = yield* ledger.snapshot
   const sample: Status.LedgerSample = {
     at,
     counts,
+    attention,
     backlog: yield* ledger.backlog,
+    needing: yield* first(attention.products, ledger.needing, Status.maxNeeding),
+    rejectedRows: yield* first(counts.rejectedRows, distinct(ledger.rejectedRows), Status.maxNeeding),
+    acceptedAt: takenAt,
     quarantined: yield* first(counts.quarantined, ledger.quarantined),
     uncertain: yield* first(counts.uncertain, ledger.uncertain),
     rowIssues: yield* first(counts.rejectedRows + counts.negativeRows, ledger.rowIssues),
-    unit: (yield* ledger.snapshot).unit,
+    unit,
     heldChanges: yield* Stream.runCollect(Stream.take(ledger.heldChanges, Status.maxHeldChanges))
   }
   return sample
@@ -59,7 +80,8 @@ const logReleased = (before: Status.LedgerSample | undefined, after: Status.Ledg
     : Effect.void
 }
 
-const make = Effect.fnUntraced(function*(options: Status.Options) {
+const make = Effect.fnUntraced(function*(settings: Omit<Status.Options, "commands">) {
+  const options = { ...settings, commands: yield* LedgerCommands }
   const state = (yield* SyncStatus).state
   const current = yield* CurrentLedger
   const samples = yield* Ref.make(Status.noSamples)
@@ -114,5 +136,5 @@ const make = Effect.fnUntraced(function*(options: Status.Options) {
   return StatusSampler.of({ status })
 })
 
-export const layer = (options: Status.Options): Layer.Layer<StatusSampler, never, CurrentLedger | SyncStatus> =>
+export const layer = (options: Omit<Status.Options, "commands">): Layer.Layer<StatusSampler, never, CurrentLedger | SyncStatus> =>
   Layer.effect(StatusSampler, make(options))

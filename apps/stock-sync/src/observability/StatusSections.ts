@@ -1,4 +1,7 @@
-/** The sections of the status page. Elements with `data-live` are replaced when the page updates itself. */
+/**
+ * The sections of the status page. When the page updates itself, elements with `data-live` are replaced, and those with `data-shown` appear
+ * and disappear: a section without content is hidden.
+ */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -10,12 +13,30 @@ import type { Waiting } from "../ledger/StockPriority.ts"
 import { outcomes, type State } from "../sync/SyncStatus.ts"
 import * as Chart from "./Chart.ts"
 import type { StateText } from "./Conditions.ts"
+import * as Headline from "./Headline.ts"
 import * as History from "./History.ts"
 import { type Html, html, type Piece } from "./Html.ts"
 import { age, type LedgerSample, maxHeldChanges, maxListed, type Status } from "./Status.ts"
 import * as StatusText from "./StatusText.ts"
 
-export const time = (at: DateTime.Utc): Html => html`<time datetime="${DateTime.formatIso(at)}">${StatusText.moment(at)}</time>`
+/** A time relative to now, with the exact one as its title. */
+export const time = (at: DateTime.Utc, now: DateTime.Utc): Html =>
+  html`<time datetime="${DateTime.formatIso(at)}" title="${StatusText.moment(at)}">${StatusText.relative(at, now)}</time>`
+
+/** When something is due: "now" also if that time has passed. */
+export const due = (at: DateTime.Utc, now: DateTime.Utc): Piece => DateTime.isGreaterThan(at, now) ? time(at, now) : "now"
+
+/** A text with its times and commands. */
+export const rich = (text: StatusText.Text, now: DateTime.Utc): Piece =>
+  text.map((piece) =>
+    typeof piece === "string"
+      ? piece
+      : DateTime.isDateTime(piece)
+      ? time(piece, now)
+      : "due" in piece
+      ? due(piece.due, now)
+      : html`<code>${piece.code}</code>`
+  )
 
 export const none = "–"
 
@@ -25,15 +46,27 @@ export type Column = string | { readonly head: string; readonly kind: "number" |
 export const number = (head: string): Column => ({ head, kind: "number" })
 export const long = (head: string): Column => ({ head, kind: "long" })
 
+const headOf = (column: Column | undefined): string => typeof column === "object" ? column.head : column ?? ""
+
 const classOf = (column: Column | undefined, kinds: ReadonlyArray<string>): Html | false =>
   typeof column === "object" && kinds.includes(column.kind) && html` class="${column.kind}"`
 
+const hiddenUnless = (isShown: boolean): Html | false => !isShown && html` hidden`
+
 /** A section below a heading with this id. */
-export const section = (id: string, title: string, body: Html): Html =>
-  html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+export const section = (id: string, title: Piece, body: Html, isShown = true): Html =>
+  html`<section id="${id}-section" aria-labelledby="${id}" data-shown${hiddenUnless(isShown)}><h2 id="${id}">${title}</h2>
 ${body}</section>`
 
-/** A table that scrolls horizontally, also by keyboard. The first cell of each row is its header. */
+/** A closed section, which says how much it contains. */
+const folded = (id: string, title: string, count: number, body: Html): Html =>
+  html`<section id="${id}-section" aria-labelledby="${id}" data-shown${hiddenUnless(count > 0)}>
+<details><summary><h2 id="${id}">${title} <span class="count" id="${id}-count" data-live>${StatusText.grouped(count)}</span></h2></summary>
+${body}</details></section>`
+
+/**
+ * A table that scrolls horizontally, also by keyboard. On a narrow screen, its rows are stacked. The first cell of each row is its header.
+ */
 export const table = (
   id: string,
   name: string,
@@ -42,59 +75,173 @@ export const table = (
   empty: string
 ): Html =>
   html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
-<thead><tr>${
-    columns.map((column) => html`<th scope="col"${classOf(column, ["number"])}>${typeof column === "string" ? column : column.head}</th>`)
-  }</tr></thead>
+<thead><tr>${columns.map((column) => html`<th scope="col"${classOf(column, ["number", "long"])}>${headOf(column)}</th>`)}</tr></thead>
 <tbody id="${id}" data-live>${
     rows.length === 0
       ? html`<tr><td colspan="${columns.length}" class="soft">${empty}</td></tr>`
       : rows.map(([head, ...cells]) =>
         html`<tr><th scope="row"${classOf(columns[0], ["number", "long"])}>${head ?? ""}</th>${
-          cells.map((cell, index) => html`<td${classOf(columns[index + 1], ["number", "long"])}>${cell}</td>`)
+          cells.map((cell, index) => {
+            const column = columns[index + 1]
+            return html`<td${classOf(column, ["number", "long"])} data-head="${headOf(column)}">${cell}</td>`
+          })
         }</tr>`
       )
   }</tbody>
 </table></div>`
 
-export const state = (subject: string, { action, description, label, tone }: StateText): Html =>
-  html`<div class="state ${tone}"><h3>${subject} <span class="badge ${tone}">${label}</span></h3>
-<p>${description}</p>${action !== "" && html`<p class="action">${action}</p>`}</div>`
+export const badge = (tone: StateText["tone"], label: string): Html => html`<span class="badge ${tone}">${label}</span>`
 
-export const status = ({ conditions, reasons }: Status): Html =>
-  section("status", "Status", html`<div role="status" id="readiness" data-live>${
-    reasons.length === 0
-      ? html`<p><span class="badge good">Ready</span> The worker reads the source and sends changes.</p>`
-      : html`<p><span class="badge bad">Not ready</span></p><ul>${reasons.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+export const state = (subject: string, { action, description, label, tone }: StateText, now: DateTime.Utc): Html =>
+  html`<div class="state ${tone}"><h3>${subject} ${badge(tone, label)}</h3>
+<p>${rich(description, now)}</p>${action.length > 0 && html`<p class="action">${rich(action, now)}</p>`}</div>`
+
+/** Parts of a whole as a bar. The headline has the same numbers. */
+const bar = ({ good, needing, rest }: Parts): Html | false => {
+  const total = good + rest + needing
+  const width = (part: number) => String(Math.round(part / total * 10_000) / 100)
+  const parts = [["synced", 0, good], ["waits", good, rest], ["needs", good + rest, needing]] as const
+  return total > 0 &&
+    html`<svg class="bar" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">${
+      parts.map(([name, from, part]) => part > 0 && html`<rect class="${name}" x="${width(from)}" width="${width(part)}" height="2"/>`)
+    }</svg>`
+}
+
+interface Parts {
+  readonly good: number
+  readonly rest: number
+  readonly needing: number
+}
+
+const itemTones = { uncertain: "note", quarantined: "bad", rejected: "bad" } as const
+const itemStates = { uncertain: "uncertain", quarantined: "quarantined", rejected: "row rejected" } as const
+
+const item = ({ due: retriedAt, helps, since, state, subject, wrong }: Headline.Item, now: DateTime.Utc): ReadonlyArray<Piece> => [
+  subject,
+  html`${badge(itemTones[state], itemStates[state])} ${wrong}`,
+  since === undefined ? none : time(since, now),
+  [
+    rich(helps, now),
+    retriedAt !== undefined && html` <span class="soft">The worker retries it ${due(retriedAt, now)}.</span>`
+  ]
+]
+
+/** The products and rows that wait for a person, with what helps. */
+const needing = (sample: LedgerSample | undefined, commands: Commands, now: DateTime.Utc): Html => {
+  const items = sample === undefined ? [] : Headline.items(sample, commands)
+  const more = (sample === undefined ? 0 : Headline.numbers(sample).needing) - items.length
+  const columns = ["Product", long("What is wrong"), "Since", long("What helps")]
+  return html`<div id="needing" data-shown${hiddenUnless(items.length > 0)}>${
+    table("needing-rows", "Needs you", columns, items.map((each) => item(each, now)), "")
+  }
+<p class="soft" id="needing-more" data-live>${
+    more > 0 && html`And ${StatusText.grouped(more)} more: <code>${commands.statusJson}</code> lists all of them. `
+  }${
+    sample !== undefined && sample.counts.quarantined > 1 &&
+    html`<code>${commands.retry}</code> sends all quarantined products again.`
+  }</p></div>`
+}
+
+/** A sentence whose short parts, behind the first, stay together when the line breaks. */
+export const parted = (sentence: string): Piece =>
+  sentence.split(", ").map((part, index) => index === 0 ? part : html`, <span class="part">${part}</span>`)
+
+/** What the top of a page says. */
+interface Top {
+  /** What has to be known before the numbers; the first one is the headline. */
+  readonly leads: ReadonlyArray<string>
+  /** The numbers as a sentence; the headline if nothing leads. */
+  readonly sentence: Piece | undefined
+  /** The headline without both. */
+  readonly otherwise: string
+  readonly parts: Parts | undefined
+  /** What is not good, as blocks. */
+  readonly blocks: Piece
+  /** The list of what needs a person. */
+  readonly needing: Html
+  /** The rest, as sentences. */
+  readonly rest: ReadonlyArray<Piece>
+}
+
+/** The top of a page: its headline, and what needs a person. */
+export const top = ({ blocks, leads, needing, otherwise, parts, rest, sentence }: Top): Html => {
+  const [lead = sentence ?? otherwise] = leads
+  return html`<section id="headline-section" aria-labelledby="headline"><div role="status" id="readiness" data-live><h2 class="headline" id="headline">${lead}</h2>${
+    leads.length > 0 && sentence !== undefined && html`<p class="numbers">${sentence}</p>`
   }</div>
-<div class="states" id="states" data-live>${state("Account", conditions.account)}${state("Source", conditions.source)}${
-    state("Ledger", conditions.ledger)
-  }</div>`)
+<div id="bar" data-live>${parts !== undefined && bar(parts)}</div>
+<div class="states" id="states" data-live>${blocks}</div>
+${needing}
+<p class="soft" id="conditions" data-live>${rest.flatMap((each) => [each, " "])}</p></section>`
+}
+
+/** The part of the top that a ledger has. `isOld`: the ledger can't be read now. */
+export const inSync = (sample: LedgerSample | undefined, commands: Commands, now: DateTime.Utc, isOld = false) => {
+  const numbers = sample && Headline.numbers(sample)
+  return {
+    sentence: sample === undefined || numbers === undefined
+      ? undefined
+      : isOld
+      ? html`${StatusText.capitalized(StatusText.relative(sample.at, now))}: ${parted(Headline.sentence(numbers))}`
+      : parted(Headline.sentence(numbers)),
+    otherwise: "The ledger has not been read yet",
+    parts: numbers && { good: numbers.inSync, rest: numbers.waiting, needing: numbers.needing },
+    needing: needing(sample, commands, now)
+  }
+}
+
+const conditionNames = [["account", "Account"], ["source", "Source"], ["ledger", "Ledger"]] as const
+
+/** The headline of a worker. */
+export const headline = ({ commands, conditions, ledger, now, reasons, state: worker }: Status): Html => {
+  const all = conditionNames.map(([key, name]) => ({ name, condition: conditions[key] }))
+  const isReady = reasons.length === 0
+  return top({
+    ...inSync(ledger, commands, now, worker.ledger._tag !== "Open"),
+    // What stops everything comes first.
+    leads: [
+      ...(worker.stopping ? ["The worker is stopping"] : []),
+      ...[conditions.ledger, conditions.account, conditions.source].flatMap(({ lead }) => lead ?? [])
+    ],
+    blocks: all.flatMap(({ condition, name }) => condition.tone === "good" ? [] : [state(name, condition, now)]),
+    rest: [
+      badge(isReady ? "good" : "bad", isReady ? "Ready" : "Not ready"),
+      isReady && "The worker reads the source and sends changes.",
+      ...all.flatMap(({ condition, name }) =>
+        condition.tone === "good" && name !== "Account" ? [html`${name}: ${rich(condition.description, now)}`] : []
+      ),
+      ledger?.acceptedAt !== undefined && html`Last snapshot accepted ${time(ledger.acceptedAt, now)}.`
+    ]
+  })
+}
 
 const priorities: ReadonlyArray<readonly [priority: Waiting, name: string]> = [
   ["soldOut", "Sold out"],
   ["falling", "Falling"],
   ["backInStock", "Back in stock"],
-  ["rest", "Rising or new"],
+  ["rest", "Rest: rises, or never confirmed"],
   ["doubtful", "Doubtful"]
 ]
 
 /** The product that waits longest, as a sentence. */
-export const longestWait = ({ oldest }: Backlog): Html =>
+export const longestWait = ({ oldest }: Backlog, now: DateTime.Utc): Html =>
   Option.match(oldest, {
     onNone: () => html`No product waits.`,
-    onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest, since ${time(since)}.`
+    onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest: its stock changed ${time(since, now)}.`
   })
 
 /** What waits by priority, with a sentence about the longest wait. */
 export const waiting = (backlog: Pick<Backlog, "longest" | "waiting"> | undefined, sentence: Html | undefined, now: DateTime.Utc): Html => {
-  const rows = backlog === undefined ? [] : priorities.map(([priority, name]) => {
+  const rows = backlog === undefined ? [] : priorities.flatMap(([priority, name]) => {
     const since = backlog.longest[priority]
-    return [name, backlog.waiting[priority], since === undefined ? none : StatusText.duration(age(since, now))]
+    return backlog.waiting[priority] === 0
+      ? []
+      : [[name, StatusText.grouped(backlog.waiting[priority]), since === undefined ? none : StatusText.duration(age(since, now))]]
   })
   const title = "Waiting to be sent"
   return section("waiting", title,
-    html`${table("waiting-rows", title, ["Priority", number("Products"), number("Longest wait")], rows, "No data from the ledger yet.")}
-<p id="oldest" data-live>${sentence ?? ""}</p>`)
+    html`${table("waiting-rows", title, ["Priority", number("Products"), number("Longest wait")], rows, "No product waits.")}
+<p id="oldest" data-live>${sentence ?? ""}</p>`, rows.length > 0)
 }
 
 type Entries = ReadonlyArray<readonly [name: string, value: Piece]>
@@ -103,6 +250,10 @@ type Entries = ReadonlyArray<readonly [name: string, value: Piece]>
 export const list = (id: string, entries: Entries): Html =>
   html`<dl id="${id}" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 
+/** Names and short values, side by side where there is space. */
+export const facts = (id: string, entries: Entries): Html =>
+  html`<dl class="facts" id="${id}" data-live>${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`
+
 const overviewOf = (
   { backlog, counts }: { readonly [Key in "backlog" | "counts"]: LedgerSample[Key] | undefined },
   rows: number | undefined,
@@ -110,23 +261,26 @@ const overviewOf = (
   more: Entries
 ): Html => {
   const confirmedAt = Option.getOrUndefined(backlog?.oldestConfirmation ?? Option.none())
+  const count = (number: number | undefined) => number === undefined ? none : StatusText.grouped(number)
   const entries: Entries = [
-    ...states.map((state) => [StatusText.capitalized(state), counts?.[state] ?? none] as const),
-    ["Missing in the source", counts?.missing ?? none],
-    ["Rows of the source", rows ?? none],
-    ["Rejected rows", counts?.rejectedRows ?? none],
-    ["Negative rows, accepted as 0", counts?.negativeRows ?? none],
+    ...states.map((state) => [StatusText.capitalized(state), count(counts?.[state])] as const),
+    ["Missing in the source", count(counts?.missing)],
+    ["Rows of the source", count(rows)],
+    ["Rows rejected", count(counts?.rejectedRows)],
+    ["Negative, accepted as 0", count(counts?.negativeRows)],
     ...more,
-    ["Oldest confirmation", confirmedAt === undefined ? none : `${StatusText.duration(age(confirmedAt, now))} ago`]
+    ["Oldest confirmation", confirmedAt === undefined ? none : time(confirmedAt, now)]
   ]
-  return section("overview", "Overview", list("overview-list", entries))
+  return section("overview", "Overview", facts("overview-list", entries), counts !== undefined)
 }
 
 /** The overview of an account by its ledger alone. */
 export const ledgerOverview = (ledger: LedgerSample, rows: number | undefined, now: DateTime.Utc): Html => overviewOf(ledger, rows, now, [])
 
 /** The numbers of requests by outcome. */
-export const requests = (sends: State["sends"]): string => outcomes.map((outcome) => `${sends[outcome].count} ${outcome}`).join(", ")
+export const requests = (sends: State["sends"]): string =>
+  outcomes.flatMap((outcome) => sends[outcome].count > 0 ? [`${StatusText.grouped(sends[outcome].count)} ${outcome}`] : []).join(", ") ||
+  "0"
 
 export const overview = ({ ledger, now, rateInUse, rateLimit, rateWindow, state: { sends, source } }: Status): Html =>
   overviewOf(ledger ?? { backlog: undefined, counts: undefined }, source.rows, now, [
@@ -148,84 +302,89 @@ const chart = (id: string, title: string, points: Chart.Chart["points"], now: Da
 export const lastHour = ({ history, now }: Status): Html => {
   const backlog = history.map(({ at, backlog }) => ({ at, value: backlog }))
   const rates = History.rates(history).map(({ at, perMinute }) => ({ at, value: perMinute }))
-  const rows = History.steps(history).map(({ at, backlog, sends }) => [time(DateTime.makeUnsafe(at)), backlog, sends])
+  const rows = History.steps(history).map(({ at, backlog, sends }) => [time(DateTime.makeUnsafe(at), now), backlog, sends])
   return section("hour", "Last hour",
     html`<div id="charts" class="columns" data-live>${chart("backlog", "Products waiting", backlog, now)}${
       chart("sends", "Stock requests per minute", rates, now)
     }</div>
 <details><summary>Show as a table</summary>${
       table("hour-rows", "Last hour", ["Five minutes until", number("Products waiting"), number("Stock requests")], rows, noData)
-    }</details>`)
+    }</details>`, [...backlog, ...rates].some(({ value }) => value > 0))
 }
 
 const more = (shown: number, all: number, { statusJson }: Commands): Html | false =>
-  all > shown && html`<p class="soft">${shown} of ${all} shown. <code>${statusJson}</code> lists all of them.</p>`
+  all > shown && html`<p class="soft">${shown} of ${StatusText.grouped(all)} shown. <code>${statusJson}</code> lists all of them.</p>`
 
-/** A section with the products of a state that needs a person. */
+/** All products of a state that may need a person, with their stock. */
 const productsIn = (
   state: "quarantined" | "uncertain",
   title: string,
   explanation: Html,
   ledger: LedgerSample | undefined,
-  commands: Commands
+  commands: Commands,
+  now: DateTime.Utc
 ): Html => {
-  const rows = (ledger?.[state] ?? []).map(({ attempts, dueAt, productId, refusal, wanted }) => [
+  const rows = (ledger?.[state] ?? []).map(({ attempts, confirmed, dueAt, productId, refusal, wanted }) => [
     productId,
     wanted,
+    confirmed ?? "?",
     attempts,
-    dueAt === undefined ? state === "uncertain" ? none : "now" : time(dueAt),
+    dueAt === undefined ? state === "uncertain" ? none : "now" : due(dueAt, now),
     StatusText.refusal(refusal)
   ])
-  return section(state, title, html`<p class="soft">${explanation}</p>
-${
-    table(`${state}-rows`, title, ["Product", number("Wanted"), number("Attempts"), "Next retry", long("Response")], rows, "None")
-  }<div id="${state}-more" data-live>${more(maxListed, ledger?.counts[state] ?? 0, commands)}</div>`)
+  const columns = ["Product", number("Wanted"), number("Confirmed"), number("Attempts"), "Due", long("Last response")]
+  const count = ledger?.counts[state] ?? 0
+  return folded(state, title, count, html`<p class="soft">${explanation}</p>
+${table(`${state}-rows`, title, columns, rows, "")}<div id="${state}-more" data-live>${more(maxListed, count, commands)}</div>`)
 }
 
-export const quarantined = (ledger: LedgerSample | undefined, commands: Commands): Html =>
+export const quarantined = (ledger: LedgerSample | undefined, commands: Commands, now: DateTime.Utc): Html =>
   productsIn("quarantined", "Quarantined products",
     html`The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>${commands.retry}</code>.`,
-    ledger, commands)
+    ledger, commands, now)
 
-export const uncertain = (ledger: LedgerSample | undefined, commands: Commands): Html =>
+export const uncertain = (ledger: LedgerSample | undefined, commands: Commands, now: DateTime.Utc): Html =>
   productsIn("uncertain", "Uncertain products",
     html`The store may have another stock than the source. Compare them with the store. The worker sends each when the source has another stock for it, or after <code>${commands.retry} PRODUCT</code>.`,
-    ledger, commands)
+    ledger, commands, now)
 
 export const rowIssues = (ledger: LedgerSample | undefined, commands: Commands): Html => {
-  const title = "Rejected and changed rows"
+  const title = "Rows that were rejected or changed"
   const all = ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows
   const rows = ledger?.rowIssues.map(({ line, productId, reason }) => [`${ledger.unit} ${line}`, productId ?? none, reason])
-  return section("rows", title,
+  return folded("rows", title, all,
     html`<p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
-${table("issue-rows", title, ["Position", "Product", long("Reason")], rows ?? [], "None")}<div id="issue-more" data-live>${
+${table("issue-rows", title, ["Where", "Product", long("Reason")], rows ?? [], "")}<div id="issue-more" data-live>${
       more(maxListed, all, commands)
     }</div>`)
 }
 
-/** The implausible changes of a held snapshot; empty if none is held. */
+/** The implausible changes of a held snapshot; hidden if none is held. */
 export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, statusJson }: Commands): Html => {
   const changes = ledger?.heldChanges ?? []
   const rows = changes.map(({ from, kind, productId, to }) => [productId, from, to, StatusText.changes[kind]])
+  const title = "Implausible changes of the held snapshot"
   return html`<div id="held" data-live>${
     snapshot !== undefined &&
-    section("held-title", `Held snapshot ${snapshot.number}`,
-      html`<p class="soft">Its implausible changes. If they are right, run <code>${confirm(snapshot.number)}</code>.</p>
-${table("held-rows", "Held snapshot", ["Product", number("From"), number("To"), "Reason"], rows, "Not read yet")}${
-        changes.length >= maxHeldChanges &&
-        html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${statusJson}</code> lists all of them.</p>`
-      }`)
+    section("held-title", `Held snapshot ${snapshot.number}`, html`<p>${
+      snapshot.confirmed
+        ? "It is confirmed, and accepted at the next read of the source."
+        : html`If these changes are right, run <code>${confirm(snapshot.number)}</code>; otherwise correct the source.`
+    }</p>
+${table("held-rows", title, ["Product", number("From"), number("To"), "Why"], rows, "Not read yet")}${
+      changes.length >= maxHeldChanges &&
+      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>${statusJson}</code> lists all of them.</p>`
+    }`)
   }</div>`
 }
 
 const maxErrors = 20
 
-export const errors = ({ state }: { readonly state: Pick<State, "errors"> }): Html => {
+export const errors = ({ state }: { readonly state: Pick<State, "errors"> }, now: DateTime.Utc): Html => {
   const rows = state.errors.slice(0, maxErrors).map((failure) => [
-    time(failure.at),
+    time(failure.at, now),
     failure.productId ?? failure.about,
     StatusText.failure(failure)
   ])
-  return section("errors", "Recent errors",
-    table("error-rows", "Recent errors", ["Time", "Subject", long("Error")], rows, "None since the start"))
+  return folded("errors", "Recent errors", rows.length, table("error-rows", "Recent errors", ["Time", "Subject", long("Error")], rows, ""))
 }

@@ -21,6 +21,42 @@ export const duration = (length: Duration.Duration): string => {
     : parts.slice(first, first + 2).flatMap(({ count, name }) => count > 0 ? [`${count} ${name}`] : []).join(" ")
 }
 
+/** A count with its noun: "1 product", "2 products". */
+export const counted = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`
+
+/** A number with a comma between thousands. */
+export const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ",")
+
+const words = [[86_400, "day"], [3_600, "hour"], [60, "minute"], [1, "second"]] as const
+
+/** A duration in its largest unit, in words: "3 minutes". */
+const inWords = (seconds: number): string => {
+  const [length, noun] = words.find(([length]) => seconds >= length) ?? words[3]
+  return counted(Math.floor(seconds / length), noun)
+}
+
+/** A time as people say it: "3 minutes ago", "in 2 hours". */
+export const relative = (at: DateTime.Utc, now: DateTime.Utc): string => {
+  const seconds = Math.round((DateTime.toEpochMillis(now) - DateTime.toEpochMillis(at)) / 1_000)
+  if (Math.abs(seconds) < 2) return DateTime.isGreaterThan(at, now) ? "now" : "just now"
+  return seconds > 0 ? `${inWords(seconds)} ago` : `in ${inWords(-seconds)}`
+}
+
+/** A text with times, which a page shows relative to now, and with commands. `due`: a time of the future, or now if it has passed. */
+export type Text = ReadonlyArray<string | DateTime.Utc | { readonly due: DateTime.Utc } | { readonly code: string }>
+
+/** A text without markup, with absolute times. */
+export const plain = (text: Text): string =>
+  text.map((piece) =>
+    typeof piece === "string"
+      ? piece
+      : DateTime.isDateTime(piece)
+      ? moment(piece)
+      : "due" in piece
+      ? moment(piece.due)
+      : `"${piece.code}"`
+  ).join("")
+
 /** Code and message of a failure, without a full stop: messages of the service may have one or not. */
 export const failure = ({ code, message, tag }: Pick<Failure, "code" | "message" | "tag">): string =>
   `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`

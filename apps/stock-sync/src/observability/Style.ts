@@ -19,7 +19,7 @@ export const style = `
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
 a { color: var(--accent); text-underline-offset: .15em; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
-.toolbar { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; margin: .5rem 0 0; }
+.toolbar { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: baseline; margin: .5rem 0 0; }
 .toolbar #notice { color: var(--bad); font-weight: 600; margin-right: auto; }
 .search, .pages { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: center; margin: 0 0 .75rem; }
 .pages:not(:empty) { margin: .75rem 0 0; }
@@ -29,7 +29,10 @@ input, select { font: inherit; color: inherit; background: var(--page); border: 
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; padding-top: 1.25rem; }
 header > * { min-width: 0; overflow-wrap: anywhere; }
-h1 { font-size: 1.5rem; line-height: 1.2; margin: 0; }
+h1 { font-size: 1.25rem; line-height: 1.2; margin: 0; }
+h2.headline { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
+.numbers { font-size: 1.15rem; font-weight: 600; }
+.part { white-space: nowrap; }
 h2 { font-size: 1.1rem; margin: 0 0 .75rem; }
 h3 { font-size: 1rem; margin: 0 0 .25rem; }
 p { margin: 0 0 .75rem; }
@@ -38,9 +41,14 @@ footer { font-size: .9rem; padding-bottom: 2rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1.25rem; margin: 1rem 0; min-width: 0; }
 section > :last-child, section > :last-child > :last-child, .state > :last-child { margin-bottom: 0; }
 .state + dl { margin-top: .75rem; }
+[hidden] { display: none !important; }
+.bar { height: .6rem; border-radius: .3rem; margin: 0 0 1rem; background: var(--line); }
+.bar .synced { fill: var(--good); } .bar .waits { fill: var(--soft); } .bar .needs { fill: var(--bad); }
+#readiness > :last-child { margin-bottom: .75rem; }
+#states:not(:empty), #needing { margin-bottom: 1rem; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0; }
 .columns > * { margin: 0; }
-.states { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .75rem 1.5rem; }
+.states { display: grid; gap: .75rem; }
 .state { border-left: 4px solid var(--line); padding-left: .75rem; }
 .state.good { border-color: var(--good); } .state.note { border-color: var(--note); } .state.bad { border-color: var(--bad); }
 .state p { margin-bottom: .35rem; overflow-wrap: anywhere; }
@@ -54,14 +62,19 @@ section > :last-child, section > :last-child > :last-child, .state > :last-child
 table { border-collapse: collapse; width: 100%; font-size: .925rem; overflow-wrap: normal; }
 th, td { text-align: left; vertical-align: top; padding: .35rem 1.25rem .35rem 0; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
-tbody th { font-weight: 600; white-space: nowrap; max-width: 24rem; overflow: hidden; text-overflow: ellipsis; }
-table time { white-space: nowrap; }
-td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-td:not(.long) { white-space: nowrap; }
-td.long { min-width: 14rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+tbody th { font-weight: 600; min-width: 11rem; max-width: 22rem; overflow-wrap: anywhere; }
+table time, td .badge { white-space: nowrap; }
+thead th, td.number, th.number { white-space: nowrap; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td { overflow-wrap: anywhere; min-width: 4.5rem; max-width: 22rem; }
+td.long { min-width: 13rem; max-width: none; white-space: pre-wrap; }
+td p { margin: 0 0 .25rem; }
 dl { display: grid; grid-template-columns: minmax(0, max-content) minmax(9rem, 1fr); gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); gap: .25rem 2rem; }
+.facts > div { display: flex; justify-content: space-between; gap: 1rem; border-bottom: 1px solid var(--line); padding: .15rem 0; }
+.facts dd { text-align: right; }
 figure { margin: 0 0 1rem; }
 figcaption { font-weight: 600; margin-bottom: .25rem; }
 svg { display: block; width: 100%; height: auto; }
@@ -70,7 +83,10 @@ svg .axis line { stroke: var(--line); }
 svg .line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
 svg .now { fill: var(--accent); }
 summary { cursor: pointer; color: var(--accent); }
-code { font-family: ui-monospace, monospace; font-size: .9em; }
+summary h2 { display: inline; color: var(--text); }
+details[open] > summary { margin-bottom: .75rem; }
+.count { color: var(--soft); font-weight: 400; }
+code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; background: var(--page); border-radius: 4px; padding: .05em .25em; }
 button {
   font: inherit; font-weight: 600; cursor: pointer; border-radius: 6px; padding: .15rem .75rem; border: 1px solid var(--accent);
   background: transparent; color: var(--accent);
@@ -78,9 +94,18 @@ button {
 button[aria-pressed=true] { background: var(--accent); color: var(--on-accent); }
 ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
 li { overflow-wrap: anywhere; }
-@media (max-width: 30rem) {
+@media (max-width: 44rem) {
   section { padding: 1rem; }
-  th, td { padding-right: .75rem; }
+  h2.headline { font-size: 1.35rem; }
+  .toolbar { font-size: .875rem; }
+  .scroll { overflow-x: visible; }
+  table, tbody, tr, tbody th, td { display: block; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  tbody tr:last-child { border-bottom: 0; }
+  tbody th, td, td.number { border: 0; padding: .1rem 0; text-align: left; max-width: none; min-width: 0; }
+  td[data-head]::before { content: attr(data-head) ": "; color: var(--soft); }
+  td:empty { display: none; }
 }
 `
 
@@ -102,6 +127,10 @@ const update = async () => {
         const after = page.getElementById(before.id)
         // Unchanged elements stay, and with them the reader's scroll position and selection.
         if (after !== null && after.innerHTML !== before.innerHTML) before.replaceChildren(...after.childNodes)
+      }
+      for (const before of document.querySelectorAll("[data-shown]")) {
+        const after = page.getElementById(before.id)
+        if (after !== null) before.hidden = after.hidden
       }
       document.title = page.title
       notice.textContent = ""

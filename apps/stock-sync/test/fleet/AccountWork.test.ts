@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { DateTime, Effect, Ref } from "effect"
 import type { AccountActivity } from "../../src/fleet/FleetRunner.ts"
 import * as AccountWork from "../../src/fleet/operations/AccountWork.ts"
+import * as StatusText from "../../src/observability/StatusText.ts"
 import * as SyncStatus from "../../src/sync/SyncStatus.ts"
 import { products, sends, simulated, until } from "../support/fleetRunner.ts"
 import { idleUntil } from "../support/fleetStatus.ts"
@@ -33,7 +34,7 @@ describe("the live state of an account", () => {
     ["nothing is due", idle, "Idle", "Nothing is due."],
     ["its source is due", { ...idle, nextPoll: 5_000 }, "Waiting to start", "limited number of accounts"],
     ["a product is due", { ...idle, nextDue: 4_000 }, "Waiting to start", "limited number of accounts"],
-    ["its worker failed", { ...idle, nextDue: 4_000, retryAt: 65_000 }, "Waiting to retry", "at 1970-01-01 00:02:00 UTC"],
+    ["its worker failed", { ...idle, nextDue: 4_000, retryAt: 65_000 }, "Waiting to retry", "Next attempt 1970-01-01 00:02:00 UTC"],
     ["its worker failed long ago", { ...idle, retryAt: 5_000 }, "Idle", "Nothing is due."],
     ["it is not taken over yet", { ...idle, takenOver: false }, "Starting", "takes the account over"],
     ["an operator paused it", { ...idle, paused: true, takenOver: false }, "Paused", "An operator paused"],
@@ -56,7 +57,7 @@ describe("the live state of an account", () => {
       "the service asked for a pause",
       { ...active, rateLimit: { ...free, waiting: 1, pausedUntil: utc(90_000) } },
       "Waiting for the rate limit",
-      "until 1970-01-01 00:01:30 UTC"
+      "Sending resumes 1970-01-01 00:01:30 UTC"
     ],
     ["its key is not known yet", inAccountState({ _tag: "Starting", since: utc(0) }), "Starting", "confirm the account"],
     [
@@ -70,16 +71,18 @@ describe("the live state of an account", () => {
       "its requests fail",
       inAccountState({ _tag: "Trouble", since: utc(0), failure, nextTry: utc(120_000) }),
       "Service unavailable",
-      "Next attempt at 1970-01-01 00:02:00 UTC"
+      "Next attempt 1970-01-01 00:02:00 UTC"
     ]
   ])("if %s", (_, activity, label, description) => {
     const found = described(activity)
     expect(found.label).toBe(label)
-    expect(found.description).toContain(description)
+    expect(StatusText.plain(found.description)).toContain(description)
   })
 
   it("says how to set another key in a fleet", () => {
-    const { action } = described(inAccountState({ _tag: "Paused", since: utc(0), failure, nextProbe: utc(120_000) }))
+    const action = StatusText.plain(
+      described(inAccountState({ _tag: "Paused", since: utc(0), failure, nextProbe: utc(120_000) })).action
+    )
     expect(action).toContain("then Developers, and set it.")
     expect(action).not.toContain("PLAZA_API_KEY")
   })

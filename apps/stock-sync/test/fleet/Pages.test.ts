@@ -32,7 +32,10 @@ const some = Effect.gen(function*() {
 })
 
 /** The text of a page, without its markup. */
-const textOf = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").replaceAll("&#39;", "'")
+const textOf = (html: string) =>
+  html.replace(/<\/?(?:a|bdi|code|span|strong|time)\b[^>]*>/g, "").replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").replaceAll("&#39;", "'")
+
+const headlineOf = (html: string) => textOf(/<h2 class="headline"[^>]*>(.*?)<\/h2>/.exec(html)?.[1] ?? "")
 
 describe("the page of the fleet", () => {
   it.live("shows the runner, the accounts by state, what waits, and all runners", () =>
@@ -42,15 +45,63 @@ describe("the page of the fleet", () => {
         expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
         const text = textOf(body)
         expect(text).toContain("Ready runner-1 works on its share of the accounts.")
-        expect(text).toContain("Accounts 4 Running 2 Paused by an operator 1 Pending, without a live runner 1 With a problem 1")
+        expect(headlineOf(body)).toBe("0 of 4 accounts running without trouble, 3 need you, 1 paused")
+        expect(body).toContain("<title>3 need you: plaza-stock-sync fleet</title>")
+        expect(text).toContain("Accounts 4 Need you 3 Running 2 Paused by an operator 1 Pending, without a live runner 1 With a problem 1")
         expect(text).toContain("Sold out 3")
         expect(text).toContain("The sold-out product soldOut-1 of alpha waits longest")
-        expect(text).toContain("alpha Running 3 3 runner-1")
-        expect(text).toContain("beta Problem 0 0 runner-1 the variable KEY is not set")
+        expect(text).toContain("alpha Needs you 3 3 runner-1")
+        expect(text).toContain("beta Needs you 0 0 runner-1 the variable KEY is not set")
         expect(text).toContain("gamma Paused 0 0 –")
-        expect(text).toMatch(/shop\/1 Pending 0 0 runner-2 snapshot held since 1970-01-01 00:00:00 UTC/)
-        expect(text).toMatch(/runner-2 Lost last seen 1 min \d* ?s? ?ago 100 1 1 2 3 1\.2\.3/)
+        expect(text).toMatch(/shop\/1 Pending 0 0 runner-2 snapshot held [\d,]+ days ago/)
+        expect(text).toMatch(/runner-2 1\.2\.3 Lost last seen 1 minute ago 100 1 1 2 3 [\d,]+ days ago/)
         expect(body).toContain(`href="/accounts/shop%2F1"`)
+      })))
+
+  it.live("begins with the accounts that need a person, with what helps", () =>
+    inFleet(some, (request) =>
+      Effect.gen(function*() {
+        const { body } = yield* request("/")
+        expect(body.indexOf("needing-rows")).toBeLessThan(body.indexOf("overview-list"))
+        const text = textOf(body)
+        expect(text).toMatch(/alpha 1 product refused or uncertain The page of the account says what helps\. [\d,]+ days ago beta/)
+        expect(text).toMatch(/beta problem the variable KEY is not set\. [\d,]+ days ago shop\/1/)
+        expect(text).toMatch(
+          /shop\/1 snapshot 3 held Correct the source\. If it is right, run plaza-stock-sync fleet accounts confirm shop\/1 3\. [\d,]+ days ago/
+        )
+        const troubled = textOf((yield* request("/?state=troubled")).body)
+        expect(troubled).toMatch(/Problem alpha Needs you .* beta Needs you .* shop\/1 Pending/)
+        expect(troubled).not.toContain("gamma Paused 0 0")
+      })))
+
+  it.live("has the first twenty of them, and leads to the others", () =>
+    inFleet(
+      accounts(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`shop-${100 + index}`, { problem: "no key" }]))),
+      (request) =>
+        Effect.gen(function*() {
+          const { body } = yield* request("/")
+          expect(headlineOf(body)).toBe("Nothing is sent: no runner is alive")
+          expect(textOf(body)).toContain("0 of 30 accounts running without trouble, 30 need you")
+          expect(body).toContain("<a href=\"/?state=troubled#accounts\">And 10 more</a>")
+        })
+    ))
+
+  it.live("collapses what is empty while every account is well", () =>
+    inFleet(
+      Effect.andThen(runnerRow(Support.runner), accounts({ alpha: { runner: Support.runner }, beta: { runner: Support.runner } })),
+      (request) =>
+        Effect.gen(function*() {
+          const { body } = yield* request("/")
+          expect(headlineOf(body)).toBe("All 2 accounts running without trouble")
+          expect(body).toContain("<title>plaza-stock-sync fleet</title>")
+          for (const id of ["needing", "waiting-section", "worst-section"]) expect(body).toMatch(new RegExp(`id="${id}"[^>]* hidden>`))
+        })
+    ))
+
+  it.live("says so if there is no account yet", () =>
+    inFleet(Effect.void, (request) =>
+      Effect.gen(function*() {
+        expect(headlineOf((yield* request("/")).body)).toBe("No accounts yet")
       })))
 
   it.live("lists accounts by prefix and state, page by page", () =>
@@ -90,14 +141,22 @@ describe("the page of an account", () => {
     inFleet(some, (request) =>
       Effect.gen(function*() {
         const alpha = textOf((yield* request("/accounts/alpha")).body)
-        expect(alpha).toContain("State Running Runner runner-1 Epoch 1 Service https://shop.example/open/v1 Source stock.csv Problem None")
+        expect(alpha).toContain("State Running Runner runner-1 Epoch 1 Service https://shop.example/open/v1 Source stock.csv")
+        expect(alpha).toContain("4 of 8 products in sync, 3 waiting, 1 needs you")
+        expect(alpha).toContain("run plaza-stock-sync fleet accounts retry alpha quarantined-1.")
         expect(alpha).toContain("Settled 4 Pending 3 Sending 0 Doubtful 0 Uncertain 0 Quarantined 1")
         expect(alpha).toContain("soldOut-1 waits longest")
         expect(alpha).toContain("NOT_FOUND: no such product")
         const shop = textOf((yield* request("/accounts/shop%2F1")).body)
-        expect(shop).toContain("Source postgres://db.example/shop Problem")
+        expect(shop).toContain("Source postgres://db.example/shop ")
         expect(shop).toContain("Held snapshot 3")
         expect(shop).not.toContain("plaza-stock-sync confirm")
+        expect(headlineOf((yield* request("/accounts/shop%2F1")).body)).toBe("Nothing is sent: no live runner works on the account")
+        expect(shop).toContain("If it is right, run plaza-stock-sync fleet accounts confirm shop/1 3.")
+        const gamma = (yield* request("/accounts/gamma")).body
+        expect(headlineOf(gamma)).toBe("Nothing is sent: an operator paused the account")
+        expect(textOf(gamma)).toContain("To resume it, run plaza-stock-sync fleet accounts resume gamma.")
+        expect(headlineOf((yield* request("/accounts/beta")).body)).toBe("The account has a problem")
         const missing = yield* request("/accounts/nobody")
         expect([missing.status, textOf(missing.body)]).toEqual([404, expect.stringContaining("there is no account with this id")])
         for (const path of ["/accounts/", "/accounts/%", "/accounts/%00", "/accounts/%ED%A0%80"]) {
@@ -129,13 +188,16 @@ describe("the live state on the page of an account", () => {
       const setKey = KeyReference.setKey(name, { _tag: "Sealed", text: "v1" })
       const [alpha = "", refused = ""] = yield* pages({ alpha: idle, [name]: { ...idle, active: true, setKey, status } }, "alpha", name)
       expect(textOf(alpha)).toMatch(
-        /Worker Idle Nothing is due. Source last read – Source read next \d{4}-\S+ \S+ UTC Next product due – Requests of this runner 0 confirmed/
+        /Worker Idle Nothing is due. Source last read – Source read next in \d+ \w+ Next product due – Requests of this runner 0 /
       )
       expect(textOf(alpha)).not.toContain("Recent errors")
+      expect(headlineOf(refused)).toBe("Nothing is sent: the account is paused")
       const text = textOf(refused)
-      expect(text).toContain("Worker Paused by an error The service refuses all requests since")
+      expect(text).toContain(
+        "Worker Paused by an error The service refuses all requests: INVALID_API_KEY: &lt;i&gt;revoked. The first was refused "
+      )
       expect(text).toContain("and set it with &quot;plaza-stock-sync fleet accounts update --key - 'it'\\''s &lt;b&gt;'&quot;")
-      expect(text).toContain("Source last read 1970-01-01 00:01:00 UTC")
+      expect(refused).toContain("title=\"1970-01-01 00:01:00 UTC\"")
       expect(text).toMatch(/Recent errors .* account INVALID_API_KEY: &lt;i&gt;revoked/)
     }))
 
@@ -146,7 +208,7 @@ describe("the live state on the page of an account", () => {
       expect(textOf(alpha)).toContain("This runner does not own the account any more, or not yet again.")
       expect(textOf(gamma)).toContain("No runner works on it.")
       expect(textOf(shop)).toContain("Runner runner-2 Epoch")
-      expect(textOf(shop)).toContain("Its last runner, runner-2 , is lost. Another runner takes the account over within seconds.")
+      expect(textOf(shop)).toContain("Its last runner, runner-2, is lost. Another runner takes the account over within seconds.")
     }))
 })
 
@@ -249,7 +311,10 @@ describe("without the database", () => {
         const request = yield* Pages.requests
         yield* own.stop
         const page = yield* request("/")
-        expect([page.status, textOf(page.body)]).toEqual([503, expect.stringMatching(/Ready runner-1 .* the fleet's database .*\./)])
+        expect([page.status, textOf(page.body)]).toEqual([
+          503,
+          expect.stringMatching(/No data from the fleet's database The fleet's database .*\. Ready runner-1 /)
+        ])
         const account = yield* request("/accounts/alpha")
         expect([account.status, textOf(account.body)]).toEqual([503, expect.stringMatching(/No data the fleet's database .*\./)])
         expect((yield* request("/healthz")).status).toBe(200)
@@ -270,7 +335,10 @@ describe("without the database", () => {
         const page = yield* Effect.forkChild(request("/"))
         yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => page.pollUnsafe() !== undefined })
         const { body, status } = yield* Fiber.join(page)
-        expect([status, textOf(body)]).toEqual([503, expect.stringMatching(/No data the fleet's database .*did not respond in time/)])
+        expect([status, textOf(body)]).toEqual([
+          503,
+          expect.stringMatching(/No data from the fleet's database The fleet's database did not respond in time/)
+        ])
         yield* network.set("open")
         expect((yield* request("/")).status).toBe(200)
       }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(Pages.layer(some), Support.prepared(network.url)))))

@@ -116,6 +116,15 @@ describe.skipIf(Browser.missing !== undefined)("the pages of a fleet in a browse
             yield* steps(async () => {
               await page.goto(url)
               await Browser.check(page, "fleet")
+              assert.match(await page.getByRole("main").getByRole("heading").first().innerText(),
+                /^\d+ of 62 accounts running without trouble, \d+ need you, 6 paused, \d+ pending$/)
+              // Nor does a table scroll inside itself, long ids included.
+              assert.deepStrictEqual(
+                await page.locator(".scroll").evaluateAll((all) =>
+                  all.flatMap((each) => each.scrollWidth > each.clientWidth ? [each.getAttribute("aria-label")] : [])
+                ),
+                []
+              )
               await page.goto(`${url}/accounts/shop-005.example`)
               await Browser.check(page, "account with a held snapshot, whose worker sends")
               await page.goto(`${url}/accounts/shop-010.example`)
@@ -152,6 +161,8 @@ describe.skipIf(Browser.missing !== undefined)("the pages of a fleet in a browse
             await page.getByRole("button", { name: "Show" }).click()
             assert.deepStrictEqual(await table.getByRole("rowheader").allInnerTexts(), ["shop-010.example", "shop-015.example"])
             await table.getByRole("link", { name: "shop-010.example" }).click()
+            assert.strictEqual(await page.getByRole("region", { name: "Needs you, table" }).getByRole("rowheader").count(), 2)
+            await page.getByRole("region", { name: "Quarantined products" }).locator("summary").click()
             assert.strictEqual(await page.getByRole("region", { name: "Quarantined products, table" }).getByRole("rowheader").count(), 2)
             await page.getByRole("link", { name: "fleet", exact: true }).click()
             assert.strictEqual(new URL(page.url()).pathname, "/")

@@ -51,6 +51,61 @@ describe("accounts", () => {
       expect(yield* FleetStatus.account("x")).toEqual(Option.none())
     })))
 
+  it.effect("need a person or not, each counted once, and those that do are listed", () =>
+    inFleet(Effect.gen(function*() {
+      yield* runnerRow("live")
+      // Every combination of a live runner, a pause and what may need a person.
+      const traits = ["live", "paused", "problem", "held", "confirmed", "quarantined", "rejected", "negative"] as const
+      type Trait = (typeof traits)[number]
+      const combinations = Array.from({ length: 2 ** traits.length }, (_, bits) => ({
+        id: `shop-${String(bits).padStart(3, "0")}`,
+        has: (trait: Trait) => (bits >> traits.indexOf(trait)) % 2 === 1
+      }))
+      yield* accounts(Object.fromEntries(combinations.map(({ has, id }) => [id, {
+        ...(has("live") ? { runner: "live" } : {}),
+        paused: has("paused"),
+        ...(has("problem") ? { problem: "no key" } : {})
+      }])))
+      const named = (trait: Trait) => combinations.flatMap(({ has, id }) => has(trait) ? [id] : [])
+      for (const id of named("held")) yield* heldSnapshot(id, 5_000)
+      for (const id of named("confirmed")) yield* Support.confirmedSnapshot(id)
+      yield* products(named("quarantined"), [{ as: "quarantined", count: 2, since: 3_000 }, { as: "settled", count: 1 }])
+      yield* Support.rowIssue(named("rejected"), "rejected")
+      yield* Support.rowIssue(named("negative"), "negative")
+      const troubled = combinations.filter(({ has }) =>
+        !has("paused") && (has("problem") || (has("held") && !has("confirmed")) || has("quarantined") || has("rejected"))
+      )
+      const isTroubled = new Set(troubled.map(({ id }) => id))
+      const count = (condition: (has: (trait: Trait) => boolean) => boolean) =>
+        combinations.filter(({ has, id }) => !isTroubled.has(id) && condition(has)).length
+      const { standing, troubled: listed } = yield* FleetStatus.overview
+      expect(standing).toEqual({
+        total: combinations.length,
+        troubled: troubled.length,
+        paused: combinations.length / 2,
+        running: count((has) => has("live") && !has("paused")),
+        pending: count((has) => !has("live") && !has("paused"))
+      })
+      expect(standing.running + standing.troubled + standing.paused + standing.pending).toBe(standing.total)
+      expect(listed.map(({ id }) => id)).toEqual(troubled.slice(0, FleetStatus.maxListed).map(({ id }) => id))
+      for (const { held, id, problem, products, productsSince, rejectedRows } of listed) {
+        const has = combinations.find((each) => each.id === id)?.has ?? (() => false)
+        expect([id, problem, held, products, millis(productsSince ?? undefined), rejectedRows]).toEqual([
+          id,
+          has("problem") ? "no key" : null,
+          has("held") && !has("confirmed") ? 3 : null,
+          has("quarantined") ? 2 : 0,
+          has("quarantined") ? 3_001 : undefined,
+          has("rejected") ? 1 : 0
+        ])
+      }
+      expect(yield* ids({ filter: "troubled" })).toEqual(troubled.slice(0, FleetStatus.pageSize).map(({ id }) => id))
+      const page = yield* FleetStatus.accounts(all)
+      expect(page.accounts.flatMap(({ id, troubled }) => troubled ? [id] : [])).toEqual(
+        page.accounts.flatMap(({ id }) => isTroubled.has(id) ? [id] : [])
+      )
+    })))
+
   it.effect("are listed page by page in both directions, in the order of their ids", () =>
     inFleet(Effect.gen(function*() {
       const size = FleetStatus.pageSize

@@ -175,6 +175,21 @@ export const sharedKey = (ids: ReadonlyArray<string>, fingerprint: string, baseU
       WHERE fleet_account.account = account.account AND id IN ${sql.in(ids)}`
   )
 
+/** The last snapshot of these accounts has a row of this kind. */
+export const rowIssue = (ids: ReadonlyArray<string>, kind: "negative" | "rejected") =>
+  execute((sql) =>
+    sql`INSERT INTO row_issue (account, place, line, product_id, kind, reason)
+      SELECT account, coalesce((SELECT max(place) FROM row_issue WHERE account = fleet_account.account), 0) + 1, 7, NULL, ${kind}, 'no id'
+      FROM fleet_account WHERE id IN ${sql.in(ids)}`
+  )
+
+/** The held snapshot of an account is confirmed. */
+export const confirmedSnapshot = (account: string) =>
+  execute((sql) =>
+    sql`UPDATE snapshot SET confirmed_number = held_number FROM fleet_account
+      WHERE fleet_account.account = snapshot.account AND id = ${account}`
+  )
+
 const figures = { catalogue: 100, soldOut: 60, fell: 0, rose: 0, missing: 0, zeroed: 0 }
 
 /** An account's source is held. */

@@ -2,7 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Conditions from "../../observability/Conditions.ts"
 import { type Html, html } from "../../observability/Html.ts"
-import * as StatusText from "../../observability/StatusText.ts"
+import type * as StatusText from "../../observability/StatusText.ts"
 import type * as MonotonicClock from "../../sync/MonotonicClock.ts"
 import type { AccountActivity } from "../FleetRunner.ts"
 import type { AccountRow } from "./FleetStatus.ts"
@@ -18,11 +18,11 @@ export interface Now {
 export const dateOf = (at: MonotonicClock.MonotonicMillis, { monotonic, wall }: Now): DateTime.Utc | undefined =>
   Number.isFinite(at) ? DateTime.add(wall, { milliseconds: Math.round(at - monotonic) }) : undefined
 
-const text = (tone: Conditions.StateText["tone"], label: string, description: string): Conditions.StateText => ({
+const text = (tone: Conditions.StateText["tone"], label: string, ...description: StatusText.Text): Conditions.StateText => ({
   tone,
   label,
   description,
-  action: ""
+  action: []
 })
 
 const sending = ({ rateLimit }: AccountActivity): Conditions.StateText => {
@@ -32,7 +32,7 @@ const sending = ({ rateLimit }: AccountActivity): Conditions.StateText => {
     return text("good", "Sending", `${inFlight === 1 ? "1 request is" : `${inFlight} requests are`} in flight.${rest}`)
   }
   if (pausedUntil !== undefined) {
-    return text("note", "Waiting for the rate limit", `The service asked for a pause until ${StatusText.moment(pausedUntil)}.`)
+    return text("note", "Waiting for the rate limit", "The service asked for a pause. Sending resumes ", { due: pausedUntil }, ".")
   }
   return waiting > 0
     ? text("good", "Waiting for the rate limit", "The rate limit of the key is used up. The next request leaves when a slot is free.")
@@ -49,7 +49,7 @@ const running = (activity: AccountActivity): Conditions.StateText => {
 const dormant = ({ nextDue, nextPoll, retryAt }: AccountActivity, now: Now): Conditions.StateText => {
   const retry = dateOf(retryAt, now)
   return retryAt > now.monotonic && retry !== undefined
-    ? text("bad", "Waiting to retry", `The last attempt failed. Next attempt at ${StatusText.moment(retry)}.`)
+    ? text("bad", "Waiting to retry", "The last attempt failed. Next attempt ", { due: retry }, ".")
     : Math.min(nextPoll, nextDue) <= now.monotonic
     ? text("note", "Waiting to start", "Work is due. The runner starts a limited number of accounts at the same time.")
     : text("good", "Idle", "Nothing is due.")

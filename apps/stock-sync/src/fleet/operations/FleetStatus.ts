@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Backlog } from "../../ledger/Ledger.ts"
 import * as Rows from "../../ledger/Rows.ts"
-import { exceptional } from "../../ledger/Schema.ts"
+import { exceptional, needsPerson } from "../../ledger/Schema.ts"
 import * as StockPriority from "../../ledger/StockPriority.ts"
 import { FleetDatabase } from "../FleetDatabase.ts"
 import type { FleetDatabaseError } from "../FleetError.ts"
@@ -89,6 +89,73 @@ export const accountCounts: Read<typeof AccountCounts.Type> = reading((sql) => {
       (SELECT count(*) FROM snapshot WHERE held_since IS NOT NULL) AS held
     FROM ${sql.literal(accountsWithState)}`)
 })
+
+// What waits for a person. A confirmed snapshot is accepted at the next read.
+const heldUnconfirmed = "held_since IS NOT NULL AND confirmed_number IS DISTINCT FROM held_number"
+const needing = `${exceptional} AND ${needsPerson}`
+const rejectedRow = "kind = 'rejected'"
+const troubled = `NOT fleet_account.paused AND (fleet_account.problem IS NOT NULL
+  OR account IN (SELECT account FROM snapshot WHERE ${heldUnconfirmed})
+  OR account IN (SELECT account FROM product WHERE ${needing})
+  OR EXISTS (SELECT FROM row_issue WHERE row_issue.account = fleet_account.account AND ${rejectedRow}))`
+
+const Standing = Schema.Struct({
+  total: Schema.Int,
+  /** With a live runner, and nothing needs a person. */
+  running: Schema.Int,
+  /** With a problem, a held snapshot, a product that needs a person or a rejected row, and not paused. */
+  troubled: Schema.Int,
+  /** Paused by an operator. */
+  paused: Schema.Int,
+  /** Without a live runner, and nothing needs a person. */
+  pending: Schema.Int
+})
+/** The accounts by what a person has to do. The four parts add up to `total`. */
+export type Standing = typeof Standing.Type
+
+const standingRow = Rows.only(Standing)
+
+export const standing: Read<Standing> = reading((sql) =>
+  standingRow(sql`
+    SELECT count(*) AS total, ${sql.literal(countOf("troubled", "troubled"))}, ${sql.literal(countOf("paused", "state = 'paused'"))},
+      ${sql.literal(countOf("running", "state = 'running' AND NOT troubled"))},
+      ${sql.literal(countOf("pending", "state = 'pending' AND NOT troubled"))}
+    FROM (SELECT ${sql.literal(stateOf)} AS state, ${sql.literal(troubled)} AS troubled FROM ${sql.literal(accountsWithState)}) AS each`)
+)
+
+const TroubledAccount = Schema.Struct({
+  id: Schema.String,
+  problem: Schema.NullOr(Schema.String),
+  problemAt: Schema.NullOr(Rows.Instant),
+  /** The number of the held snapshot; null without one. */
+  held: Schema.NullOr(Schema.Int),
+  heldSince: Schema.NullOr(Rows.Instant),
+  /** Products that need a person, and rejected rows. */
+  products: Schema.Int,
+  productsSince: Schema.NullOr(Rows.Instant),
+  rejectedRows: Schema.Int
+})
+export type TroubledAccount = typeof TroubledAccount.Type
+
+const troubledRows = Rows.all(TroubledAccount)
+
+/** The first accounts that need a person, by id. */
+const troubledAccounts: Read<ReadonlyArray<TroubledAccount>> = reading((sql) =>
+  troubledRows(sql`
+    SELECT listed.id, problem, problem_at AS "problemAt",
+      CASE WHEN ${sql.literal(heldUnconfirmed)} THEN held_number END AS held, held_since AS "heldSince",
+      products.n AS products, products.since AS "productsSince",
+      (SELECT count(*) FROM row_issue WHERE row_issue.account = listed.account AND ${sql.literal(rejectedRow)}) AS "rejectedRows"
+    FROM (
+      SELECT fleet_account.id, account, fleet_account.problem, fleet_account.problem_at FROM fleet_account WHERE ${sql.literal(troubled)}
+      ORDER BY fleet_account.id LIMIT ${maxListed}
+    ) AS listed
+    LEFT JOIN snapshot USING (account)
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS n, min(queued_at) AS since FROM product WHERE account = listed.account AND ${sql.literal(needing)}
+    ) AS products
+    ORDER BY listed.id`)
+)
 
 const AccountBacklog = Schema.Struct({
   account: Schema.String,
@@ -225,6 +292,8 @@ const sharedKeys = reading((sql) =>
 export const overview = Effect.all({
   runners,
   accounts: accountCounts,
+  standing,
+  troubled: troubledAccounts,
   backlog: backlog(Option.none(), maxListed),
   products: unsettledCounts(Option.none()),
   problems,
@@ -259,7 +328,7 @@ export const account = (id: string): Read<Option.Option<AccountRow>> =>
   )
 
 /** Which accounts a page lists. */
-export const filters = ["all", ...states, "failing", "held", "waiting"] as const
+export const filters = ["all", "troubled", ...states, "failing", "held", "waiting"] as const
 export type Filter = (typeof filters)[number]
 
 export interface AccountQuery {
@@ -280,6 +349,8 @@ const ListedAccount = Schema.Struct({
   state: Schema.Literals(states),
   runner: Schema.NullOr(Schema.String),
   problem: Schema.NullOr(Schema.String),
+  /** It needs a person, and is not paused. */
+  troubled: Schema.Boolean,
   heldSince: Schema.NullOr(Rows.Instant),
   /** At most {@link maxCounted}, as is `soldOut`. */
   waiting: Schema.Int,
@@ -300,6 +371,8 @@ const conditionOf = (filter: Filter): string => {
   switch (filter) {
     case "all":
       return "1 = 1"
+    case "troubled":
+      return troubled
     case "failing":
       return "fleet_account.problem IS NOT NULL"
     case "held":
@@ -326,9 +399,9 @@ export const accounts = ({ filter, from, prefix }: AccountQuery): Read<AccountPa
     })
     return Effect.map(
       listedRows(sql`
-        SELECT listed.id, state, runner, problem, held_since AS "heldSince", backlog.waiting, backlog.sold_out AS "soldOut"
+        SELECT listed.id, state, runner, problem, troubled, held_since AS "heldSince", backlog.waiting, backlog.sold_out AS "soldOut"
         FROM (
-          SELECT ${sql.literal(accountColumns)} FROM ${sql.literal(accountsWithState)}
+          SELECT ${sql.literal(accountColumns)}, ${sql.literal(troubled)} AS troubled FROM ${sql.literal(accountsWithState)}
           WHERE fleet_account.id >= ${prefix} AND fleet_account.id <= ${endOfPrefix(prefix)} AND ${edge}
             AND ${sql.literal(conditionOf(filter))}
           ORDER BY fleet_account.id ${sql.literal(backwards ? "DESC" : "ASC")} LIMIT ${pageSize + 1}

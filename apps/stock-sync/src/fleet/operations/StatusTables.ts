@@ -23,6 +23,7 @@ export const create: ReadonlyArray<string> = [
     reasons JSONB NOT NULL
   )`,
   `CREATE INDEX product_waiting ON product (account, priority, queued_at, id) WHERE ${waiting}`,
+  "CREATE INDEX row_issue_rejected ON row_issue (account) WHERE kind = 'rejected'",
   "CREATE INDEX snapshot_held ON snapshot (account) WHERE held_since IS NOT NULL"
 ]
 

@@ -1,4 +1,5 @@
 /** All tests that hold for every ledger. */
+import { attention } from "./attention.ts"
 import { guard, previews } from "./guard.ts"
 import type { Kind } from "./kind.ts"
 import { model } from "./model.ts"
@@ -25,6 +26,7 @@ export const inFleet = (kind: Kind, runs: Runs): void => {
   sends(kind, runs.each)
   turns(kind)
   guard(kind)
+  attention(kind, runs.rules)
   accounts(kind)
   model(kind, runs.model)
 }
