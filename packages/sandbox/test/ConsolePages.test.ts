@@ -358,16 +358,26 @@ layer(layerInProcess())("the state browser", (it) => {
     }))
 })
 
+/** The cookies that a response sets, as a browser sends them back. */
+const cookieOf = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) => ({
+  cookie: (headers["set-cookie"] ?? "").split(";")[0] ?? ""
+})
+
 const faults = "/console/faults"
 
 layer(layerInProcess())("the page of faults", (it) => {
-  it.effect("shows only the fields of the chosen kind", () =>
+  it.effect("shows only the fields of the chosen kind: four first, and the others under More", () =>
     Effect.gen(function*() {
+      // Inputs that join two fields, or have a unit of people.
+      const inputs = new Map([["method", "path"], ["lastsMillis", "lasts"], ["rate", "share"]])
       for (const { fields } of Fault.members) {
         const kind = fields.kind.literal
         const page = yield* text(`${faults}?kind=${kind}`)
-        const shown = [...page.matchAll(/ name="(\w+)"/g)].map(([, name]) => name)
-        assert.includeMembers(shown, Object.keys(fields), kind)
+        const [, first = "", more = ""] = /name="do" value="add">([^]*?)(<details>[^]*)<\/form>/.exec(page) ?? []
+        const namesIn = (part: string) => [...part.matchAll(/<(?:input|select|textarea) id="\w+" name="(\w+)"/g)].map(([, name]) => name)
+        assert.lengthOf(namesIn(first), 4, kind)
+        assert.includeMembers(["kind", ...namesIn(first), ...namesIn(more)], Object.keys(fields).map((name) => inputs.get(name) ?? name),
+          kind)
         assert.strictEqual(page.includes(`name="status"`), "status" in fields, kind)
         assert.strictEqual(page.includes(`name="outcomes"`), "outcomes" in fields, kind)
       }
@@ -380,8 +390,8 @@ layer(layerInProcess())("the page of faults", (it) => {
       for (
         const inputs of [
           { kind: "delay", when: "before", millis: "1.5" },
-          { kind: "delay", when: "after", millis: "300", distribution: "logNormal", spread: "3000", rate: "1" },
-          { kind: "status", when: "before", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
+          { kind: "delay", when: "after", millis: "300", distribution: "logNormal", spread: "3000", share: "12.5" },
+          { kind: "status", when: "before", status: "503", retryAfter: "soon", path: " get  /me ", times: "3", lasts: "1.5" },
           { kind: "drop", when: "after", every: "10", account: "corner-shop" },
           { kind: "cut", when: "before", status: "200", code: "LATER", message: "m" },
           { kind: "slow", when: "before", millis: "20" },
@@ -393,8 +403,8 @@ layer(layerInProcess())("the page of faults", (it) => {
       }
       assert.deepStrictEqual((yield* sandbox.faults).map(({ fault }) => ({ ...fault })), [
         { kind: "delay", when: "before", millis: 1.5 },
-        { kind: "delay", when: "after", millis: { distribution: "logNormal", median: 300, p99: 3_000 }, rate: 1 },
-        { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3 },
+        { kind: "delay", when: "after", millis: { distribution: "logNormal", median: 300, p99: 3_000 }, rate: 0.125 },
+        { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3, lastsMillis: 1_500 },
         { kind: "drop", when: "after", every: 10, account: "corner-shop" },
         { kind: "cut", when: "before", status: 200, code: "LATER", message: "m" },
         { kind: "slow", when: "before", millis: 20 },
@@ -433,14 +443,27 @@ layer(layerInProcess())("the page of faults", (it) => {
   it.effect("changes nothing of a fault that is submitted as it is", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const fault = { kind: "status", when: "before", status: 502, method: "PUT", body: "", times: 3 } as const
+      const fault = {
+        kind: "status",
+        when: "before",
+        status: 502,
+        method: "PUT",
+        path: "/a/*",
+        body: "",
+        times: 3,
+        rate: 0.07,
+        lastsMillis: 1_001
+      } as const
       const id = yield* sandbox.addFault(fault)
       const page = yield* text(`/console/faults?edit=${id}`)
-      const selected = (name: string) =>
-        new RegExp(`<select[^>]*name="${name}"[^]*?<option value="([^"]*)" selected>`).exec(page)?.[1] ?? ""
-      assert.deepStrictEqual([selected("method"), selected("emptyBody")], ["PUT", "yes"])
-      const inputs = { do: "replace", id, kind: "status", when: "before", status: "502", times: "3", emptyBody: "yes", method: "PUT" }
-      assert.strictEqual(yield* statusOf("/console/faults", inputs), 303)
+      // What a browser submits of the form.
+      const selects = [...page.matchAll(/<select[^>]*name="(\w+)"[^]*?<option value="([^"]*)" selected>/g)]
+      const inputs = [...page.matchAll(/<input [^>]*name="(\w+)"[^>]* value="([^"]*)">/g)]
+      const submitted = Object.fromEntries([...inputs, ...selects].map(([, name = "", value = ""]) => [name, value]))
+      assert.deepInclude(submitted, { path: "PUT /a/*", share: "7", lasts: "1.001", emptyBody: "yes" })
+      // One of the fields under More has a value.
+      assert.include(page, "<details open>")
+      assert.strictEqual(yield* statusOf("/console/faults", { ...submitted, do: "replace", id }), 303)
       assert.deepStrictEqual((yield* sandbox.faults).find((active) => active.id === id)?.fault, fault)
       yield* sandbox.removeFault(id)
     }))
@@ -449,18 +472,102 @@ layer(layerInProcess())("the page of faults", (it) => {
     Effect.gen(function*() {
       for (
         const [inputs, said] of [
-          [{ kind: "delay", when: "before" }, "Milliseconds is missing or invalid"],
-          [{ kind: "delay", when: "before", millis: "5", distribution: "uniform", spread: "1" }, "does not fit the distribution"],
-          [{ kind: "status", when: "before", status: "99" }, "Status is missing or invalid"],
-          [{ kind: "drop", when: "before", times: "x" }, "Times is missing or invalid"],
-          [{ kind: "sequence", outcomes: "[" }, "Outcomes is missing or invalid"],
-          [{ kind: "toString" }, "is unknown"]
+          [{ kind: "delay", when: "before" }, "Delay (ms) must be a number of milliseconds from 0 to 86400000, such as 500"],
+          [{ kind: "slow", when: "before", millis: "x" }, "Duration (ms) must be a number of milliseconds"],
+          [{ kind: "delay", when: "before", millis: "x", distribution: "uniform", spread: "1" }, "Delay (ms) must be a number"],
+          [{ kind: "delay", when: "before", millis: "5", distribution: "uniform", spread: "1" }, "that fits the distribution"],
+          [{ kind: "status", when: "before", status: "99" }, "Status must be a whole number from 200 to 599, such as 503"],
+          [{ kind: "drop", when: "before", times: "x" }, "Times must be a whole number above 0, such as 3"],
+          [{ kind: "drop", when: "before", lasts: "0" }, "Lasts (seconds) must be a number of seconds above 0, such as 60"],
+          [{ kind: "drop", when: "before", share: "101" }, "Share of calls (%) must be a number from 0 to 100, such as 10"],
+          [{ kind: "drop", when: "before", path: "POST /posts/:id" }, "Method and path must have * in place of :id, such as /posts/*"],
+          [{ kind: "drop", when: "before", path: "posts" }, "Method and path must be a method, a path or both, such as POST /posts"],
+          [{ kind: "drop", when: "before", account: "nobody" }, "Account must be the id or the username of an existing account"],
+          [{ kind: "garbage" }, "Body must be the text that is sent"],
+          [{ kind: "sequence", outcomes: "[" }, "Outcomes must be a JSON array"],
+          [{ kind: "sequence", outcomes: `[{"kind":"pass"},{"kind":"drop"}]` }, "Outcomes have a wrong outcome at 1"],
+          [{ kind: "toString" }, "must be one of status, delay"]
         ] as const
       ) {
         const reply = yield* submit(faults, { do: "add", ...inputs })
-        assert.strictEqual(reply.status, 400)
-        assert.include(reply.text, said)
+        assert.strictEqual(reply.status, 400, said)
+        assert.include(reply.text.replaceAll("&quot;", "\""), said)
       }
+      // The field with the error is open.
+      assert.include((yield* submit(faults, { do: "add", kind: "drop", when: "before", account: "nobody" })).text, "<details open>")
+    }))
+
+  it.effect("offers the endpoints, and other paths too", () =>
+    Effect.gen(function*() {
+      const page = yield* text(faults)
+      assert.match(page, /<input id="path"[^>]* list="paths"/)
+      for (const endpoint of ["POST /posts", "PATCH /store/products/*/stock", "GET /users/by-username/*"]) {
+        assert.include(page, `<option value="${endpoint}">`)
+      }
+      const documented = yield* Effect.provide(text(faults), layerInProcess({ assumptions: false }))
+      assert.notInclude(documented, `<option value="DELETE /posts/*">`)
+    }))
+
+  it.effect("says what an added fault does to the next calls, and from where to send one", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const words = (page: string) => page.replaceAll(/<[^>]*>/g, "").replaceAll("&#39;", "'")
+      const message = (inputs: Readonly<Record<string, string>>) =>
+        Effect.gen(function*() {
+          yield* sandbox.clearFaults
+          const { headers } = yield* submit(faults, inputs)
+          const page = (yield* request("GET", headers["location"] ?? "", cookieOf({ headers }))).text
+          return /<div class="message good" role="status">([^]*?)<\/div>/.exec(page)?.[1] ?? assert.fail("no message")
+        })
+      for (
+        const [inputs, said] of [
+          [
+            { kind: "status", when: "after", status: "503", path: "POST /posts" },
+            "added: the next POST /posts fails with 503 after it is carried out. Send a request from your code, or from the reference."
+          ],
+          [{ kind: "status", when: "before", status: "302", times: "2" }, "each of the next 2 calls gets 302 before"],
+          [{ kind: "drop", when: "after", every: "2" }, "every 2nd call gets no response: the connection closes after it is carried out."],
+          [
+            { kind: "delay", when: "before", millis: "200", path: "/chat/*", share: "10" },
+            "every call of /chat/* by a chance of 10 % is delayed by 200 ms."
+          ],
+          [{ kind: "cut", when: "after", path: "PATCH", lasts: "42" }, "for 42 s, every PATCH gets half a response"],
+          [
+            { kind: "garbage", body: "<html>", account: "corner-shop" },
+            "the next call of the account corner-shop is carried out, and gets a body that is not JSON. Send a request from your code."
+          ]
+        ] as const
+      ) {
+        assert.include(words(yield* message({ do: "add", ...inputs })), said)
+      }
+      assert.include(yield* message({ do: "add", kind: "drop", when: "after" }), `href="/#first">the home page`)
+      assert.include(yield* message({ do: "add", kind: "drop", when: "after", path: "POST /posts/1/like" }),
+        `href="/reference/posts#likePost"`)
+      assert.match(words(yield* message({ do: "preset", preset: "limit" })), /^Fault fault_\d+ added: the next call fails with 429 before/)
+      const [active] = yield* sandbox.faults
+      const id = active?.id ?? ""
+      const changed = yield* submit(faults, { do: "replace", id, kind: "drop", when: "after" })
+      assert.include((yield* request("GET", faults, cookieOf(changed))).text, `Fault ${id} changed: the next call`)
+      const removed = yield* submit(faults, { do: "remove", id })
+      assert.include((yield* request("GET", faults, cookieOf(removed))).text, `Fault ${id} removed.`)
+    }))
+
+  it.effect("names every call, and counts the seconds until a fault ends", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.clearFaults
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 503, lastsMillis: 60_000 })
+      yield* sandbox.addFault({ kind: "drop", when: "before", path: "/chat/*", times: 2 })
+      assert.include(yield* text(faults), "every call</td>")
+      assert.include(yield* text(faults), "every call of <code>/chat/*</code>")
+      assert.include(yield* text(faults), ">2 calls<")
+      yield* TestClock.adjust("17800 millis")
+      assert.include(yield* text(faults), ">ends in 43 s<")
+      yield* sandbox.advanceClock("42 seconds")
+      assert.include(yield* text(faults), ">ends in 1 s<")
+      yield* sandbox.advanceClock("1 second")
+      assert.notInclude(yield* text(faults), "ends in")
+      yield* sandbox.clearFaults
     }))
 
   it.effect("adds presets, and ends the outage after a minute", () =>
@@ -612,11 +719,6 @@ layer(layerInProcess())("the export of requests", (it) => {
       const filtered = yield* request("GET", "/console/requests.har?status=4")
       assert.lengthOf(Schema.decodeUnknownSync(HttpArchive)(filtered.json).log.entries, 1)
     }))
-})
-
-/** The cookies that a response sets, as a browser sends them back. */
-const cookieOf = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) => ({
-  cookie: (headers["set-cookie"] ?? "").split(";")[0] ?? ""
 })
 
 layer(layerInProcess())("the worlds", (it) => {

@@ -173,6 +173,10 @@ const make = Effect.fnUntraced(function*(seed: number) {
       }),
     /** The faults that may still hit a call. */
     list: Effect.map(expire, (): ReadonlyArray<ActiveFault> => matchers.map(toActive)),
+    /** The time that is left of each active fault with an end, in milliseconds by the sandbox's clock. */
+    timesLeft: Effect.map(expire,
+      (now): ReadonlyMap<FaultId, number> =>
+        new Map(matchers.flatMap(({ endsAt, id }) => Number.isFinite(endsAt) ? [[id, endsAt - now]] : []))),
     /** The faults that have hit no call: active ones, and those whose time is over. */
     unused: Effect.map(expire, (): ReadonlyArray<ActiveFault> => [...missed, ...matchers.filter(({ hits }) => hits === 0)].map(toActive)),
     /** Replaces an active fault, in its place and under its id. Its counters, its generator and its time start again. */

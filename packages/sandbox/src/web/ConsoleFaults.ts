@@ -1,13 +1,16 @@
 /** The console's page of faults: presets, the active faults, and the form that adds or changes one. */
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { CurrentAssumptions } from "../Assumptions.ts"
 import type { ActiveFault, Fault, Latency } from "../http/Fault.ts"
 import { FaultId } from "../http/Fault.ts"
 import { faultPresets } from "../http/FaultPresets.ts"
 import { Faults } from "../http/Faults.ts"
+import * as Glob from "../http/Glob.ts"
+import { operations } from "../InterfaceApi.ts"
+import { VirtualClock } from "../VirtualClock.ts"
 import * as FaultForm from "./FaultForm.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
@@ -16,18 +19,28 @@ import * as Layout from "./Layout.ts"
 
 const path = Layout.paths.faults
 
-const sentences = {
-  preset: "Preset added.",
-  add: "Fault added.",
-  replace: "Fault changed.",
-  remove: "Fault removed.",
-  clear: "All faults cleared."
+const ordinals = new Intl.PluralRules("en", { type: "ordinal" })
+
+const verbs: Readonly<Record<string, string>> = { add: "added", replace: "changed", remove: "removed" }
+
+/** The action of a form with the fault that it acted on, as its cookie keeps both. */
+const told = (action: string, id: string): string => `${action}-${id}`
+
+const readTold = (done: string): { readonly verb: string; readonly id: string } | undefined => {
+  const [, action = "", id = ""] = /^([a-z]+)-(fault_\d+)$/.exec(done) ?? []
+  const verb = Object.hasOwn(verbs, action) ? verbs[action] : undefined
+  return verb === undefined ? undefined : { verb, id }
 }
 
 const clearing: Layout.Question = {
   title: "Clear all faults?",
   text: "Every active fault ends, and its counters are lost.",
   button: "Clear all faults"
+}
+
+const ordinal = (number: number): string => {
+  const suffix = new Map([["one", "st"], ["two", "nd"], ["few", "rd"]]).get(ordinals.select(number)) ?? "th"
+  return `${number}${suffix}`
 }
 
 const latency = (value: Latency): string => {
@@ -69,33 +82,102 @@ const outcome = (fault: Fault): string => {
   return `${fault.kind}${status}${millis}${outcomes}${"when" in fault ? `, ${fault.when} the commit` : ""}`
 }
 
+const share = (rate: number): string => `${Math.round(rate * 1_000) / 10} %`
+
+/** A call that it hits: "POST /posts", "PATCH", "call of /chat/*" or "call". */
+const call = ({ method = "*", path = "*" }: Fault, noun = "call"): Html =>
+  method === "*"
+    ? path === "*" ? html`${noun}` : html`${noun} of <code>${path}</code>`
+    : html`<code>${method}${path !== "*" && ` ${path}`}</code>`
+
 /** Which calls it hits, as words. */
-const calls = ({ account, every, key, lastsMillis, method = "*", nth, path, rate }: Fault): string =>
-  [
-    [method === "*" ? "any method" : method, path ?? "any path"].join(" "),
+const calls = (fault: Fault): Html => {
+  const { account, every, key, nth, rate } = fault
+  const further = [
     ...(account === undefined ? [] : [`account ${account}`]),
     ...(key === undefined ? [] : [`key ${key}`]),
     ...(nth === undefined ? [] : [`from call ${nth}`]),
-    ...(every === undefined ? [] : [`every ${every}th`]),
-    ...(rate === undefined || rate === 1 ? [] : [`${Math.round(rate * 1_000) / 10} % of them`]),
-    ...(lastsMillis === undefined ? [] : [`for ${Duration.format(Duration.millis(lastsMillis))}`])
-  ].join(", ")
+    ...(every === undefined ? [] : [`every ${ordinal(every)}`]),
+    ...(rate === undefined || rate === 1 ? [] : [`${share(rate)} of them`])
+  ]
+  return html`every ${call(fault)}${further.map((part) => `, ${part}`)}`
+}
 
-const row = ({ fault, hits, id, remaining }: ActiveFault): Html => {
+/** How long a fault lasts, in whole seconds; the last one counts until it is over. */
+const seconds = (millis: number): string => `${Math.ceil(millis / 1_000).toLocaleString("en")} s`
+
+/** When it ends, as words. */
+const ending = ({ remaining }: ActiveFault, timeLeft: number | undefined): string => {
+  const count = remaining === null ? [] : [`${remaining.toLocaleString("en")} ${remaining === 1 ? "call" : "calls"}`]
+  const time = timeLeft === undefined ? [] : [`ends in ${seconds(timeLeft)}`]
+  return [...count, ...time].join(", ") || "unlimited"
+}
+
+const maxShownValue = 100
+
+const shortened = (value: unknown): string => {
+  const text = value === "" ? "empty" : String(value)
+  return text.length > maxShownValue ? `${text.slice(0, maxShownValue - 1)}…` : text
+}
+
+const row = (active: ActiveFault, timeLeft: number | undefined): Html => {
+  const { fault, hits, id } = active
   const further = Object.entries(fault).filter(([name, value]) => !shown.has(name) && value !== undefined)
   return html`<tr>
 <th scope="row"><code>${id}</code></th>
 <td class="long">${outcome(fault)}${
-    further.map(([name, value]) => html`<br><span class="soft small">${name}: ${String(value)}</span>`)
+    further.map(([name, value]) => html`<br><span class="soft small">${FaultForm.labels.get(name) ?? name}: ${shortened(value)}</span>`)
   }</td>
 <td class="long">${calls(fault)}</td>
 <td class="number" data-label="Hits">${hits}</td>
-<td class="number" data-label="Remaining">${remaining ?? "unlimited"}</td>
+<td class="number" data-label="Remaining">${ending(active, timeLeft)}</td>
 <td><div class="actions"><a href="${path}?edit=${id}#form" aria-label="Edit ${id}">Edit</a>${
     Form.button({ action: path, values: { do: "remove", id }, text: "Remove", of: id, kind: "quiet" })
   }</div></td>
 </tr>`
 }
+
+const moment = (when: "before" | "after"): string => `${when} it is carried out`
+
+/** What happens to a call, as the end of a sentence. */
+const effect = (fault: Fault): string => {
+  switch (fault.kind) {
+    case "status":
+      return `${fault.status < 400 ? "gets" : "fails with"} ${fault.status} ${moment(fault.when)}`
+    case "delay":
+      return `is delayed by ${latency(fault.millis)}`
+    case "drop":
+      return `gets no response: the connection closes ${moment(fault.when)}`
+    case "cut":
+      return `gets half a response ${moment(fault.when)}`
+    case "slow":
+      return `gets its response slowly, over ${fault.millis} ms`
+    case "garbage":
+      return "is carried out, and gets a body that is not JSON"
+    case "sequence":
+      return `gets the next outcome: ${fault.outcomes.map(({ kind }) => kind).join(", ")}`
+  }
+}
+
+/** Which calls it hits from now on, as the beginning of a sentence. */
+const hit = ({ fault, remaining }: ActiveFault): Html => {
+  const { account, every, key, nth, rate } = fault
+  const next = remaining === null
+    ? every === undefined ? "every" : `every ${ordinal(every)}`
+    : remaining === 1
+    ? "the next"
+    : `each of the next ${remaining}`
+  const further = [
+    ...(account === undefined ? [] : [`of the account ${account}`]),
+    ...(key === undefined ? [] : [`with the key ${key}`]),
+    ...(nth === undefined ? [] : [`from the ${ordinal(nth)} one on`]),
+    ...(rate === undefined || rate === 1 ? [] : [`by a chance of ${share(rate)}`])
+  ]
+  return html`${next} ${call(fault, remaining === null || remaining === 1 ? "call" : "calls")}${further.map((part) => ` ${part}`)}`
+}
+
+/** The path of an operation with `*` for each parameter. */
+const pattern = (path: string): string => path.replaceAll(/:\w+/g, "*")
 
 /** The form on the page: of a new fault, or of an active one. */
 interface Shown {
@@ -106,25 +188,79 @@ interface Shown {
 
 export const routes = Effect.gen(function*() {
   const faults = yield* Faults
+  const clock = yield* VirtualClock
+  const { undocumented } = yield* CurrentAssumptions
+  const served = [...operations.values()].filter(({ isAssumed }) => undocumented || !isAssumed)
 
-  const show = ({ id, kind, submission }: Shown, message?: Html) =>
-    Effect.map(faults.list, (active) =>
-      Layout.page({
+  /** The endpoints, with `*` for each parameter. */
+  const targets = served.map(({ method, path }) => `${method} ${pattern(path)}`)
+
+  /** Where a page can send a call that the fault hits; undefined if the pages have no such call. */
+  const sender = ({ account, key, method = "*", path: wanted = "*" }: Fault): Html | undefined => {
+    const matches = Glob.make(wanted)
+    // The pages send with the seeded key, which a filter may exclude.
+    const found = account !== undefined || key !== undefined
+      ? undefined
+      : served.find((operation) =>
+        (method === "*" || method === operation.method) &&
+        (matches(pattern(operation.path)).matches || Glob.make(pattern(operation.path))(wanted).matches)
+      )
+    return found === undefined
+      ? undefined
+      : found.name === "getMe"
+      ? html`<a href="${Layout.paths.home}#first">the home page</a>`
+      : html`<a href="${Layout.paths.reference}/${found.area}#${found.name}">the reference</a>`
+  }
+
+  const messageOf = ({ done }: Layout.PageRequest, active: ReadonlyArray<ActiveFault>, timesLeft: ReadonlyMap<string, number>) => {
+    if (done === "clear") return Layout.success("All faults cleared: calls get the service's own responses again.")
+    const found = readTold(done)
+    if (found === undefined) return undefined
+    const { id, verb } = found
+    const fault = active.find((known) => known.id === id)
+    if (fault === undefined || verb === "removed") return Layout.success(`Fault ${id} ${verb}.`)
+    const timeLeft = timesLeft.get(id)
+    const from = sender(fault.fault)
+    return Layout.success(
+      html`Fault ${id} ${verb}: ${timeLeft !== undefined && `for ${seconds(timeLeft)}, `}${hit(fault)} ${effect(fault.fault)}. `,
+      "Send a request from your code",
+      from !== undefined && html`, or from ${from}`,
+      "."
+    )
+  }
+
+  const show = ({ id, kind, submission }: Shown, request?: Layout.PageRequest) =>
+    Effect.gen(function*() {
+      const active = yield* faults.list
+      const timesLeft = yield* faults.timesLeft
+      const { frozen } = yield* clock.read
+      return Layout.page({
         path,
         title: "Faults",
         status: submission.error?.status ?? 200,
-        message: message ?? Form.errorMessage(submission, FaultForm.fields),
+        message: request === undefined
+          ? Form.errorMessage(submission, FaultForm.fieldsOf(kind))
+          : messageOf(request, active, timesLeft),
         body: html`<section aria-labelledby="active">
 <h2 id="active">Active faults</h2>
 <p class="actions soft small"><a href="${path}">Refresh</a>
 <button type="button" class="quiet" data-follow="live-faults" data-status="follow-status" aria-pressed="false" hidden>Live</button>
 <span id="follow-status" role="status"></span></p>
 ${
-          Layout.table("Active faults", ["Id", "What happens", "Which calls", "Hits", "Remaining", "Action"], active.map(row), {
-            id: "live-faults",
-            kind: "stack",
-            empty: "No active faults. Add a preset, or fill in the form."
-          })
+          Layout.table(
+            "Active faults",
+            ["Id", "What happens", "Which calls", "Hits", "Remaining", "Action"],
+            active.map((fault) => row(fault, timesLeft.get(fault.id))),
+            {
+              id: "live-faults",
+              kind: "stack",
+              empty: "No active faults. Add a preset, or fill in the form."
+            }
+          )
+        }
+${
+          frozen && timesLeft.size > 0 &&
+          html`<p class="soft small">The clock is frozen, so a time ends only when you <a href="${Layout.paths.behaviour}">advance it</a>.</p>`
         }
 ${
           active.length > 0 &&
@@ -143,9 +279,10 @@ ${
 </section>
 <section id="form" aria-labelledby="form-title">
 <h2 id="form-title">${id === undefined ? "Add a fault" : html`Change <code>${id}</code>`}</h2>
-${FaultForm.view(kind, submission, id)}
+${FaultForm.view({ kind, submission, id, targets })}
 </section>`
-      }))
+      })
+    })
 
   const find = (id: string) => Effect.map(faults.list, (active) => active.find((fault) => fault.id === id))
 
@@ -155,12 +292,12 @@ ${FaultForm.view(kind, submission, id)}
       const chosen = request.query.get("kind") ?? edited?.fault.kind ?? "status"
       const kind = FaultForm.isKind(chosen) ? chosen : "status"
       const values = edited === undefined ? new URLSearchParams() : FaultForm.inputsOf(edited.fault)
-      return yield* show({ kind, submission: { values }, id: edited?.id }, Layout.done(request, sentences))
+      return yield* show({ kind, submission: { values }, id: edited?.id }, request)
     })
 
   const submitted = (
     action: "add" | "replace",
-    run: (fault: Fault, form: URLSearchParams) => Effect.Effect<unknown, DocumentedError>
+    run: (fault: Fault, form: URLSearchParams) => Effect.Effect<string, DocumentedError>
   ): Layout.Route["handle"] =>
   ({ form }) => {
     const kind = form.get("kind") ?? ""
@@ -169,7 +306,7 @@ ${FaultForm.view(kind, submission, id)}
       onFailure: (error) => show({ kind: FaultForm.isKind(kind) ? kind : "status", submission: { values: form, error }, id }),
       onSuccess: (fault) =>
         Effect.catchTag(
-          Effect.as(run(fault, form), Layout.seeOther(path, action)),
+          Effect.map(run(fault, form), (id) => Layout.seeOther(path, told(action, id))),
           "ValidationError",
           (error) => show({ kind: fault.kind, submission: { values: form, error }, id })
         )
@@ -189,12 +326,15 @@ ${FaultForm.view(kind, submission, id)}
             if (preset === undefined) {
               return yield* new ValidationError({ message: "there is no preset of this name" })
             }
-            yield* faults.add(preset.fault)
-            return Layout.seeOther(path, "preset")
+            return Layout.seeOther(path, told("add", yield* faults.add(preset.fault)))
           }),
         add: submitted("add", faults.add),
-        replace: submitted("replace", (fault, form) => faults.replace(FaultId.make(form.get("id") ?? ""), fault)),
-        remove: ({ form }) => Effect.as(faults.remove(FaultId.make(form.get("id") ?? "")), Layout.seeOther(path, "remove")),
+        replace: submitted("replace",
+          (fault, form) => Effect.map(faults.replace(FaultId.make(form.get("id") ?? ""), fault), ({ id }) => id)),
+        remove: ({ form }) => {
+          const id = form.get("id") ?? ""
+          return Effect.as(faults.remove(FaultId.make(id)), Layout.seeOther(path, told("remove", id)))
+        },
         clear: Layout.confirmed(path, clearing, () => Effect.as(Effect.sync(faults.clear), Layout.seeOther(path, "clear")))
       })
     }

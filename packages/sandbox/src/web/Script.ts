@@ -65,6 +65,8 @@ const load = async (url) => {
   return new DOMParser().parseFromString(await response.text(), "text/html")
 }
 
+const nameOf = (element) => element.getAttribute("href") ?? element.getAttribute("aria-label")
+
 // What the sandbox sent for each part. Compared with it, an unchanged part keeps its scroll position, selection and opened details.
 const sent = new Map()
 const update = (page, names) => {
@@ -75,10 +77,10 @@ const update = (page, names) => {
     const text = now.innerHTML
     if (text === (sent.get(name) ?? then.innerHTML)) continue
     sent.set(name, text)
-    const focused = then.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null
+    const focused = then.contains(document.activeElement) ? nameOf(document.activeElement) : null
     then.replaceChildren(...now.childNodes)
     enhance(then)
-    if (focused !== null) [...then.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === focused)?.focus()
+    if (focused !== null) [...then.querySelectorAll("a[href], button")].find((element) => nameOf(element) === focused)?.focus()
   }
 }
 
