@@ -307,6 +307,54 @@ layer(layerInProcess())("the state browser", (it) => {
       assert.include(yield* text("/console/state?of=posts&text=zzzzzz"), "Nothing contains this text.")
     }))
 
+  it.effect("has a tab with the count of each table, and the chosen one is marked", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { accounts, orders, posts } = yield* sandbox.state
+      const page = (yield* text("/console/state?of=orders&text=50000")).replaceAll(/<\/?span[^>]*>/g, "")
+      for (
+        const tab of [
+          `<a href="/console/state?of=accounts">Accounts ${accounts.length}</a>`,
+          `<a href="/console/state?of=posts">Posts ${posts.length}</a>`,
+          `<a href="/console/state?of=orders" aria-current="page">Orders ${orders.length}</a>`
+        ]
+      ) {
+        assert.include(page, tab)
+      }
+    }))
+
+  it.effect("leads from an object to its requests, if there are any", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const [post] = (yield* sandbox.state).posts
+      const postId = post?.id ?? ""
+      yield* call("PATCH", "/store/products/CAP%2fRED%20L/stock", { json: { stock: 1 } })
+      yield* call("GET", "/store/products/0042")
+      yield* call("GET", "/store/orders/500001")
+      yield* call("POST", `/posts/${postId}/like`)
+      yield* call("GET", "/conversations/conv_301/messages")
+      for (
+        const [of, id, path] of [
+          ["products", "CAP/RED L", "/store/products/CAP%2fRED%20L"],
+          ["products", "0042", "/store/products/0042"],
+          ["orders", "500001", "/store/orders/500001"],
+          ["posts", postId, `/posts/${postId}`],
+          ["conversations", "conv_301", "/conversations/conv_301"]
+        ] as const
+      ) {
+        const page = yield* text(`/console/state?of=${of}&text=${encodeURIComponent(id)}`)
+        const [, href = ""] = new RegExp(`href="([^"]*)" aria-label="Requests of ${id}"`).exec(page) ?? []
+        assert.strictEqual(href, `/console?${new URLSearchParams({ text: path }).toString()}`, id)
+        assert.include(yield* text(href), path)
+        assert.strictEqual(yield* rows(href.slice("/console".length)), 1, id)
+      }
+      assert.notInclude(yield* text("/console/state?of=products&text=MUG"), "Requests of")
+      const accounts = yield* text("/console/state")
+      assert.include(accounts, `href="/console?account=1001" aria-label="Requests of 1001"`)
+      assert.notInclude(accounts, "Requests of 1002")
+    }))
+
   it.effect("finds a text whatever its case, also beyond ASCII", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox

@@ -7,6 +7,7 @@ import { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import { type Account, Availability } from "../access/AccountsRepo.ts"
 import * as Chat from "../areas/chat/ChatRepo.ts"
+import { RequestLog, type RequestRecord } from "../http/RequestLog.ts"
 import { Seeding } from "../seeding/Seeding.ts"
 import { unknown } from "../Validation.ts"
 import type { Html, Piece } from "./Html.ts"
@@ -59,14 +60,62 @@ const readPlace = (values: URLSearchParams): Place => {
 const urlOf = ({ kind, page, text }: Place): string =>
   `${path}?${new URLSearchParams({ of: kind, ...(text === "" ? {} : { text }), ...(page === 0 ? {} : { page: String(page) }) }).toString()}`
 
+/** The query of the list of requests that shows those of an object; undefined if the log has none. */
+type RequestsOf = (id: string) => string | undefined
+
+/** What the paths of the requests of an object begin with, before its id. Those of an account are by its keys. */
+const prefixes: Readonly<Record<Exclude<Queries.Kind, "accounts">, string | undefined>> = {
+  posts: "/posts/",
+  products: "/store/products/",
+  orders: "/store/orders/",
+  conversations: "/conversations/",
+  keys: undefined,
+  media: undefined
+}
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** Requests of the objects of a kind. The list finds a path as it was sent. */
+const requestsOf = (kind: Queries.Kind, records: ReadonlyArray<RequestRecord>): RequestsOf => {
+  if (kind === "accounts") {
+    const callers = new Set(records.map(({ accountId }) => accountId))
+    return (id) => callers.has(id) ? new URLSearchParams({ account: id }).toString() : undefined
+  }
+  const prefix = prefixes[kind]
+  const sent = new Map(records.flatMap(({ path }) => {
+    const [segment = ""] = prefix !== undefined && path.startsWith(prefix) ? path.slice(prefix.length).split("/") : []
+    return segment === "" ? [] : [[decoded(segment), `${prefix}${segment}`]]
+  }))
+  return (id) => {
+    const text = sent.get(id)
+    return text === undefined ? undefined : new URLSearchParams({ text }).toString()
+  }
+}
+
+const requestsLink = (id: string, requests: RequestsOf): Html | false => {
+  const query = requests(id)
+  return query !== undefined &&
+    html`<br><a class="small requests" href="${Layout.paths.console}?${query}" aria-label="Requests of ${id}">Requests</a>`
+}
+
 const hidden = ({ kind, page, text }: Place, action: string, id: string): Html =>
   html`<input type="hidden" name="do" value="${action}"><input type="hidden" name="id" value="${id}"><input type="hidden" name="of" value="${kind}"><input type="hidden" name="text" value="${text}"><input type="hidden" name="page" value="${page}">`
 
 const form = (place: Place, action: string, id: string, content: Piece): Html =>
   html`<form method="post" action="${path}" class="inline">${hidden(place, action, id)}${content}</form>`
 
-const accountRow = (place: Place, { access, availability, cover, id, name, photo, username }: Account): Html =>
-  html`<tr><th scope="row">${username}<br><code class="soft">${id}</code></th><td>${name}</td>
+const accountRow = (
+  place: Place,
+  { access, availability, cover, id, name, photo, username }: Account,
+  requests: RequestsOf
+): Html =>
+  html`<tr><th scope="row">${username}<br><code class="soft">${id}</code>${requestsLink(id, requests)}</th><td>${name}</td>
 <td><a href="${Layout.paths.operator}?${
     new URLSearchParams({ start: username }).toString()
   }" aria-label="Developer access of ${username}: ${access}">${Layout.badge(access)}</a></td>
@@ -81,16 +130,16 @@ const accountRow = (place: Place, { access, availability, cover, id, name, photo
       }</select><button type="submit" class="quiet" aria-label="Save ${username}">Save</button>`)
   }</td></tr>`
 
-const productRow = (place: Place, { account, id, name, stock }: Queries.Product): Html =>
-  html`<tr><th scope="row"><code>${id}</code></th><td class="long">${name}</td><td>${account}</td>
+const productRow = (place: Place, { account, id, name, stock }: Queries.Product, requests: RequestsOf): Html =>
+  html`<tr><th scope="row"><code>${id}</code>${requestsLink(id, requests)}</th><td class="long">${name}</td><td>${account}</td>
 <td>${stock === 0 && html`<span class="badge note">sold out</span>`}</td>
 <td>${
     form(place, "stock", id,
       html`<input type="number" name="stock" value="${stock}" min="0" required aria-label="Stock of ${name}"><button type="submit" class="quiet" aria-label="Set the stock of ${name}">Set</button>`)
   }</td></tr>`
 
-const orderRow = (place: Place, { account, carrier, id, shippedAt, trackingNumber }: Queries.Order): Html =>
-  html`<tr><th scope="row"><code>${id}</code></th><td>${account}</td>
+const orderRow = (place: Place, { account, carrier, id, shippedAt, trackingNumber }: Queries.Order, requests: RequestsOf): Html =>
+  html`<tr><th scope="row"><code>${id}</code>${requestsLink(id, requests)}</th><td>${account}</td>
 <td>${shippedAt === null ? html`<span class="badge note">not shipped</span>` : html`<span class="badge good">shipped</span>`}</td>
 <td>${
     shippedAt !== null && html`${carrier} <code>${trackingNumber}</code><br><span class="soft small">${Layout.timestamp(shippedAt)}</span>`
@@ -103,8 +152,10 @@ const orderRow = (place: Place, { account, carrier, id, shippedAt, trackingNumbe
         html`<button type="submit" class="quiet" aria-label="Set order ${id} back to not shipped">Set back</button>`)
   }</td></tr>`
 
-const postRow = ({ account, comments, createdAt, id, likes, mediaIds, text }: Queries.Post): Html =>
-  html`<tr><th scope="row"><code>${id}</code></th><td>${account}</td><td class="long kept">${text}</td><td class="number">${mediaIds.length}</td><td class="number">${comments}</td><td class="number">${likes}</td><td class="nowrap">${
+const postRow = ({ account, comments, createdAt, id, likes, mediaIds, text }: Queries.Post, requests: RequestsOf): Html =>
+  html`<tr><th scope="row"><code>${id}</code>${
+    requestsLink(id, requests)
+  }</th><td>${account}</td><td class="long kept">${text}</td><td class="number">${mediaIds.length}</td><td class="number">${comments}</td><td class="number">${likes}</td><td class="nowrap">${
     Layout.timestamp(createdAt)
   }</td></tr>`
 
@@ -120,9 +171,10 @@ const mediaRow = ({ account, contentType, id, name, size }: Queries.Media): Html
 
 const conversationRow = (
   { account, id, peer }: Queries.Conversation,
-  messages: ReadonlyArray<Queries.Message>
+  messages: ReadonlyArray<Queries.Message>,
+  requests: RequestsOf
 ): Html =>
-  html`<tr><th scope="row"><code>${id}</code></th><td>${account}</td><td>${peer}</td><td class="long">${
+  html`<tr><th scope="row"><code>${id}</code>${requestsLink(id, requests)}</th><td>${account}</td><td>${peer}</td><td class="long">${
     messages.length === 0 ?
       html`<span class="soft">No messages.</span>` :
       html`<details><summary aria-label="Messages of ${id}">${messages.length} ${
@@ -151,13 +203,15 @@ const heads: Readonly<Record<Queries.Kind, ReadonlyArray<string>>> = {
 export const routes = Effect.gen(function*() {
   const queries = yield* Queries.make
   const { operations } = yield* Seeding
+  const log = yield* RequestLog
 
   const rowsOf = (place: Place): Rows => {
     const { kind, page, text } = place
     const wanted = text.toLowerCase()
     const offset = page * Queries.pageSize
-    const show = <A>(rows: ReadonlyArray<A>, row: (row: A) => Html): Rows => ({
-      table: Layout.table(names[kind], heads[kind], rows.slice(0, Queries.pageSize).map(row), {
+    const requests = requestsOf(kind, log.all())
+    const show = <A>(rows: ReadonlyArray<A>, row: (row: A, requests: RequestsOf) => Html): Rows => ({
+      table: Layout.table(names[kind], heads[kind], rows.slice(0, Queries.pageSize).map((one) => row(one, requests)), {
         kind: "stack",
         empty: text === ""
           ? "Nothing yet."
@@ -167,16 +221,16 @@ export const routes = Effect.gen(function*() {
     })
     switch (kind) {
       case "accounts":
-        return show(queries.accounts(wanted, offset), (row) => accountRow(place, row))
+        return show(queries.accounts(wanted, offset), (row) => accountRow(place, row, requests))
       case "posts":
         return show(queries.posts(wanted, offset), postRow)
       case "products":
-        return show(queries.products(wanted, offset), (row) => productRow(place, row))
+        return show(queries.products(wanted, offset), (row) => productRow(place, row, requests))
       case "orders":
-        return show(queries.orders(wanted, offset), (row) => orderRow(place, row))
+        return show(queries.orders(wanted, offset), (row) => orderRow(place, row, requests))
       case "conversations":
         return show(queries.conversations(wanted, offset),
-          (row) => conversationRow(row, queries.messages(Chat.pairOf(row.accountId, row.peerId))))
+          (row) => conversationRow(row, queries.messages(Chat.pairOf(row.accountId, row.peerId)), requests))
       case "keys":
         return show(queries.keys(wanted, offset), keyRow)
       case "media":
@@ -193,14 +247,21 @@ export const routes = Effect.gen(function*() {
         title: "State",
         status,
         message,
-        body: html`<form method="get" action="${path}" class="filters" role="search" aria-label="Filter">
-<div class="field"><label for="of">Show</label><select id="of" name="of" data-submit>${
+        body: html`<nav class="pills" aria-label="Tables"><ul>${
           queries.counts().map(([value, rows]) =>
-            html`<option value="${value}"${value === kind && html` selected`}>${names[value]} (${rows.toLocaleString("en")})</option>`
+            html`<li><a href="${urlOf({ kind: value, text: "", page: 0 })}"${value === kind && html` aria-current="page"`}>${
+              names[value]
+            } <span class="count">${rows.toLocaleString("en")}</span></a></li>`
           )
-        }</select></div>
-<div class="field wide"><label for="text">Contains</label><input id="text" name="text" type="search" value="${text}" placeholder="id, name, text"></div>
-<div class="actions"><button type="submit" class="quiet">Filter</button></div>
+        }</ul></nav>
+<form method="get" action="${path}" class="filters" role="search" aria-label="Filter">
+<input type="hidden" name="of" value="${kind}">
+<div class="field wide"><label for="text">${
+          names[kind]
+        } that contain</label><input id="text" name="text" type="search" value="${text}" placeholder="id, name, text"></div>
+<div class="actions"><button type="submit" class="quiet">Filter</button>${
+          text !== "" && html` <a href="${urlOf({ kind, text: "", page: 0 })}">Clear</a>`
+        }</div>
 </form>
 <section aria-labelledby="rows"><h2 id="rows">${names[kind]}</h2>
 ${table}

@@ -195,6 +195,12 @@ dialog::backdrop { background: rgb(0 0 0 / .45); }
 .unseen { position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .method.get { color: var(--accent); } .method.post { color: var(--good); } .method.patch, .method.put { color: var(--note); } .method.delete { color: var(--bad); }
 .fields.even { grid-template-columns: repeat(auto-fit, minmax(min(13rem, 100%), 1fr)); }
+.pills ul { gap: .4rem; margin: 0 0 .75rem; }
+.pills a { border: 1px solid var(--line); border-radius: 1rem; background: var(--card); padding: .15rem .75rem; font-size: .875rem; white-space: nowrap; }
+.pills a:hover { border-color: var(--accent); }
+.pills a[aria-current] { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
+.pills .count { font-variant-numeric: tabular-nums; margin-left: .15rem; }
+tbody th .requests { font-weight: 400; }
 .switch { border: 0; padding: 0; margin: 0 0 .75rem; position: relative; }
 .switch > input { position: absolute; opacity: 0; pointer-events: none; }
 .switch > label { display: inline-block; cursor: pointer; font-weight: 400; font-size: .875rem; color: var(--soft); padding: .25rem 0; margin: 0 1rem .5rem 0; border-bottom: 2px solid transparent; }
