@@ -415,7 +415,7 @@ const services = Effect.fnUntraced(function*({
       AccountPolicy.layer,
       StorePolicy.layer,
       LateCommits.layer,
-      CurrentLatitude.layer(initial),
+      CurrentLatitude.layer(initial, typeof latitude === "number" ? latitude : latitude?.seed ?? file.latitude.seed),
       MediaFiles.MediaFiles.layer(data),
       VirtualClock.VirtualClock.layer(frozenAt)
     )),

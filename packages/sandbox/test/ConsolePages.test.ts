@@ -3,7 +3,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { HarValidator } from "@har-sdk/validator"
-import { Fault, Sandbox } from "@plaza/sandbox"
+import { Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { call, layerInProcess } from "./support.ts"
@@ -675,7 +675,7 @@ layer(layerInProcess({ assumptions: { dailyQuota: 7_777 } }))("the page of behav
         text: ["trimmed"],
         stock: "null"
       })
-      assert.include(yield* text(behaviour), "6 fields differ")
+      assert.include(yield* text(behaviour), "6 of 55 fields differ")
       const refused = yield* submit(behaviour, { do: "latitude", listLagMillis: "soon" })
       assert.strictEqual(refused.status, 400)
       assert.include(refused.text, "listLagMillis must be a whole number")
@@ -687,12 +687,61 @@ layer(layerInProcess({ assumptions: { dailyQuota: 7_777 } }))("the page of behav
       assert.deepStrictEqual(yield* sandbox.latitude, before)
     }))
 
+  it.effect("tries another service in one click, lists how it differs, and resets to the default in one", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const words = (page: string) => page.replaceAll(/<[^>]*>/g, "").replaceAll("&quot;", "\"")
+      assert.include(yield* text(behaviour), "All 55 fields have their default")
+      assert.notInclude(yield* text(behaviour), "Reset to the default")
+      assert.strictEqual(yield* statusOf(behaviour, { do: "another" }), 303)
+      const drawn = yield* sandbox.latitude
+      const page = yield* text(behaviour)
+      const differing = Object.entries(drawn).filter(([name, value]) =>
+        JSON.stringify(value) !== JSON.stringify(Latitude.defaults[name as keyof Latitude.Latitude])
+      )
+      assert.isAbove(differing.length, 5)
+      assert.include(words(page), `${differing.length} of 55 fields differ from the default.`)
+      const table = /aria-label="Differences from the default, table"[^]*?<\/table>/.exec(page)?.[0] ?? ""
+      assert.deepStrictEqual([...table.matchAll(/<th scope="row"><code>(\w+)/g)].map(([, name]) => name), differing.map(([name]) => name))
+      // The seed repeats it.
+      const seed = /Drawn from the seed <strong>(\d+)</.exec(page)?.[1] ?? assert.fail("no seed")
+      assert.deepStrictEqual(Latitude.fromSeed(Number(seed)), drawn)
+      assert.strictEqual(yield* statusOf(behaviour, { do: "default" }), 303)
+      assert.deepStrictEqual(yield* sandbox.latitude, Latitude.defaults)
+      yield* statusOf(behaviour, { do: "seed", seed })
+      assert.deepStrictEqual(yield* sandbox.latitude, drawn)
+      yield* sandbox.setLatitude({ json: drawn.json === "plain" ? "indented" : "plain" })
+      assert.notInclude(yield* text(behaviour), "Drawn from the seed")
+      yield* sandbox.setLatitude({ ...Latitude.defaults, listLagMillis: 700 })
+      const row = /<tr><th scope="row"><code>listLagMillis[^]*?<\/tr>/.exec(yield* text(behaviour))?.[0] ?? ""
+      assert.strictEqual(
+        words(row.replaceAll("</td>", " | ").replaceAll("</th>", " | ")),
+        "listLagMillis | milliseconds after its commit until a post appears in GET /me/posts | 0 | 700 | "
+      )
+      assert.notMatch(words(/<section aria-labelledby="variant"[^]*?<\/section>/.exec(yield* text(behaviour))?.[0] ?? "latitude"),
+        /latitude/i)
+      yield* sandbox.setLatitude(Latitude.defaults)
+    }))
+
   it.effect("shows the assumptions, and those that differ from the default", () =>
     Effect.gen(function*() {
       const page = yield* text(behaviour)
       assert.match(page, /<code>7777<\/code> <span class="badge note">changed/)
       assert.strictEqual(page.split(">changed<").length, 2)
       assert.include(page, "refusals.order")
+    }))
+})
+
+layer(layerInProcess({ latitude: 42 }))("the page of behaviour of a sandbox with a service variant", (it) => {
+  it.effect("names the seed of the start, and can go to the default and back", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      assert.include(yield* text(behaviour), "plaza sandbox start --latitude 42")
+      yield* submit(behaviour, { do: "default" })
+      assert.deepStrictEqual(yield* sandbox.latitude, Latitude.defaults)
+      assert.include(yield* text(behaviour), "Restore the one of the start")
+      yield* submit(behaviour, { do: "restore" })
+      assert.deepStrictEqual(yield* sandbox.latitude, Latitude.fromSeed(42))
     }))
 })
 

@@ -13,12 +13,14 @@ const Prefixes = Schema.fromJsonString(Schema.Array(Schema.String))
 const decodePrefixes = Schema.decodeSync(Prefixes)
 const encodePrefixes = Schema.encodeSync(Prefixes)
 
-const make = (initial: Latitude.Latitude, meta: MetaRepo["Service"]) => {
+const make = (initial: Latitude.Latitude, seed: number | undefined, meta: MetaRepo["Service"]) => {
   const stored = meta.find(key)
   // A data file without stored prefixes has keys with the default, and a new one has no keys yet.
   const keyPrefixes = new Set(stored !== undefined ? decodePrefixes(stored) : meta.isEmpty() ? [] : [Latitude.defaults.keyPrefix])
   let current = initial
   let isDefault = false
+  /** The last seed that a latitude was drawn from. */
+  let drawnFrom = seed
   let requests = 0
   /** Stores the prefixes of keys. Without another prefix than the default there is nothing to store. */
   const store = (): void => {
@@ -54,9 +56,19 @@ const make = (initial: Latitude.Latitude, meta: MetaRepo["Service"]) => {
     /** Counts a request, and returns whether a gateway in front of the service responds to it. */
     isGatewayRequest: (): boolean => current.gatewayStatus !== null && ++requests % current.gatewayStatusEvery === 0,
     /** Applies a change; see {@link Latitude.apply}. */
-    change: (change: Latitude.Change | number): Latitude.Latitude => set(Latitude.apply(current, change)),
+    change: (change: Latitude.Change | number): Latitude.Latitude => {
+      drawnFrom = (typeof change === "number" ? change : change.seed) ?? drawnFrom
+      return set(Latitude.apply(current, change))
+    },
+    /** The seed that draws the current latitude; undefined if none was used, or if fields were set since. */
+    get seed(): number | undefined {
+      return drawnFrom !== undefined && Equal.equals(current, Latitude.fromSeed(drawnFrom)) ? drawnFrom : undefined
+    },
+    /** The latitude that the sandbox was started with. */
+    start: initial,
     /** Restores the latitude that the sandbox was started with. */
     reset: (): void => {
+      drawnFrom = seed
       set(initial)
       store()
     },
@@ -66,6 +78,7 @@ const make = (initial: Latitude.Latitude, meta: MetaRepo["Service"]) => {
 }
 
 export class CurrentLatitude extends Context.Service<CurrentLatitude, ReturnType<typeof make>>()("@plaza/sandbox/CurrentLatitude") {
-  /** Starts with a latitude and the prefixes of the keys that the database holds. */
-  static readonly layer = (initial: Latitude.Latitude) => Layer.effect(CurrentLatitude, Effect.map(MetaRepo, (meta) => make(initial, meta)))
+  /** Starts with a latitude, the seed that it was drawn from, and the prefixes of the keys that the database holds. */
+  static readonly layer = (initial: Latitude.Latitude, seed?: number) =>
+    Layer.effect(CurrentLatitude, Effect.map(MetaRepo, (meta) => make(initial, seed, meta)))
 }

@@ -1,8 +1,9 @@
-/** The console's page of behaviour: the clock and the latitude, which can be changed, and the assumptions of the start. */
+/** The console's page of behaviour: the clock and the service variant, which can be changed, and the assumptions of the start. */
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import { type Assumptions, CurrentAssumptions, defaults as assumedDefaults, fixedAssumptions, meanings } from "../Assumptions.ts"
 import * as Latitude from "../Latitude.ts"
@@ -17,11 +18,14 @@ import * as Layout from "./Layout.ts"
 
 const path = Layout.paths.behaviour
 
+const next = html`Send a request from your code, or from <a href="${Layout.paths.home}#first">the home page</a>.`
+
 const sentences = {
   advance: "Clock advanced.",
-  latitude: "Latitude changed.",
-  seed: "Latitude drawn from the seed.",
-  restore: "Latitude of the start restored."
+  latitude: html`Service variant changed. ${next}`,
+  seed: html`This is another service now. ${next}`,
+  default: "The service behaves as by default again.",
+  restore: "The service behaves as when the sandbox started again."
 }
 
 const units: ReadonlyArray<readonly [value: string, name: string]> = [
@@ -50,8 +54,11 @@ const seedField: Form.Field = {
   label: "Seed",
   type: "number",
   required: true,
-  hint: "The same seed always draws the same latitude."
+  hint: "A whole number. The same seed always draws the same service."
 }
+
+/** The exclusive maximum of a random seed: a number that people can type. */
+const maxSeed = 1_000_000
 
 const clock = ({ aheadMillis, frozen, now }: ClockState, submission: Form.Submission): Html =>
   html`<section aria-labelledby="clock">
@@ -69,26 +76,30 @@ const clock = ({ aheadMillis, frozen, now }: ClockState, submission: Form.Submis
 <p class="soft small">Rate windows, quotas and <code>createdAt</code> follow this clock. Only a reset or a snapshot sets it back.</p>
 </section>`
 
-const latitude = (current: Latitude.Latitude, seed: Form.Submission, change: Form.Submission): Html => {
-  const changed = LatitudeForm.changed(current)
-  return html`<section aria-labelledby="latitude">
-<h2 id="latitude">Latitude</h2>
-<p>What the document lets a service choose. ${
-    changed.length === 0 ? "Every field has its default: the simplest service." : `${changed.length} fields differ from the default.`
+const variant = (current: CurrentLatitude["Service"], seed: Form.Submission, change: Form.Submission): Html => {
+  const changed = LatitudeForm.changed(current.value).length
+  const startsOtherwise = LatitudeForm.changed(current.start).length > 0
+  return html`<section aria-labelledby="variant">
+<h2 id="variant">Service variant</h2>
+<p>What the document lets a service choose. An integration must work with every variant.</p>
+<p>${
+    changed === 0
+      ? `All ${LatitudeForm.total} fields have their default: the simplest service.`
+      : html`<strong>${changed} of ${LatitudeForm.total} fields differ</strong> from the default. ${
+        current.seed !== undefined &&
+        html`Drawn from the seed <strong>${current.seed}</strong>: <code>plaza sandbox start --latitude ${current.seed}</code> starts with it.`
+      }`
   }</p>
-${
-    changed.length > 0 &&
-    html`<dl class="facts mono">${changed.map(([name, value]) => html`<dt>${name}</dt><dd>${JSON.stringify(value)}</dd>`)}</dl>`
-  }
+<div class="actions">${Form.button({ action: path, values: { do: "another" }, text: "Try another service" })}${
+    changed > 0 && Form.button({ action: path, values: { do: "default" }, text: "Reset to the default", kind: "quiet" })
+  }${startsOtherwise && Form.button({ action: path, values: { do: "restore" }, text: "Restore the one of the start", kind: "quiet" })}</div>
+${changed > 0 && html`<h3>Differences</h3>${LatitudeForm.differences(current.value)}`}
+<h3>Repeat a service</h3>
 <form method="post" action="${path}"><input type="hidden" name="do" value="seed">
 ${Form.field(seed, seedField)}
 <button type="submit" class="quiet">Draw from the seed</button></form>
-${
-    changed.length > 0 &&
-    Form.button({ action: path, values: { do: "restore" }, text: "Restore the latitude of the start", kind: "quiet" })
-  }
 <h3>All fields</h3>
-${LatitudeForm.view(current, change)}
+${LatitudeForm.view(current.value, change)}
 </section>`
 }
 
@@ -155,7 +166,7 @@ export const routes = Effect.gen(function*() {
         message: message ?? Form.errorMessage(advance, advanceFields) ?? Form.errorMessage(seed, [seedField]) ??
           Form.errorMessage(change, LatitudeForm.labels),
         body: html`${clock(now, advance)}
-${latitude(current.value, seed, change)}
+${variant(current, seed, change)}
 ${assumptions(assumed)}`
       }))
 
@@ -182,6 +193,15 @@ ${assumptions(assumed)}`
           }
           current.change({ seed })
           return Effect.succeed(Layout.seeOther(path, "seed"))
+        },
+        another: () =>
+          Effect.map(Random.nextIntBetween(1, maxSeed), (seed) => {
+            current.change({ seed })
+            return Layout.seeOther(path, "seed")
+          }),
+        default: () => {
+          current.change(Latitude.defaults)
+          return Effect.succeed(Layout.seeOther(path, "default"))
         },
         latitude: ({ form }) =>
           Result.match(Latitude.decode(LatitudeForm.read(form, current.value)), {

@@ -49,7 +49,7 @@ export const routes = Effect.gen(function*() {
         path,
         title: "Snapshots",
         status: submission.error?.status ?? 200,
-        lead: "A snapshot is everything the database holds. Faults, latitude and the request log are not part of it.",
+        lead: "A snapshot is everything the database holds. Faults, the service variant and the request log are not part of it.",
         message: message ?? Form.errorMessage(submission, [nameField]),
         body: html`<section aria-labelledby="saved">
 <h2 id="saved">Saved snapshots</h2>

@@ -1,6 +1,7 @@
 /** The form of the latitude: one input for each field, derived from its schema. */
 import * as AST from "effect/SchemaAST"
 import * as Latitude from "../Latitude.ts"
+import { meanings } from "../latitude/Meanings.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
@@ -64,8 +65,26 @@ const parse = (name: Name, text: string): unknown => {
 export const labels: ReadonlyArray<Pick<Form.Field, "name" | "label">> = names.map((name) => ({ name, label: name }))
 
 /** The fields that differ from the default. */
-export const changed = (latitude: Latitude.Latitude): ReadonlyArray<readonly [name: string, value: unknown]> =>
-  names.flatMap((name) => JSON.stringify(latitude[name]) === JSON.stringify(Latitude.defaults[name]) ? [] : [[name, latitude[name]]])
+export const changed = (latitude: Latitude.Latitude): ReadonlyArray<Name> =>
+  names.filter((name) => JSON.stringify(latitude[name]) !== JSON.stringify(Latitude.defaults[name]))
+
+/** The number of fields. */
+export const total = names.length
+
+const shown = (value: unknown): Html => html`<code>${typeof value === "string" ? value : JSON.stringify(value)}</code>`
+
+/** The fields that differ from the default, with their meaning and both values. */
+export const differences = (latitude: Latitude.Latitude): Html =>
+  Layout.table(
+    "Differences from the default",
+    ["Field", "What it means", "Default", "Now"],
+    changed(latitude).map((name) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td class="long">${Layout.withCode(meanings[name])}</td><td data-label="Default">${
+        shown(Latitude.defaults[name])
+      }</td><td data-label="Now"><strong>${shown(latitude[name])}</strong></td></tr>`
+    ),
+    { kind: "stack" }
+  )
 
 /** The fields of a submitted form that differ from the current latitude, not decoded yet. */
 export const read = (form: URLSearchParams, current: Latitude.Latitude): Readonly<Record<string, unknown>> =>
@@ -79,6 +98,7 @@ const fieldOf = (name: Name): Form.Field => {
   return {
     name,
     label: name,
+    hint: Layout.withCode(meanings[name]),
     required: true,
     ...(values === undefined ? { code: true } : { options: values.map((value) => [JSON.stringify(value), String(value)] as const) })
   }
@@ -95,5 +115,5 @@ ${
 <div class="fields">${fields.map((name) => Form.field({ ...submission, values }, fieldOf(name)))}</div></details>`
     })
   }
-<p><button type="submit">Change latitude</button></p></form>`
+<p><button type="submit" class="quiet">Change fields</button></p></form>`
 }

@@ -201,6 +201,7 @@ dialog::backdrop { background: rgb(0 0 0 / .45); }
 .pills a[aria-current] { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
 .pills .count { font-variant-numeric: tabular-nums; margin-left: .15rem; }
 tbody th .requests { font-weight: 400; }
+details.group + p { margin-top: .75rem; }
 .switch { border: 0; padding: 0; margin: 0 0 .75rem; position: relative; }
 .switch > input { position: absolute; opacity: 0; pointer-events: none; }
 .switch > label { display: inline-block; cursor: pointer; font-weight: 400; font-size: .875rem; color: var(--soft); padding: .25rem 0; margin: 0 1rem .5rem 0; border-bottom: 2px solid transparent; }
