@@ -25,6 +25,8 @@ const pages = [
   "/console/worlds",
   "/console/requests.har",
   "/reference",
+  "/reference/posts",
+  "/reference/schemas",
   "/openapi.json",
   "/assets/plaza.css",
   "/assets/plaza.js",
@@ -59,6 +61,7 @@ layer(layerInProcess())("every page", (it) => {
       assert.deepStrictEqual([put.status, put.headers["allow"]], [405, "GET, POST"])
       const post = yield* submit("/reference", {})
       assert.deepStrictEqual([post.status, post.headers["allow"]], [405, "GET"])
+      assert.strictEqual((yield* submit("/reference/schemas", {})).status, 405)
     }))
 
   it.effect("leaves every other path to the interface", () =>
@@ -129,7 +132,7 @@ layer(layerInProcess())("a form", (it) => {
           { "sec-fetch-site": "none" }
         ]
       ) {
-        for (const path of [developers, "/operator", "/console/faults", "/console/request", "/sign-in", "/"]) {
+        for (const path of [developers, "/operator", "/console/faults", "/console/request", "/reference/posts", "/sign-in", "/"]) {
           assert.strictEqual((yield* submit(path, form, { ...as(id), ...foreign })).status, 403, JSON.stringify(foreign))
         }
       }
@@ -395,23 +398,139 @@ describe("the reference", () => {
           const { baseUrl } = yield* Sandbox.Sandbox
           const served = { ...document, servers: [{ url: baseUrl, description: "This sandbox" }] }
           assert.deepStrictEqual((yield* request("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(served)))
-          const { text } = yield* request("GET", "/reference")
-          for (const { operationId, responses } of operationsOf(document).map(({ operation }) => operation)) {
-            assert.include(text, `id="${operationId}"`)
+          const overview = (yield* request("GET", "/reference")).text
+          const areas = document.tags.map(({ name }) => `/reference/${name}`)
+          const text = (yield* Effect.forEach([...areas, "/reference/schemas"], (path) => request("GET", path))).map(({ text }) => text)
+            .join("")
+          for (const { operationId, responses, tags } of operationsOf(document).map(({ operation }) => operation)) {
+            assert.include(text, `<h2 id="${operationId}"`)
+            // An older link to the one page of the reference leads to a row with a link.
+            assert.match(overview, new RegExp(`<tr id="${operationId}">.*href="/reference/${tags[0]}#${operationId}"`))
             for (const [, { description }] of Object.entries(responses).filter(([status]) => Number(status) >= 400)) {
               assert.include(text, description)
             }
           }
-          assert.include(text, `{ <code>data</code>: array of <a href="#schema-Post">Post</a>, <code>next_cursor</code>: string or null }`)
+          assert.include(text,
+            `{ <code>data</code>: array of <a href="/reference/schemas#schema-Post">Post</a>, <code>next_cursor</code>: string or null }`)
           assert.include(text, "RATE_LIMITED with <code>Retry-After</code>")
           for (const name of Object.keys(document.components.schemas)) {
-            assert.include(text, `id="schema-${name}"`)
+            assert.include(text, `<h2 id="schema-${name}"`)
+            assert.include(overview, `<li id="schema-${name}"><a href="/reference/schemas#schema-${name}">`)
           }
           const assumed = JSON.stringify(document).split(`"x-plaza-assumed":true`).length
           assert.strictEqual(text.split(">assumed operation<").length, assumed)
         }))
     })
   }
+})
+
+const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
+
+const unescaped = (text: string): string => text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? "")
+
+/** The forms of a page that try an operation, with what a browser submits of each. */
+const tryForms = (page: string): ReadonlyArray<Readonly<Record<string, string>>> =>
+  [...page.matchAll(/<details class="try"[^]*?<form[^>]*>([^]*?)<\/form>/g)].map(([, form = ""]) =>
+    Object.fromEntries([
+      ...form.matchAll(/<input [^>]*name="([^"]*)"[^>]* value="([^"]*)">/g),
+      ...form.matchAll(/<textarea [^>]*name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)
+    ].map(([, name = "", value = ""]) => [name, unescaped(value)]))
+  )
+
+const areas = ["profiles", "media", "posts", "store", "chat", "stories"].map((area) => `/reference/${area}`)
+
+for (
+  const [where, options] of [
+    ["the seeded data", {}],
+    ["ids that are hard to put into a path", { latitude: { idForm: "special" } }],
+    ["other statuses and bodies", { latitude: 42 }]
+  ] as const
+) {
+  layer(layerInProcess(options))(`trying an operation, with ${where},`, (it) => {
+    it.effect("is accepted with the example of its form", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        yield* sandbox.createPost({ text: "of a new id" })
+        const names: Array<string> = []
+        for (const path of areas) {
+          for (const inputs of tryForms((yield* request("GET", path)).text)) {
+            const name = inputs["operation"] ?? ""
+            names.push(name)
+            const { headers, status } = yield* submit(path, inputs)
+            assert.strictEqual(status, 303, name)
+            const last = (yield* sandbox.requests).at(-1)
+            assert.deepInclude(last, { operation: name, accountId: "1001" })
+            assert.include([200, 201, 204], last?.deliveredStatus, `${name}: ${last?.path} ${last?.reason}`)
+            const [page = "", anchor] = (headers["location"] ?? "").split("#")
+            assert.strictEqual(anchor, `try-${name}`)
+            const { text } = yield* request("GET", page)
+            // The response, a link to the request, and the form as it was sent.
+            assert.match(text, new RegExp(`<details class="try" id="try-${name}" open>`))
+            assert.include(text, `aria-label="Response of ${name}"`)
+            assert.include(text, `href="/console/request?id=${last?.id}"`)
+            assert.deepStrictEqual(tryForms(text).find(({ operation }) => operation === name), inputs)
+          }
+        }
+        assert.sameMembers(names, operationsOf(openApi({ undocumented: true })).map(({ operation }) => operation.operationId))
+      }))
+  })
+}
+
+layer(layerInProcess())("trying an operation", (it) => {
+  it.effect("sends what was entered, and shows the refusal of the service", () =>
+    Effect.gen(function*() {
+      const reply = yield* submit("/reference/store", {
+        do: "try",
+        operation: "setStock",
+        "setStock-path-id": "CAP/RED L",
+        "setStock-body": `{"stock":-1}`
+      })
+      const { text } = yield* request("GET", (reply.headers["location"] ?? "").replace(/#.*/, ""))
+      assert.include(text, "VALIDATION_ERROR")
+      assert.include(text, `value="CAP/RED L"`)
+      assert.include(text, "{&quot;stock&quot;:-1}")
+      assert.deepInclude((yield* (yield* Sandbox.Sandbox).requests).at(-1), {
+        path: "/store/products/CAP%2FRED%20L/stock",
+        deliveredStatus: 400
+      })
+    }))
+
+  it.effect("says that a write changes the data, and that an id is missing", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const page = (yield* request("GET", "/reference/posts")).text
+      const formOf = (name: string) => new RegExp(`id="try-${name}"[^]*?</details>`).exec(page)?.[0] ?? ""
+      assert.include(formOf("createPost"), "The data of this sandbox changes.")
+      assert.notInclude(formOf("listPosts"), "The data of this sandbox changes.")
+      const before = (yield* sandbox.requests).length
+      const refused = yield* submit("/reference/posts", { do: "try", operation: "likePost", "likePost-path-id": "" })
+      assert.strictEqual(refused.status, 400)
+      assert.include(refused.text, "id must not be empty: write an id of this sandbox")
+      assert.match(refused.text, /<details class="try" id="try-likePost" open>/)
+      assert.strictEqual((yield* submit("/reference/posts", { do: "try", operation: "burn" })).status, 404)
+      assert.lengthOf(yield* sandbox.requests, before)
+    }))
+
+  it.effect("shows a fault as the caller sees it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.addFault({ kind: "drop", when: "after", path: "/me" })
+      const reply = yield* submit("/reference/profiles", { do: "try", operation: "getMe" })
+      assert.include((yield* request("GET", (reply.headers["location"] ?? "").replace(/#.*/, ""))).text, "The caller received no response")
+    }))
+
+  it.effect("acts on the world that is shown", () =>
+    Effect.gen(function*() {
+      const { requests, worlds } = yield* Sandbox.Sandbox
+      const world = yield* worlds.create({ id: "other", seed: 9 })
+      const before = (yield* requests).length
+      const cookie = { cookie: "plaza_world=other" }
+      const reply = yield* submit("/reference/profiles", { do: "try", operation: "getMe" }, cookie)
+      const { text } = yield* request("GET", (reply.headers["location"] ?? "").replace(/#.*/, ""), cookie)
+      assert.include(text, "&quot;username&quot;: &quot;corner-shop&quot;")
+      assert.deepInclude((yield* world.requests).at(-1), { operation: "getMe", deliveredStatus: 200 })
+      assert.lengthOf(yield* requests, before)
+    }))
 })
 
 describe("over a socket, the pages", () => {
@@ -446,8 +565,6 @@ describe("over a socket, the pages", () => {
       }
     }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0", allowedHosts: ["*"] }))))
 })
-
-const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
 
 describe("a template", () => {
   it.prop("contains its values, which can't start or end a tag or an attribute", [

@@ -292,6 +292,30 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.deepStrictEqual(yield* sandbox.faults, [])
       }))
 
+    it.effect("a person tries an operation from the reference without scripts, and opens its request", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const page = yield* Browser.visit({ javaScriptEnabled: false })
+        yield* steps(async (url) => {
+          await page.goto(`${url}/reference#createPost`)
+          await page.locator("#createPost").getByRole("link").click()
+          assert.strictEqual(page.url(), `${url}/reference/posts#createPost`)
+          const example = page.locator("section", { has: page.locator("#createPost") })
+          assert.isFalse(await example.getByText("posts.create({").isVisible())
+          await example.getByText("TypeScript").click()
+          assert.isTrue(await example.getByText("posts.create({").isVisible())
+          await page.getByLabel("Try it: createPost").click()
+          await page.locator("#createPost-body").fill(`{ "text": "from the reference" }`)
+          await page.getByRole("button", { name: "Send POST /posts", exact: true }).click()
+          const response = page.getByRole("region", { name: "Response of createPost" })
+          assert.include(await response.innerText(), "from the reference")
+          assert.strictEqual(await page.locator("#createPost-body").inputValue(), `{ "text": "from the reference" }`)
+          await response.getByRole("link", { name: "Show the request in the console" }).click()
+          await page.getByText("Bearer key_***").waitFor()
+        })
+        assert.isTrue((yield* sandbox.state).posts.some(({ text }) => text === "from the reference"))
+      }))
+
     it.effect("the seconds until a fault ends are counted down, and the focus stays where it was", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
@@ -427,9 +451,12 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
                   "/console/state?of=orders&text=50000",
                   "/console/faults?kind=delay",
                   "/console/behaviour",
+                  "/console/state?of=conversations",
                   "/console/snapshots",
                   "/console/worlds",
-                  "/reference"
+                  "/reference",
+                  "/reference/posts",
+                  "/reference/schemas"
                 ]
               ) {
                 await page.goto(url + path)
@@ -445,6 +472,19 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
               await Browser.check(page, "the dialog")
             })
             yield* sandbox.clearFaults
+            yield* steps(async (url) => {
+              await page.goto(`${url}/console/behaviour`)
+              await page.getByRole("button", { name: "Try another service" }).click()
+              await page.getByRole("status").getByText("This is another service now.").waitFor()
+              await Browser.check(page, "another service")
+              await page.getByRole("button", { name: "Reset to the default" }).click()
+              await page.getByRole("status").getByText("as by default").waitFor()
+              await page.goto(`${url}/reference/store#getProduct`)
+              await page.getByLabel("Try it: getProduct").click()
+              await page.getByRole("button", { name: "Send GET /store/products/{id}" }).click()
+              await page.getByRole("region", { name: "Response of getProduct" }).waitFor()
+              await Browser.check(page, "a tried operation")
+            })
           }), timeoutMillis)
 
         it.effect(`the forms for access, decisions and keys, ${where}`, () =>

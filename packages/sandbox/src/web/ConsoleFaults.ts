@@ -16,6 +16,7 @@ import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
+import { operationPath } from "./ReferencePages.ts"
 
 const path = Layout.paths.faults
 
@@ -209,7 +210,7 @@ export const routes = Effect.gen(function*() {
       ? undefined
       : found.name === "getMe"
       ? html`<a href="${Layout.paths.home}#first">the home page</a>`
-      : html`<a href="${Layout.paths.reference}/${found.area}#${found.name}">the reference</a>`
+      : html`<a href="${operationPath(found.name)}">the reference</a>`
   }
 
   const messageOf = ({ done }: Layout.PageRequest, active: ReadonlyArray<ActiveFault>, timesLeft: ReadonlyMap<string, number>) => {

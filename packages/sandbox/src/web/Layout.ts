@@ -23,6 +23,7 @@ export const paths = {
   snapshots: "/console/snapshots",
   worlds: "/console/worlds",
   reference: "/reference",
+  schemas: "/reference/schemas",
   openApi: "/openapi.json",
   style: "/assets/plaza.css",
   script: "/assets/plaza.js",
@@ -30,7 +31,10 @@ export const paths = {
   favicon: "/favicon.ico"
 } as const
 
-export type Path = typeof paths[keyof typeof paths]
+/** A page of the reference is one area of the interface. */
+export type Path = typeof paths[keyof typeof paths] | `${typeof paths.reference}/${string}`
+
+const isReference = (path: string): boolean => path.startsWith(`${paths.reference}/`)
 
 const withForms: ReadonlySet<string> = new Set([
   paths.home,
@@ -46,7 +50,7 @@ const withForms: ReadonlySet<string> = new Set([
 ])
 
 /** Whether the page at a path accepts forms. */
-export const acceptsForms = (path: string): boolean => withForms.has(path)
+export const acceptsForms = (path: string): boolean => withForms.has(path) || (isReference(path) && path !== paths.schemas)
 
 // A bundler rewrites a template with this end tag and calls a helper that isn't bundled.
 const scriptEnd = "script"
@@ -125,7 +129,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <a class="skip" href="#content">Skip to the content</a>
 <header><div class="bar">
 <a class="name" href="${paths.home}"><img src="${paths.icon}" alt="">${site}</a>
-<nav aria-label="Pages"><ul>${links(navigation, isConsole(path) ? paths.console : path)}</ul></nav>
+<nav aria-label="Pages"><ul>${links(navigation, isConsole(path) ? paths.console : isReference(path) ? paths.reference : path)}</ul></nav>
 ${worldMark}</div></header>
 <main id="content" tabindex="-1">
 <h1>${title}</h1>

@@ -70,7 +70,7 @@ export const layer = (app: App) =>
       ...(yield* Behaviour.routes),
       ...(yield* ConsoleSnapshots.routes),
       ...(yield* ConsoleWorlds.routes),
-      ...(yield* Reference.routes),
+      ...(yield* Reference.routes(replay)),
       ...files
     ]
     for (const route of routes) {

@@ -32,6 +32,9 @@ const Shape: Schema.Codec<Shape, unknown> = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
+/** Where a named schema is described. */
+export const pathOf = (name: string): string => `${Layout.paths.schemas}#schema-${name}`
+
 const decode = Schema.decodeUnknownSync(Shape)
 
 /** The JSON Schema keywords that constrain a type. */
@@ -48,7 +51,7 @@ const joined = (parts: ReadonlyArray<Piece>, by: string): ReadonlyArray<Piece> =
 const typeOf = (schema: Shape): Html => {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1)
-    return html`<a href="#schema-${name}">${name}</a>`
+    return html`<a href="${pathOf(name)}">${name}</a>`
   }
   if (schema.anyOf !== undefined) {
     return html`${joined(schema.anyOf.map(typeOf), " or ")}`
@@ -81,7 +84,7 @@ export const section = (name: string, schema: unknown): Html => {
   const shape = decode(schema)
   const fields = fieldsOf(shape)
   return html`<section aria-labelledby="schema-${name}">
-<h3 id="schema-${name}">${name}</h3>
+<h2 id="schema-${name}">${name}</h2>
 ${shape.description !== undefined && html`<p>${shape.description}</p>`}
 ${
     fields.length === 0

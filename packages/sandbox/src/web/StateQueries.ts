@@ -60,6 +60,17 @@ const Key = Schema.Struct({
 })
 export type Key = typeof Key.Type
 
+const ExampleIds = Schema.Struct({
+  user: Schema.NullOr(Schema.String),
+  username: Schema.NullOr(Schema.String),
+  post: Schema.NullOr(Schema.String),
+  product: Schema.NullOr(Schema.String),
+  order: Schema.NullOr(Schema.String),
+  conversation: Schema.NullOr(Schema.String)
+})
+/** Ids that an account can use in a request; null where the data has none. */
+export type ExampleIds = typeof ExampleIds.Type
+
 const Count = Schema.Struct({ rows: Schema.Int })
 
 const Owner = Schema.Struct({ accountId: Schema.String })
@@ -82,6 +93,15 @@ export const make = Effect.map(Db, (db) => {
   return {
     /** The number of rows of each table. */
     counts: () => kinds.map((table) => [table, db.one(Count)`SELECT count(*) AS rows FROM ${literal(table)}`.rows] as const),
+    /** Examples for requests of an account: the oldest of each kind that is its own and can be changed, and another account. */
+    exampleIds: (accountId: string) =>
+      db.one(ExampleIds)`SELECT
+          (SELECT id FROM accounts WHERE id <> ${accountId} AND availability = 'available' ORDER BY seq LIMIT 1) AS user,
+          (SELECT username FROM accounts WHERE id <> ${accountId} AND availability = 'available' ORDER BY seq LIMIT 1) AS username,
+          (SELECT id FROM posts WHERE account_id = ${accountId} ORDER BY seq LIMIT 1) AS post,
+          (SELECT id FROM products WHERE account_id = ${accountId} ORDER BY seq LIMIT 1) AS product,
+          (SELECT id FROM orders WHERE account_id = ${accountId} ORDER BY shipped_at IS NOT NULL, seq LIMIT 1) AS "order",
+          (SELECT id FROM conversations WHERE account_id = ${accountId} ORDER BY seq LIMIT 1) AS conversation`,
     // Each returns one row more than a page if another page follows.
     accounts: (text: string, offset: number) =>
       db.all(

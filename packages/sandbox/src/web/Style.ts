@@ -202,6 +202,15 @@ dialog::backdrop { background: rgb(0 0 0 / .45); }
 .pills .count { font-variant-numeric: tabular-nums; margin-left: .15rem; }
 tbody th .requests { font-weight: 400; }
 details.group + p { margin-top: .75rem; }
+.operation a:not(:hover) { text-decoration: none; } .operation a code { color: var(--text); }
+th.operation .method { display: inline-block; min-width: 3.7rem; } h2.operation .method, h2.operation code { font-size: 1rem; margin-right: .25rem; }
+th.operation { width: 45%; } td.scope { width: 9rem; }
+.operation code { overflow-wrap: anywhere; }
+tr:target, li:target { background: var(--hover); outline: 2px solid var(--accent); outline-offset: 2px; }
+.names { columns: 12rem; margin: 0; padding-left: 1.1rem; }
+.sidebar > div > :first-child { margin-top: 0; }
+.sidebar > nav a[aria-current] { color: var(--accent); }
+.try textarea { min-height: 6.5rem; } .try > summary { font-weight: 600; } .try { border-top: 1px solid var(--line); padding-top: .75rem; margin-top: 1rem; }
 .switch { border: 0; padding: 0; margin: 0 0 .75rem; position: relative; }
 .switch > input { position: absolute; opacity: 0; pointer-events: none; }
 .switch > label { display: inline-block; cursor: pointer; font-weight: 400; font-size: .875rem; color: var(--soft); padding: .25rem 0; margin: 0 1rem .5rem 0; border-bottom: 2px solid transparent; }

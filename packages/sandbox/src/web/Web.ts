@@ -22,6 +22,7 @@ import { mainWorld, Worlds } from "../worlds/Worlds.ts"
 import * as ChosenWorld from "./ChosenWorld.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
+import { areaPaths } from "./ReferencePages.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -76,7 +77,7 @@ export const orPage = <R>(
     )
   )
 
-const owned: ReadonlySet<string> = new Set(Object.values(Layout.paths))
+const owned: ReadonlySet<string> = new Set([...Object.values(Layout.paths), ...areaPaths])
 const pages = [...owned].filter((path) => path !== Layout.paths.home)
 
 const unknown = (path: string): Response => {
