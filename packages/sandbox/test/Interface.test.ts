@@ -38,6 +38,7 @@ const stubbed = (stubs: {
       Layer.succeed(Faults, {
         add: () => Effect.die("no fault is added"),
         list: Effect.succeed([]),
+        timesLeft: Effect.succeed(new Map()),
         unused: Effect.succeed([]),
         replace: () => Effect.die("no fault is replaced"),
         remove: () => Effect.die("no fault is removed"),

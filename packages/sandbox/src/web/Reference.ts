@@ -145,7 +145,7 @@ const render = (document: OpenApi.OpenAPISpec): Rendered => {
 
 /** The other pages of the reference, and the operations of the shown one. */
 const sidebar = ({ areas }: Rendered, current: string, content: Piece): Html => {
-  const link = (path: string, name: string, below: Piece = undefined) =>
+  const link = (path: string, name: string, below?: Piece) =>
     html`<li><a class="area" href="${path}"${path === current && html` aria-current="page"`}>${name}</a>${path === current && below}</li>`
   return html`<div class="sidebar"><nav aria-label="Reference"><ul>${link(Layout.paths.reference, "Overview")}${
     areas.map(({ name, operations }) =>

@@ -62,21 +62,20 @@ const inputs = (
     [bodyInput(operation.name), body]
   ])
 
+/** What a path of each resource begins with, the longer ones first, with the id of its parameter. */
+const resources: ReadonlyArray<readonly [prefix: string, id: keyof ExampleIds]> = [
+  ["/users/by-username/", "username"],
+  ["/users/", "user"],
+  ["/posts/", "post"],
+  ["/store/orders/", "order"],
+  ["/store/products/", "product"],
+  ["/conversations/", "conversation"]
+]
+
 /** The ids in paths are those of the sandbox's own data, if it has such. */
 const idOf = (path: string, ids: ExampleIds): string | null => {
-  const [, first, second] = path.split("/")
-  switch (first) {
-    case "users":
-      return second === "by-username" ? ids.username : ids.user
-    case "posts":
-      return ids.post
-    case "store":
-      return second === "orders" ? ids.order : ids.product
-    case "conversations":
-      return ids.conversation
-    default:
-      return null
-  }
+  const [, id] = resources.find(([prefix]) => path.startsWith(prefix)) ?? []
+  return id === undefined ? null : ids[id]
 }
 
 /** What the form has at first. */
