@@ -42,11 +42,11 @@ export interface FormResult {
   readonly created?: CreatedKey
 }
 
-const toOperator = html`<a href="${Layout.paths.operator}">Decide on it on the Operator page</a>`
+const decide = (text: string): Html => html`<a href="${Layout.paths.operator}">${text} on the Operator page</a>`
 
 export const sentences = {
   created: "Key created.",
-  requested: html`Request sent. On the real service a person reviews it, here that is you: ${toOperator}.`,
+  requested: html`Request sent. On the real service a person reviews it, here that is you: ${decide("decide")}.`,
   revoked: "Key revoked. Every later call with it is refused."
 }
 
@@ -119,7 +119,7 @@ const access = ({ account, assumed, requests }: DevelopersData, submission: Form
 <h2 id="access">Access</h2>
 ${account.access !== "none" && html`<p>${Layout.badge(account.access)} ${accessTexts[account.access]}</p>`}
 ${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
-${latest?.status === "pending" && html`<p>${toOperator}. Once it is approved, you can create keys here.</p>`}
+${latest?.status === "pending" && html`<p>${decide("Decide on it")}. Once it is approved, you can create keys here.</p>`}
 ${mayRequest && latest !== undefined && html`<h3>Request again</h3>`}
 ${mayRequest && requestForm(assumed, submission)}
 ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earlier.map(requestDetails)}</details>`}
