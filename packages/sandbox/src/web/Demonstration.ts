@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function*(replay: Replay.Replay) {
 
 const stepsOf = ({ isListed, list, postId, sent }: Shown): Html => {
   const request = ({ id, method, path }: RequestDetail) =>
-    html`<a href="${Layout.paths.console}?id=${id}#request"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></a>`
+    html`<a href="${Layout.paths.console}?id=${id}#request">${Layout.method(method)} <code>${path}</code></a>`
   const hasFailed = list !== undefined
   return html`<ol class="steps" id="steps">
 <li>${request(sent)} ${delivery(sent)}<br>${

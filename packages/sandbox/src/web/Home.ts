@@ -37,7 +37,7 @@ const next: ReadonlyArray<readonly [path: string, name: string, text: string]> =
 
 const result = (detail: RequestDetail): Html =>
   html`<div class="result" role="region" aria-label="Response">
-<p><span class="method">${detail.method}</span> <code>${detail.path}</code> ${delivery(detail)} <span class="soft">${
+<p>${Layout.method(detail.method)} <code>${detail.path}</code> ${delivery(detail)} <span class="soft">${
     took(detail.durationMillis)
   }</span> <a href="${Layout.paths.request}?id=${detail.id}">Headers and details</a></p>
 ${

@@ -9,6 +9,7 @@ import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
 import { html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
+import { operationPath } from "./ReferencePages.ts"
 import { delivery, type Names, took } from "./RequestList.ts"
 
 /** The data on the page. */
@@ -119,7 +120,7 @@ const attempts = ({ call, detail: { id } }: RequestData, link: (id: string) => s
 <ol class="attempts">${
     call.map((attempt) => {
       const { isFound, record, role } = attempt
-      const text = html`<span class="method ${record.method.toLowerCase()}">${record.method}</span> <code>${record.path}</code>`
+      const text = html`${Layout.method(record.method)} <code>${record.path}</code>`
       return html`<li>${
         record.id === id ? html`<strong aria-current="true">${text}</strong>` : html`<a href="${link(record.id)}" data-open>${text}</a>`
       } ${delivery(record)}${
@@ -138,14 +139,14 @@ export const content = (
   const { baseUrl, detail, names, obstacle } = data
   const { accountId, at, durationMillis, id, keyId, method, operation, path, query, reason, rule, status } = detail
   return html`<section aria-labelledby="summary">
-<h2 id="summary"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}${query !== "" && `?${query}`}</code></h2>
+<h2 id="summary">${Layout.method(method)} <code>${path}${query !== "" && `?${query}`}</code></h2>
 <dl class="facts">
 <dt>Response</dt><dd>${delivery(detail)}${
     status !== detail.deliveredStatus && html` <span class="soft">The service's own status: ${status ?? "none"}.</span>`
   }</dd>
 ${effect(data)}
 <dt>Deciding rule</dt><dd><code>${rule ?? "undecided"}</code>${reason !== null && html` <span class="soft">${reason}</span>`}</dd>
-<dt>Operation</dt><dd>${operation === null ? "unknown route" : html`<a href="${Layout.paths.reference}#${operation}">${operation}</a>`}</dd>
+<dt>Operation</dt><dd>${operation === null ? "unknown route" : html`<a href="${operationPath(operation)}">${operation}</a>`}</dd>
 <dt>Time</dt><dd>${Layout.timestamp(at)}, took ${took(durationMillis)}</dd>
 <dt>Key</dt><dd>${keyId === null ? "none, or unknown" : html`${names.keys.get(keyId)} <span class="soft">${keyId}</span>`}</dd>
 <dt>Account</dt><dd>${accountId === null ? "none" : html`${names.accounts.get(accountId)} <span class="soft">${accountId}</span>`}</dd>

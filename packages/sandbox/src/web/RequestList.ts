@@ -122,9 +122,9 @@ const row = (record: RequestRecord, { filter, names, opened, wasCarriedOut }: Re
   const key = keyId === null ? "no known key" : `key ${names.keys.get(keyId) ?? keyId}`
   return html`<tr data-request="${id}"${opened?.id === id && html` aria-current="true"`}>
 <td class="time mono soft"><time datetime="${iso}" title="${iso}">${iso.slice(11, 23)}</time></td>
-<th scope="row" class="path"><a href="${beside(filter, id)}" data-open title="${method} ${path}${
-    query !== "" && `?${query}`
-  }"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}${query !== "" && `?${query}`}</code></a></th>
+<th scope="row" class="path"><a href="${beside(filter, id)}" data-open title="${method} ${path}${query !== "" && `?${query}`}">${
+    Layout.method(method)
+  } <code>${path}${query !== "" && `?${query}`}</code></a></th>
 <td class="response">${delivery(record)}</td>
 <td class="why"${reason !== null && html` title="${reason}"`}>${reasonOf(record, wasCarriedOut(record))}</td>
 <td class="number took" data-label="Took">${took(durationMillis)}</td>
