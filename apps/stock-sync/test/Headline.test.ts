@@ -143,7 +143,9 @@ describe("the headline of a worker in trouble", () => {
   it.each(states)("begins with the trouble if %s, and has the numbers below it", (_, state, lead, says) => {
     const shown = page({ ...running, ...state }, sample({ settled: 94, pending: 4, needing: [needing("A"), needing("B")] }))
     expect(headlineOf(shown)).toBe(lead)
-    expect(numbersOf(shown)).toBe("94 of 100 products in sync, 4 waiting, 2 need you")
+    const numbers = "94 of 100 products in sync, 4 waiting, 2 need you"
+    // The numbers of an earlier snapshot say so.
+    expect(numbersOf(shown)).toBe(state.source === undefined ? numbers : `Snapshot of 5 minutes ago: ${numbers}`)
     expect(textOf(shown)).toContain(says)
     expect(textOf(shown)).toContain("Last snapshot accepted 5 minutes ago.")
   })
@@ -163,7 +165,7 @@ describe("the headline of a worker in trouble", () => {
     expect(headlineOf(page(wrong, sample({ settled: 1 })))).toBe("Nothing is sent: the account is paused")
     const ledger: State["ledger"] = { _tag: "Failing", since: before(3), failure: silent, nextTry: now }
     expect(headlineOf(page({ ...wrong, ledger }, sample({ settled: 1 })))).toBe("Nothing is sent: the ledger is unavailable")
-    expect(textOf(page({ ...wrong, ledger }, sample({ settled: 1 })))).toMatch(/Account Paused .* Source Unreadable .* Ledger Unavailable/)
+    expect(textOf(page({ ...wrong, ledger }, sample({ settled: 1 })))).toMatch(/Ledger Unavailable .* Account Paused .* Source Unreadable/)
   })
 })
 

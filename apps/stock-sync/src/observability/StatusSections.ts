@@ -175,33 +175,48 @@ ${needing}
 <p class="soft" id="conditions" data-live>${rest.flatMap((each) => [each, " "])}</p></section>`
 }
 
-/** The part of the top that a ledger has. `isOld`: the ledger can't be read now. */
-export const inSync = (sample: LedgerSample | undefined, commands: Commands, now: DateTime.Utc, isOld = false) => {
+/** Of which time the numbers of a ledger are, if it or its source can't be read now. */
+export const numbersOf = (
+  sample: LedgerSample | undefined,
+  { hasLedger, hasSource }: { readonly hasLedger: boolean; readonly hasSource: boolean },
+  now: DateTime.Utc
+): string | undefined =>
+  sample === undefined
+    ? undefined
+    : !hasLedger
+    ? StatusText.capitalized(StatusText.relative(sample.at, now))
+    : hasSource || sample.acceptedAt === undefined
+    ? undefined
+    : `Snapshot of ${StatusText.relative(sample.acceptedAt, now)}`
+
+/** The part of the top that a ledger has. `of`: of which time the numbers are, if not of now. */
+export const inSync = (sample: LedgerSample | undefined, commands: Commands, now: DateTime.Utc, of?: string) => {
   const numbers = sample && Headline.numbers(sample)
   return {
-    sentence: sample === undefined || numbers === undefined
-      ? undefined
-      : isOld
-      ? html`${StatusText.capitalized(StatusText.relative(sample.at, now))}: ${parted(Headline.sentence(numbers))}`
-      : parted(Headline.sentence(numbers)),
+    sentence: numbers && html`${of !== undefined && `${of}: `}${parted(Headline.sentence(numbers))}`,
     otherwise: "The ledger has not been read yet",
     parts: numbers && { good: numbers.inSync, rest: numbers.waiting, needing: numbers.needing },
     needing: needing(sample, commands, now)
   }
 }
 
-const conditionNames = [["account", "Account"], ["source", "Source"], ["ledger", "Ledger"]] as const
+// What stops everything comes first.
+const conditionNames = [["ledger", "Ledger"], ["account", "Account"], ["source", "Source"]] as const
 
 /** The headline of a worker. */
 export const headline = ({ commands, conditions, ledger, now, reasons, state: worker }: Status): Html => {
   const all = conditionNames.map(([key, name]) => ({ name, condition: conditions[key] }))
   const isReady = reasons.length === 0
   return top({
-    ...inSync(ledger, commands, now, worker.ledger._tag !== "Open"),
-    // What stops everything comes first.
+    ...inSync(
+      ledger,
+      commands,
+      now,
+      numbersOf(ledger, { hasLedger: worker.ledger._tag === "Open", hasSource: conditions.source.tone === "good" }, now)
+    ),
     leads: [
       ...(worker.stopping ? ["The worker is stopping"] : []),
-      ...[conditions.ledger, conditions.account, conditions.source].flatMap(({ lead }) => lead ?? [])
+      ...all.flatMap(({ condition }) => condition.lead ?? [])
     ],
     blocks: all.flatMap(({ condition, name }) => condition.tone === "good" ? [] : [state(name, condition, now)]),
     rest: [

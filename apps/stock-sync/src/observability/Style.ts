@@ -46,7 +46,7 @@ section > :last-child, section > :last-child > :last-child, .state > :last-child
 .bar .synced { fill: var(--good); } .bar .waits { fill: var(--soft); } .bar .needs { fill: var(--bad); }
 #readiness > :last-child { margin-bottom: .75rem; }
 #states:not(:empty), #needing { margin-bottom: 1rem; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0; align-items: start; }
 .columns > * { margin: 0; }
 .states { display: grid; gap: .75rem; }
 .state { border-left: 4px solid var(--line); padding-left: .75rem; }
@@ -86,7 +86,7 @@ summary { cursor: pointer; color: var(--accent); }
 summary h2 { display: inline; color: var(--text); }
 details[open] > summary { margin-bottom: .75rem; }
 .count { color: var(--soft); font-weight: 400; }
-code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; background: var(--page); border-radius: 4px; padding: .05em .25em; }
+code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; background: var(--page); border-radius: 4px; padding: .05em .25em; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 button {
   font: inherit; font-weight: 600; cursor: pointer; border-radius: 6px; padding: .15rem .75rem; border: 1px solid var(--accent);
   background: transparent; color: var(--accent);

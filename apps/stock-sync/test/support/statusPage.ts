@@ -58,7 +58,7 @@ export const sample = ({ needing = [], pending = 0, rejected = [], settled = 0 }
       waiting: { soldOut: 0, falling: 0, backInStock: 0, rest: pending, doubtful: 0 },
       longest: { ...never, rest: pending > 0 ? before(2) : undefined },
       sending: 0,
-      oldest: Option.none(),
+      oldest: pending > 0 ? Option.some({ productId: ProductId.make("WAITS"), since: before(2) }) : Option.none(),
       oldestConfirmation: Option.none()
     },
     counts: {
