@@ -86,7 +86,7 @@ summary { cursor: pointer; color: var(--accent); }
 summary h2 { display: inline; color: var(--text); }
 details[open] > summary { margin-bottom: .75rem; }
 .count { color: var(--soft); font-weight: 400; }
-code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; background: var(--page); border-radius: 4px; padding: .05em .25em; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
+code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; background: var(--page); border-radius: 4px; padding: .05em .25em; }
 button {
   font: inherit; font-weight: 600; cursor: pointer; border-radius: 6px; padding: .15rem .75rem; border: 1px solid var(--accent);
   background: transparent; color: var(--accent);
