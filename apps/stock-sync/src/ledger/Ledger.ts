@@ -47,7 +47,7 @@ export interface Counts extends Readonly<Record<EntryState, number>> {
 export interface Attention {
   /** Products that the service or a proxy refuses, and uncertain ones that are not sent again by themselves. */
   readonly products: number
-  /** Those of them that are in the backlog too, because their retry is due. */
+  /** Quarantined products that are in the backlog too, because their retry is due. */
   readonly due: number
   /** Products with a rejected row in the last snapshot, by what the ledger knows of them. Each row without an id is one more product. */
   readonly rejected: {

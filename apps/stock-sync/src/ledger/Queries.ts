@@ -70,12 +70,12 @@ const rejectedRows = Rows.all(Schema.Struct({ known: Schema.Literals(["settled",
 const attention = (target: Target): Effect.Effect<Attention, Failure> =>
   Effect.gen(function*() {
     const { sql } = target
-    const needing = (condition: string) =>
+    const exceptional = (condition: string) =>
       sql`(SELECT count(*) FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)} AND ${
-        sql.literal(`${Tables.exceptional} AND ${Tables.needsPerson} AND ${condition}`)
+        sql.literal(`${Tables.exceptional} AND ${condition}`)
       })`
-    const row = yield* attentionRow(sql`SELECT ${needing("1 = 1")} AS products,
-      ${needing(`${Tables.due} AND priority < ${assertion}`)} AS due,
+    const row = yield* attentionRow(sql`SELECT ${exceptional(Tables.needsPerson)} AS products,
+      ${exceptional(`state = 'quarantined' AND ${Tables.due} AND priority < ${assertion}`)} AS due,
       (SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = 'rejected' AND product_id IS NULL) AS unnamed`)
     const named = yield* rejectedRows(sql`SELECT known, count(*) AS n FROM (
         SELECT CASE WHEN product.id IS NULL OR listing = 'excluded' THEN 'unknown' WHEN ${sql.literal(Tables.needsPerson)} THEN 'needing'

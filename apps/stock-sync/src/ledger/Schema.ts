@@ -120,8 +120,12 @@ export const due = "priority IS NOT NULL AND due_at IS NULL"
 /** The service or a proxy refuses the product, so a retry has time and nothing waits for it. */
 export const refused = `(state = 'quarantined' OR (state = 'uncertain' AND refusal_tag <> '${mismatchTag}'))`
 
-/** Waits for a person: refused, or uncertain and not sent again by itself. Not a product that a rule excludes. */
-export const needsPerson = `(${refused} OR (state = 'uncertain' AND due_at IS NULL)) AND listing <> 'excluded'`
+/**
+ * Waits for a person: refused, or uncertain and not sent again by itself. Not a product that a rule excludes, or that neither the source nor
+ * the store has, such as one whose id was corrected.
+ */
+export const needsPerson = `(${refused} OR (state = 'uncertain' AND due_at IS NULL)) AND listing <> 'excluded'
+  AND NOT (listing = 'missing' AND state = 'quarantined' AND refusal_tag = 'NotFound')`
 
 /** Not due before a time. Refused products, which have one too, are released apart. */
 export const delayed = `due_at IS NOT NULL AND NOT ${refused}`

@@ -10,7 +10,10 @@ import type { RowIssue } from "../ledger/Snapshot.ts"
 import { type LedgerSample, maxNeeding } from "./Status.ts"
 import { counted, grouped, refusal as refusalText, type Text } from "./StatusText.ts"
 
-/** The products of the ledger and of rejected rows. The three parts add up to `total`. Products that a rule excludes from sending do not count. */
+/**
+ * The products of the ledger and of rejected rows. The three parts add up to `total`. Products that a rule excludes from sending do not
+ * count, nor do those that neither the source nor the store has.
+ */
 export interface Numbers {
   readonly total: number
   /** The service confirmed the stock of the source. */

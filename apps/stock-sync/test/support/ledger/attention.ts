@@ -62,8 +62,10 @@ const partOf = ({ fate, next }: Product): "inSync" | "needing" | "out" | "waitin
   const { part } = fates[fate]
   switch (next) {
     case "same":
-    case "missing":
       return part
+    case "missing":
+      // An id that was corrected: neither the source nor the store has the product.
+      return fate === "quarantined" ? "out" : part
     case "changed":
       return "waiting"
     case "rejected":
@@ -159,8 +161,13 @@ export const attention = (kind: Kind, runs: number): void => {
             expect(yield* numbers).toMatchObject({ total: 2, needing: 2 })
             yield* ledger.take({ _tag: "SoldOut", outcomes: "any" })
             expect(yield* numbers).toMatchObject({ total: 2, needing: 2 })
-            yield* ledger.release(Option.some(["A"]))
+            // The id was corrected: the source has another one by now, and the store never had this one.
+            yield* receiveOn(ledger, unguarded, row("A", 1), row("C", 2))
             expect(yield* numbers).toMatchObject({ total: 2, waiting: 1, needing: 1 })
+            yield* receiveOn(ledger, unguarded, row("A", 1), row("B", 2))
+            yield* ledger.release(Option.some(["A"]))
+            // A is released, and C is missing in the source.
+            expect(yield* numbers).toMatchObject({ total: 3, waiting: 2, needing: 1 })
           }))))
   })
 }
