@@ -1,12 +1,13 @@
 /**
  * Builds the file system of an image by the steps of its Dockerfile and runs it like a container engine: process 1 of its own PID
  * namespace, an unprivileged user, no capabilities, a read-only root. It requires root on Linux. It differs from an engine in this:
- * the base image is a folder with Node and the few programs that the steps call, the build stage runs on this machine, the network is
- * that of this machine, and there is no seccomp filter.
+ * the stages before the image run on this machine, a base image is a folder with Node and the few programs that the steps call, the network
+ * is that of this machine, and there is no seccomp filter.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -57,20 +58,22 @@ const copyProgram = (program: string, root: string, target: string): void => {
 const layBase = (root: string, node: string): void => {
   copyProgram(node, root, "/usr/local/bin/node")
   for (const program of ["env", "install", "ln"]) copyProgram(`/usr/bin/${program}`, root, `/usr/bin/${program}`)
-  for (const folder of ["dev", "etc", "proc", "run", "tmp"]) mkdirSync(Path.join(root, folder))
-  for (const device of ["null", "urandom"]) writeFileSync(Path.join(root, "dev", device), "")
+  for (const folder of ["etc", "run", "tmp"]) mkdirSync(Path.join(root, folder))
 }
 
 const runStage = (
   { context, folder, node }: BuildOptions,
   stage: Stage,
   stages: ReadonlyMap<string, string>,
+  workdirs: Map<string, string>,
   isLast: boolean
 ): string => {
-  const root = Path.join(folder, stage.name ?? "image")
-  mkdirSync(root)
-  if (isLast) layBase(root, node)
-  let workdir = "/"
+  // Nothing needs the earlier state of a stage that another one continues, so both have one folder.
+  const continued = stages.get(stage.image)
+  const root = continued ?? Path.join(folder, stage.name ?? "image")
+  if (continued === undefined) mkdirSync(root)
+  if (isLast && stage.image !== "scratch") layBase(root, node)
+  let workdir = workdirs.get(stage.image) ?? "/"
   for (const step of stage.steps) {
     switch (step._tag) {
       case "Workdir":
@@ -89,6 +92,11 @@ const runStage = (
           const from = stages.get(step.from)
           if (from === undefined) throw new Error(`COPY --from=${step.from} names no earlier stage`)
           for (const source of step.sources) cpSync(Path.join(from, source), target, { recursive: true, verbatimSymlinks: true })
+          if (step.owner !== undefined) {
+            const [uid = 0, gid = 0] = step.owner.split(":").map(Number)
+            // The folder that it creates, and what is in it.
+            for (const path of [target, ...[...listing(target).keys()].map((file) => Path.join(target, file))]) chownSync(path, uid, gid)
+          }
         }
         break
       }
@@ -103,17 +111,23 @@ const runStage = (
       }
     }
   }
+  if (stage.name !== undefined) workdirs.set(stage.name, workdir)
   return root
 }
 
-export const build = (options: BuildOptions, { settings, stages }: Image): Built => {
+/** Builds images. A stage that two of them need runs once. */
+export const builder = (options: BuildOptions): (image: Image) => Built => {
   const roots = new Map<string, string>()
-  let root = ""
-  for (const [index, stage] of stages.entries()) {
-    root = runStage(options, stage, roots, index === stages.length - 1)
-    if (stage.name !== undefined) roots.set(stage.name, root)
+  const workdirs = new Map<string, string>()
+  return ({ settings, stages }) => {
+    let root = ""
+    for (const [index, stage] of stages.entries()) {
+      const name = stage.name ?? "image"
+      root = roots.get(name) ?? runStage(options, stage, roots, workdirs, index === stages.length - 1)
+      roots.set(name, root)
+    }
+    return { root, settings }
   }
-  return { root, settings }
 }
 
 /** The files below a folder with all that a write would change, to compare two moments. */
@@ -149,6 +163,11 @@ export interface RunOptions {
   readonly mounts?: ReadonlyArray<Mount>
 }
 
+export interface Ended {
+  readonly status: number | null
+  readonly output: string
+}
+
 export interface Container {
   /** The process on this machine; 1 in the container. */
   readonly pid: () => number | undefined
@@ -156,8 +175,18 @@ export interface Container {
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Runs a program inside. Without a user, that of the image. */
-  readonly exec: (command: ReadonlyArray<string>, user?: "root") => { readonly status: number | null; readonly output: string }
+  /** Runs a program of the image inside, as its user, with variables that differ. */
+  readonly exec: (command: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) => Ended
+  /** Runs a line of this machine's shell as root among the mounts of the container. `$ROOT` is the root of the image there. */
+  readonly shell: (line: string) => Ended
+}
+
+const devices = ["null", "urandom"]
+
+/** The places that an engine mounts on. */
+const placeDevices = (root: string): void => {
+  for (const folder of ["dev", "proc", "tmp"]) mkdirSync(Path.join(root, folder), { recursive: true })
+  for (const device of devices) writeFileSync(Path.join(root, "dev", device), "")
 }
 
 const prepare = `
@@ -165,7 +194,7 @@ mount --make-rprivate /
 mount --bind "$ROOT" "$ROOT"
 mount -t proc -o nosuid,nodev,noexec proc "$ROOT/proc"
 mount -t tmpfs -o nosuid,nodev,noexec,size=64m,mode=1777 tmpfs "$ROOT/tmp"
-for device in null urandom; do mount --bind "/dev/$device" "$ROOT/dev/$device"; done
+for device in ${devices.join(" ")}; do mount --bind "/dev/$device" "$ROOT/dev/$device"; done
 `
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
@@ -175,11 +204,12 @@ const mountCommand = (root: string) => ({ from, readOnly = false, to }: Mount): 
   return `mount --bind ${quoted(from)} ${target}${readOnly ? `\nmount -o remount,bind,ro ${target}` : ""}`
 }
 
-/** Starts the image. Mounts are created in its root first, as an engine does. */
+/** Starts the image. The places of its mounts are created in its root first, as an engine does. */
 export const start = (
   { root, settings }: Built,
   { command = settings.command, env = {}, mounts = [] }: RunOptions
 ): Container => {
+  placeDevices(root)
   for (const { from, to } of mounts) {
     const target = Path.join(root, to)
     if (existsSync(target)) continue
@@ -187,18 +217,19 @@ export const start = (
     if (lstatSync(from).isDirectory()) mkdirSync(target)
     else writeFileSync(target, "")
   }
-  const variables = Object.entries({ PATH: path, ...settings.env, ...env }).map(([name, value]) => `${name}=${value}`)
+  const variables = { PATH: path, ...settings.env, ...env }
+  const [uid = "0", gid = "0"] = settings.user.split(":")
   const words = [
     "setpriv",
     "--no-new-privs",
-    "chroot",
-    `--userspec=${settings.user}`,
-    "--groups=",
-    root,
-    "/usr/bin/env",
+    "env",
     "-i",
-    `--chdir=${settings.workdir}`,
-    ...variables,
+    ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+    "/usr/bin/unshare",
+    `--root=${root}`,
+    `--wd=${settings.workdir}`,
+    `--setgid=${gid}`,
+    `--setuid=${uid}`,
     ...settings.entrypoint,
     ...command
   ]
@@ -232,21 +263,25 @@ export const start = (
       const inner = pid()
       if (inner !== undefined) process.kill(inner, signal)
     },
-    exec: (words, user) => {
-      const [uid = "0", gid = "0"] = user === "root" ? [] : settings.user.split(":")
-      const { status, stderr, stdout } = spawnSync("nsenter", [
+    exec: (words, changed = {}) => {
+      const { status, stderr, stdout } = spawnSync("/usr/bin/nsenter", [
         `--target=${running()}`,
         "--mount",
         "--pid",
         "--root",
-        `--setuid=${uid}`,
+        `--wdns=${settings.workdir}`,
         `--setgid=${gid}`,
-        "/usr/bin/env",
-        "-i",
-        `--chdir=${settings.workdir}`,
-        ...variables,
+        `--setuid=${uid}`,
         ...words
-      ], { encoding: "utf8", timeout: 30_000 })
+      ], { encoding: "utf8", env: { ...variables, ...changed }, timeout: 30_000 })
+      return { status, output: `${stdout}${stderr}` }
+    },
+    shell: (line) => {
+      const { status, stderr, stdout } = spawnSync("nsenter", [`--target=${running()}`, "--mount", "sh", "-c", line], {
+        encoding: "utf8",
+        env: { PATH: path, ROOT: root, LC_ALL: "C" },
+        timeout: 30_000
+      })
       return { status, output: `${stdout}${stderr}` }
     }
   }

@@ -5,10 +5,17 @@ import { DockerfileParser } from "dockerfile-ast"
 export type Step =
   | { readonly _tag: "Workdir"; readonly path: string }
   | { readonly _tag: "Run"; readonly command: ReadonlyArray<string> }
-  /** `from` is a stage; undefined for the build context. */
-  | { readonly _tag: "Copy"; readonly from: string | undefined; readonly sources: ReadonlyArray<string>; readonly target: string }
+  /** `from` is a stage; undefined for the build context. `owner` is a user and a group by number (default: root). */
+  | {
+    readonly _tag: "Copy"
+    readonly from: string | undefined
+    readonly owner: string | undefined
+    readonly sources: ReadonlyArray<string>
+    readonly target: string
+  }
 
 export interface Stage {
+  /** An image of a registry, an earlier stage, or `scratch`. */
   readonly image: string
   readonly name: string | undefined
   readonly steps: ReadonlyArray<Step>
@@ -27,10 +34,18 @@ export interface Settings {
 }
 
 export interface Image {
-  /** In order. The last one becomes the image. */
+  /** Those that the image needs, in order. The last one becomes the image. */
   readonly stages: ReadonlyArray<Stage>
   /** Of the last stage. */
   readonly settings: Settings
+}
+
+/** The stages that a stage needs, in order, and itself. */
+const neededBy = (stage: Stage, stages: ReadonlyArray<Stage>): ReadonlyArray<Stage> => {
+  const before = stages.slice(0, stages.indexOf(stage))
+  const names = [stage.image, ...stage.steps.flatMap((step) => step._tag === "Copy" && step.from !== undefined ? [step.from] : [])]
+  const needed = new Set(before.filter(({ name }) => name !== undefined && names.includes(name)).flatMap((one) => neededBy(one, before)))
+  return [...before.filter((one) => needed.has(one)), stage]
 }
 
 const problem = (instruction: Instruction, message: string): Error =>
@@ -55,12 +70,13 @@ const healthcheck = (instruction: Instruction): ReadonlyArray<string> => {
   return JSON.parse(words) as ReadonlyArray<string>
 }
 
-export const parse = (text: string): Image => {
+/** The image of a target (default: of the last stage). */
+export const parse = (text: string, target?: string): Image => {
   const args = new Map<string, string>()
   const expand = (word: string) =>
     word.replace(/\$\{(\w+)\}|\$(\w+)/g, (whole, braced: string | undefined, bare: string | undefined) =>
       args.get(braced ?? bare ?? "") ?? whole)
-  const stages: Array<{ image: string; name: string | undefined; steps: Array<Step> }> = []
+  const stages: Array<{ image: string; name: string | undefined; steps: Array<Step>; settings: Settings }> = []
   const none: Settings = {
     env: {},
     labels: {},
@@ -72,61 +88,66 @@ export const parse = (text: string): Image => {
     entrypoint: [],
     command: []
   }
-  let settings = none
   for (const instruction of DockerfileParser.parse(text).getInstructions()) {
     const words = instruction.getArguments().map((argument) => argument.getValue())
     const [first = ""] = words
-    const steps = stages.at(-1)?.steps
+    const stage = stages.at(-1)
+    const steps = stage?.steps
+    const set = (changed: Partial<Settings>) => {
+      if (stage !== undefined) stage.settings = { ...stage.settings, ...changed }
+    }
+    const settings = stage?.settings ?? none
     switch (instruction.getKeyword()) {
       case "ARG":
         for (const [name, value] of Object.entries(properties(instruction))) args.set(name, value)
         break
       case "FROM": {
         const [image = "", as, name] = words
-        stages.push({ image: expand(image), name: as === undefined ? undefined : name, steps: [] })
-        settings = none
+        stages.push({ image: expand(image), name: as === undefined ? undefined : name, steps: [], settings: none })
         break
       }
       case "WORKDIR":
         steps?.push({ _tag: "Workdir", path: first })
-        settings = { ...settings, workdir: first }
+        set({ workdir: first })
         break
       case "RUN":
         steps?.push({ _tag: "Run", command: execForm(instruction) })
         break
       case "COPY": {
         const flags = (instruction as ModifiableInstruction).getFlags()
-        const from = flags.find((flag) => flag.getName() === "from")?.getValue() ?? undefined
-        steps?.push({ _tag: "Copy", from, sources: words.slice(0, -1), target: words.at(-1) ?? "" })
+        const flag = (name: string) => flags.find((flag) => flag.getName() === name)?.getValue() ?? undefined
+        steps?.push({ _tag: "Copy", from: flag("from"), owner: flag("chown"), sources: words.slice(0, -1), target: words.at(-1) ?? "" })
         break
       }
       case "ENV":
-        settings = { ...settings, env: { ...settings.env, ...properties(instruction) } }
+        set({ env: { ...settings.env, ...properties(instruction) } })
         break
       case "LABEL":
-        settings = { ...settings, labels: { ...settings.labels, ...properties(instruction) } }
+        set({ labels: { ...settings.labels, ...properties(instruction) } })
         break
       case "USER":
-        settings = { ...settings, user: first }
+        set({ user: first })
         break
       case "EXPOSE":
-        settings = { ...settings, ports: words.map(Number) }
+        set({ ports: words.map(Number) })
         break
       case "STOPSIGNAL":
-        settings = { ...settings, stopSignal: first }
+        set({ stopSignal: first })
         break
       case "HEALTHCHECK":
-        settings = { ...settings, healthcheck: healthcheck(instruction) }
+        set({ healthcheck: healthcheck(instruction) })
         break
       case "ENTRYPOINT":
-        settings = { ...settings, entrypoint: execForm(instruction) }
+        set({ entrypoint: execForm(instruction) })
         break
       case "CMD":
-        settings = { ...settings, command: execForm(instruction) }
+        set({ command: execForm(instruction) })
         break
       default:
         throw problem(instruction, `${instruction.getKeyword()} is not supported by the rehearsal: add it to deploy/src/Dockerfile.ts`)
     }
   }
-  return { stages, settings }
+  const last = target === undefined ? stages.at(-1) : stages.find(({ name }) => name === target)
+  if (last === undefined) throw new Error(`the Dockerfile has no stage ${target ?? ""}`)
+  return { stages: neededBy(last, stages), settings: last.settings }
 }

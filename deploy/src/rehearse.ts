@@ -1,4 +1,4 @@
-/** Rehearses the image and prints the figures: `pnpm --filter @plaza/deploy rehearse [NODE]`, as root on Linux. NODE is the base image's Node. */
+/** Rehearses the images and prints the figures: `pnpm --filter @plaza/deploy rehearse [NODE]`, as root on Linux. NODE is the Node of the build. */
 import { Sandbox } from "@plaza/sandbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,13 +6,22 @@ import { missing, rehearse } from "./Rehearsal.ts"
 
 const [, , node] = process.argv
 
+const printed = (name: string, report: object) => {
+  const readable = Object.entries(report).map(([name, value]: readonly [string, unknown]) => [
+    name,
+    Duration.isDuration(value) ? `${Duration.toSeconds(value).toFixed(2)} s` : value
+  ])
+  process.stdout.write(`${name}: ${JSON.stringify(Object.fromEntries(readable), undefined, 2)}\n`)
+}
+
 const program = Effect.gen(function*() {
   if (missing !== undefined) return yield* Effect.die(new Error(missing))
-  const report = yield* rehearse(node === undefined ? {} : { node })
-  const seconds = (duration: Duration.Duration) => `${Duration.toSeconds(duration).toFixed(2)} s`
-  const { aliveAfter, buildTime, log, readyAfter, stopTime, ...rest } = report
-  const times = { build: seconds(buildTime), alive: seconds(aliveAfter), ready: seconds(readyAfter), stop: seconds(stopTime) }
-  process.stdout.write(`${log}\n${JSON.stringify({ ...rest, times }, undefined, 2)}\n`)
+  const { plaza, worker, ...images } = yield* rehearse(node === undefined ? {} : { node })
+  for (const [name, { log, ...report }] of Object.entries({ plaza, "plaza-stock-sync": worker })) {
+    process.stdout.write(`${log}\n`)
+    printed(name, report)
+  }
+  printed("images", images)
 })
 
 await Effect.runPromise(Effect.provide(Effect.scoped(program), Sandbox.layerServer()))

@@ -8,11 +8,17 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
-import { changed, commandProblems, image, longestStop, manifest, paths, read, requestedPaths, variables } from "./support/program.ts"
+import { changed, commandProblems, image, longestStop, manifest, read, variables } from "./support/program.ts"
 
 const Service = Schema.Struct({
   image: Schema.optional(Schema.String),
-  build: Schema.optional(Schema.Struct({ context: Schema.Literal("../.."), dockerfile: Schema.Literal("deploy/docker/Dockerfile") })),
+  build: Schema.optional(
+    Schema.Struct({
+      context: Schema.Literal("../.."),
+      dockerfile: Schema.Literal("deploy/docker/Dockerfile"),
+      target: Schema.Literal("plaza-stock-sync")
+    })
+  ),
   command: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   depends_on: Schema.Record(Schema.String, Schema.Struct({ condition: Schema.String })).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed({}))
@@ -96,9 +102,7 @@ const problems = (text: string): ReadonlyArray<string> => {
         of("the grace period is too short")
       ),
       ...check(service.restart === "no" || service.healthcheck.test?.[0] === "CMD", of("there is no health check in the exec form")),
-      ...requestedPaths(service.healthcheck.test?.join(" ") ?? "").flatMap((path) =>
-        check(paths.includes(path), of(`the program has no path ${path}`))
-      )
+      ...(isProgram && service.healthcheck.test !== undefined ? commandProblems(service.healthcheck.test.slice(2)).map(of) : [])
     ]
   })
 }
@@ -129,7 +133,7 @@ describe("the compose files", () => {
     ["single", "      - run\n", "      - serve\n", "no command \"serve\""],
     ["fleet", "postgres:17.6-bookworm", "postgres:latest", "latest"],
     ["fleet", "plaza-stock-sync:0.1.0", "plaza-stock-sync:0.0.9", "another version than the program"],
-    ["fleet", "/readyz", "/ready", "no path /ready"],
+    ["fleet", "\"--ready\"", "\"--readyz\"", "no command \"health --port 9464 --readyz\""],
     ["fleet", "  fleet-secret:\n    file: secrets/fleet-secret\n", "", "fleet-secret has no file"]
   ])("refuse %s with %j replaced by %j", (file, from = "", to = "", problem = "") => {
     expect(problems(changed(files[file], from, to)).join("\n")).toContain(problem)

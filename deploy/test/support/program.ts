@@ -13,7 +13,8 @@ export const folder = fileURLToPath(new URL("../..", import.meta.url))
 export const read = (path: string): string => readFileSync(`${folder}/${path}`, "utf8")
 
 export const dockerfile = read("docker/Dockerfile")
-export const image = Dockerfile.parse(dockerfile)
+/** The image of `plaza-stock-sync`. */
+export const image = Dockerfile.parse(dockerfile, "plaza-stock-sync")
 
 // The cast is true: the file is the manifest of the program.
 export const manifest = JSON.parse(readFileSync(`${repository}/apps/stock-sync/package.json`, "utf8")) as {
@@ -45,13 +46,11 @@ export const variables: ReadonlySet<string> = new Set([
 /** The paths that the rehearsal requests from the running program. */
 export const paths: ReadonlyArray<string> = ["/healthz", "/readyz"]
 
-/** The paths that a text requests from the port. */
-export const requestedPaths = (text: string): ReadonlyArray<string> =>
-  Array.from(text.matchAll(/127\.0\.0\.1:[^/]*(\/[a-z]+)/g), ([, path = ""]) => path)
-
 /** Problems of a command in an image, without the name of the program. */
 export const commandProblems = (words: ReadonlyArray<unknown>): ReadonlyArray<string> =>
-  ["run", "fleet migrate", `fleet run --port ${port}`].includes(words.join(" ")) ? [] : [`the program has no command "${words.join(" ")}"`]
+  ["run", "fleet migrate", `fleet run --port ${port}`, "health", `health --port ${port} --ready`].includes(words.join(" "))
+    ? []
+    : [`the program has no command "${words.join(" ")}"`]
 
 /** A text with one place changed. Throws if the place is not there, so that a test of a wrong file can't pass by accident. */
 export const changed = (text: string, from: string, to: string): string => {
