@@ -376,7 +376,8 @@ class App extends Context.Service<App, {
       const within = (response: Response) => Effect.uninterruptible(clock.within(response))
       return {
         respond: (target) => within(control.owns(target.path) ? dated(control.respond(controlApp, target)) : api.respond(app, target)),
-        ownsPage: web.owns,
+        // Programs accept HTML too: the HTTP client of Java does by default, and with it the wait of Testcontainers.
+        ownsPage: (request, path) => !control.owns(path) && web.owns(request, path),
         page: (target) => within(dated(web.respond(pages, target)))
       }
     })

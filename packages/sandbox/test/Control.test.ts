@@ -24,6 +24,13 @@ layer(layerInProcess())("the control API", (it) => {
       assert.deepStrictEqual(yield* sandbox.requests, [])
     }))
 
+  it.effect("is no page for a program that accepts HTML, as that of Java does by default", () =>
+    Effect.gen(function*() {
+      const headers = { accept: "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2" }
+      assert.strictEqual((yield* control("GET", "/health", { headers })).text, `{"status":"ok","seed":1}`)
+      assert.strictEqual(refusal(yield* control("GET", "/nowhere", { headers })), "404 NOT_FOUND")
+    }))
+
   it.effect("has the error envelope of the interface", () =>
     Effect.gen(function*() {
       assert.strictEqual(refusal(yield* control("GET", "")), "404 NOT_FOUND")
