@@ -23,7 +23,8 @@ const files = [
   "deploy/test/Compose.test.ts",
   "deploy/test/Dockerfile.test.ts",
   "deploy/test/Kubernetes.test.ts",
-  "docs/deploy.md"
+  "docs/deploy.md",
+  "docs/sandbox-in-tests.md"
 ]
 
 const before = versionOf()

@@ -18,7 +18,16 @@ const files = filesIn("")
 const pages = files.filter((file) => /^(?:docs\/.*|[^/]+)\.md$/.test(file))
 
 /** Names of built files, of placeholders and of files that a reader creates, which are not files of the repository. */
-const generated = new Set(["plaza.cjs", "plaza-stock-sync.cjs", "NAME.cjs", "PascalCase.ts", "Hello.ts", "announce.test.ts"])
+const generated = new Set([
+  "plaza.cjs",
+  "plaza-stock-sync.cjs",
+  "NAME.cjs",
+  "PascalCase.ts",
+  "Hello.ts",
+  "announce.test.ts",
+  "sandbox.mjs",
+  "shop.test.mjs"
+])
 
 describe("the README", () => {
   it("shows the program that the tests of the examples run, in at most 15 lines", () => {
