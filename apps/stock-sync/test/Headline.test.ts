@@ -221,6 +221,14 @@ describe("the list of what needs a person", () => {
     ])
   })
 
+  it("promises no retry while nothing is sent, or for a time that has passed", () => {
+    const helps = (state: State, dueAt = utc(now.epochMilliseconds + 60_000)) =>
+      rowsOf(page(state, sample({ needing: [needing("A", { dueAt })] })), "needing-rows")[0]?.[3]
+    expect(helps(running)).toMatch(/The worker retries it in 1 minute\.$/)
+    expect(helps(running, before(1))).toMatch(/run plaza-stock-sync retry --ledger shop\.sqlite A\.$/)
+    expect(helps({ ...running, account: { _tag: "Paused", since: now, failure: paused, nextProbe: now } })).not.toContain("retries")
+  })
+
   it("says what helps against each refusal", () => {
     const refused = (tag: string, code: string | undefined, state: "quarantined" | "uncertain" = "quarantined") =>
       StatusText.plain(

@@ -6,9 +6,9 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { states } from "../ledger/Entry.ts"
-import type { Backlog } from "../ledger/Ledger.ts"
+import { type Backlog, issuesOf } from "../ledger/Ledger.ts"
 import type { Commands } from "../ledger/LedgerCommands.ts"
-import type { HeldSnapshot } from "../ledger/Snapshot.ts"
+import { type HeldSnapshot, placeOf } from "../ledger/Snapshot.ts"
 import type { Waiting } from "../ledger/StockPriority.ts"
 import { outcomes, type State } from "../sync/SyncStatus.ts"
 import * as Chart from "./Chart.ts"
@@ -116,23 +116,28 @@ interface Parts {
 const itemTones = { uncertain: "note", quarantined: "bad", rejected: "bad" } as const
 const itemStates = { uncertain: "uncertain", quarantined: "quarantined", rejected: "row rejected" } as const
 
-const item = ({ due: retriedAt, helps, since, state, subject, wrong }: Headline.Item, now: DateTime.Utc): ReadonlyArray<Piece> => [
+const item = (
+  { due: retriedAt, helps, since, state, subject, wrong }: Headline.Item,
+  isSending: boolean,
+  now: DateTime.Utc
+): ReadonlyArray<Piece> => [
   subject,
   html`${badge(itemTones[state], itemStates[state])} ${wrong}`,
   since === undefined ? none : time(since, now),
   [
     rich(helps, now),
-    retriedAt !== undefined && html` <span class="soft">The worker retries it ${due(retriedAt, now)}.</span>`
+    isSending && retriedAt !== undefined && DateTime.isGreaterThan(retriedAt, now) &&
+    html` <span class="soft">The worker retries it ${time(retriedAt, now)}.</span>`
   ]
 ]
 
 /** The products and rows that wait for a person, with what helps. */
-const needing = (sample: LedgerSample | undefined, commands: Commands, now: DateTime.Utc): Html => {
+const needing = (sample: LedgerSample | undefined, commands: Commands, isSending: boolean, now: DateTime.Utc): Html => {
   const items = sample === undefined ? [] : Headline.items(sample, commands)
   const more = (sample === undefined ? 0 : Headline.numbers(sample).needing) - items.length
   const columns = ["Product", long("What is wrong"), "Since", long("What helps")]
   return html`<div id="needing" data-shown${hiddenUnless(items.length > 0)}>${
-    table("needing-rows", "Needs you", columns, items.map((each) => item(each, now)), "")
+    table("needing-rows", "Needs you", columns, items.map((each) => item(each, isSending, now)), "")
   }
 <p class="soft" id="needing-more" data-live>${
     more > 0 && html`And ${StatusText.grouped(more)} more: <code>${commands.statusJson}</code> lists all of them. `
@@ -189,14 +194,19 @@ export const numbersOf = (
     ? undefined
     : `Snapshot of ${StatusText.relative(sample.acceptedAt, now)}`
 
-/** The part of the top that a ledger has. `of`: of which time the numbers are, if not of now. */
-export const inSync = (sample: LedgerSample | undefined, commands: Commands, now: DateTime.Utc, of?: string) => {
+/** The part of the top that a ledger has. `of`: of which time the numbers are, if not of now. `isSending`: refused products are retried. */
+export const inSync = (
+  sample: LedgerSample | undefined,
+  commands: Commands,
+  now: DateTime.Utc,
+  { isSending, of }: { readonly of: string | undefined; readonly isSending: boolean }
+) => {
   const numbers = sample && Headline.numbers(sample)
   return {
     sentence: numbers && html`${of !== undefined && `${of}: `}${parted(Headline.sentence(numbers))}`,
     otherwise: "The ledger has not been read yet",
     parts: numbers && { good: numbers.inSync, rest: numbers.waiting, needing: numbers.needing },
-    needing: needing(sample, commands, now)
+    needing: needing(sample, commands, isSending, now)
   }
 }
 
@@ -208,12 +218,10 @@ export const headline = ({ commands, conditions, ledger, now, reasons, state: wo
   const all = conditionNames.map(([key, name]) => ({ name, condition: conditions[key] }))
   const isReady = reasons.length === 0
   return top({
-    ...inSync(
-      ledger,
-      commands,
-      now,
-      numbersOf(ledger, { hasLedger: worker.ledger._tag === "Open", hasSource: conditions.source.tone === "good" }, now)
-    ),
+    ...inSync(ledger, commands, now, {
+      of: numbersOf(ledger, { hasLedger: worker.ledger._tag === "Open", hasSource: conditions.source.tone === "good" }, now),
+      isSending: worker.account._tag === "Running" && worker.ledger._tag === "Open" && !worker.stopping
+    }),
     leads: [
       ...(worker.stopping ? ["The worker is stopping"] : []),
       ...all.flatMap(({ condition }) => condition.lead ?? [])
@@ -365,8 +373,8 @@ export const uncertain = (ledger: LedgerSample | undefined, commands: Commands, 
 
 export const rowIssues = (ledger: LedgerSample | undefined, commands: Commands): Html => {
   const title = "Rows that were rejected or changed"
-  const all = ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows
-  const rows = ledger?.rowIssues.map(({ line, productId, reason }) => [`${ledger.unit} ${line}`, productId ?? none, reason])
+  const all = ledger === undefined ? 0 : issuesOf(ledger.counts)
+  const rows = ledger?.rowIssues.map((issue) => [placeOf(issue, ledger.unit), issue.productId ?? none, issue.reason])
   return folded("rows", title, all,
     html`<p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
 ${table("issue-rows", title, ["Where", "Product", long("Reason")], rows ?? [], "")}<div id="issue-more" data-live>${

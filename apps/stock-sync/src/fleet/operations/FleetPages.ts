@@ -388,7 +388,10 @@ const accountHeadline = ({ activity, now: { wall }, report }: AccountView): Html
   const { acceptedAt } = sample
   const held = Option.getOrUndefined(snapshot.held)
   return Sections.top({
-    ...Sections.inSync(sample, commands, wall, Sections.numbersOf(sample, { hasLedger: true, hasSource: held === undefined }, wall)),
+    ...Sections.inSync(sample, commands, wall, {
+      of: Sections.numbersOf(sample, { hasLedger: true, hasSource: held === undefined }, wall),
+      isSending: account.state === "running" && account.problem === null
+    }),
     leads: accountLeads(report, activity),
     blocks: [
       account.state === "paused" &&
