@@ -36,6 +36,57 @@ export interface WholeFileOptions extends FinishedOptions {
   readonly advice: string
 }
 
+/** What a place of files says about one of them. */
+export interface FileInfo {
+  readonly type: "file" | "folder" | "other"
+  /** The path of the file: another one than was asked for if that is a pattern. */
+  readonly path: string
+  /** The file in messages. */
+  readonly name: string
+  /** Equal if the file is unchanged. */
+  readonly version: string
+  /** Which file it is. Another one with the same path has replaced it. Constant where that is not known. */
+  readonly identity: string
+  readonly size: bigint
+  /** By the clock that sets it, in milliseconds since the epoch. */
+  readonly mtime: number
+  /** `mtime` by the clock of this machine, in milliseconds since the epoch; undefined if that is not known. */
+  readonly writtenAt: number | undefined
+}
+
+/** A place of files. */
+export interface Files {
+  /** None if there is no such file. */
+  readonly stat: (path: string) => Effect.Effect<Option.Option<FileInfo>, SourceFailure>
+  readonly stream: (info: FileInfo) => Stream.Stream<Uint8Array, SourceFailure>
+  /** Up to `count` bytes from a position on. */
+  readonly bytes: (info: FileInfo, position: bigint, count: number) => Effect.Effect<Uint8Array, SourceFailure>
+}
+
+/** The rules for a whole file, in any place of files. They remember what they saw of the file. */
+export interface Rules {
+  readonly check: (files: Files) => Effect.Effect<Option.Option<FileState>, SourceFailure>
+  /** Opens the file once it has settled. Returns none if it still has the version `accepted`. */
+  readonly open: (files: Files, accepted: Option.Option<string>) => Effect.Effect<Option.Option<FileInfo>, SourceFailure>
+  /** Ends, or fails if the file has changed. */
+  readonly unchanged: (files: Files, info: Pick<FileInfo, "path" | "name" | "version">) => Stream.Stream<never, SourceFailure>
+}
+
+export interface RulesOptions extends FinishedOptions {
+  readonly path: string
+  /** The path in messages. */
+  readonly name: string
+  /** Whether a last line without a line end means that the file of this name may be unfinished. */
+  readonly lines: (name: string) => boolean
+  /** The sentence if there is no file. */
+  readonly missing: string
+  readonly unreadable: (reason: string) => SourceError
+  /** The path of the done marker for a file (default: `doneMarker`). */
+  readonly markerOf?: (info: FileInfo) => string
+  /** The least time between two attempts of a reader of many files (default: none). */
+  readonly attemptInterval?: Duration.Duration | undefined
+}
+
 export interface WholeFile {
   /** The version of the file and of its done marker; none if there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
@@ -45,7 +96,7 @@ export interface WholeFile {
     SourceFailure
   >
   /** Ends, or fails if the file has changed since `version`. */
-  readonly unchanged: (version: string) => Stream.Stream<never, SourceUnreachable>
+  readonly unchanged: (version: string) => Stream.Stream<never, SourceFailure>
 }
 
 // Between two checks of a file that has not settled.
@@ -59,9 +110,9 @@ const pauseCheckInterval = 200
 // A writer that starts over once may be a slow one, whose file is complete later.
 const minRewrites = 2
 
-interface FileState {
+export interface FileState {
   readonly version: string
-  readonly info: FileSystem.File.Info
+  readonly info: FileInfo
   /** Since when the file has this version, in milliseconds since the epoch. */
   readonly since: number
   readonly now: number
@@ -86,47 +137,61 @@ const follow = (before: Unsettled | undefined, last: FileState): Unsettled => {
   }
   if (before.last.version === last.version) return { ...before, last }
   const longest = last.info.size > before.longest ? last.info.size : before.longest
-  return fileOf(before.last.version) !== fileOf(last.version)
+  return before.last.info.identity !== last.info.identity
     ? { ...before, last, longest, isReplaced: true }
     : { ...before, last, longest, writtenInPlace: last.now, rewrites: before.rewrites + (last.info.size > before.last.info.size ? 0 : 1) }
 }
 
-export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
-  const fs = yield* FileSystem.FileSystem
-  const { advice, doneMarker, path } = options
+export const makeRules = (options: RulesOptions): Rules => {
+  const { doneMarker, name, path, unreadable } = options
   const settle = Duration.toMillis(options.settle)
   const unfinishedWait = Duration.toMillis(options.unfinishedWait)
   const interval = Duration.toMillis(checkInterval)
   const longestUnsettled = Math.max(Duration.toMillis(unsettledFor), 2 * settle)
-  const unreadable = (reason: string) => new SourceError({ source: path, line: undefined, message: `${path}: ${reason}. ${advice}` })
+  const markerOf = options.markerOf ?? (() => doneMarker ?? "")
 
   let seen: { readonly version: string; readonly since: number } | undefined
-  const check: Effect.Effect<FileState, PlatformError> = Effect.gen(function*() {
-    const info = yield* fs.stat(path)
-    const now = yield* Clock.currentTimeMillis
-    const version = versionOf(info)
-    if (seen?.version !== version) {
-      // At the first check, the modification time shows the age. Later, a file with an old time may be new here, and a time in the future
-      // is from another clock.
-      const written = millis(info.mtime)
-      seen = { version, since: seen === undefined && written <= now ? written : now }
-    }
-    return { version, info, since: seen.since, now }
-  })
+  const check: Rules["check"] = (files) =>
+    Effect.gen(function*() {
+      const found = yield* files.stat(path)
+      if (Option.isNone(found)) return Option.none()
+      const info = found.value
+      const { version, writtenAt } = info
+      const now = yield* Clock.currentTimeMillis
+      if (seen?.version !== version) {
+        // At the first check, the modification time shows the age. Later, a file with an old time may be new here, and a time in the future
+        // is from another clock.
+        seen = { version, since: seen === undefined && writtenAt !== undefined && writtenAt <= now ? writtenAt : now }
+      }
+      return Option.some({ version, info, since: seen.since, now })
+    })
 
-  const settling = (retryAt: number) =>
-    new SourceUnreachable({ source: path, message: `${path} was just written`, retryAt: DateTime.makeUnsafe(retryAt), isSettling: true })
+  const leastWait = options.whileSettling === "fail" && options.attemptInterval !== undefined
+    ? Duration.toMillis(options.attemptInterval)
+    : 0
+  const settling = (now: number, wait: number) =>
+    new SourceUnreachable({
+      source: name,
+      message: `${name} was just written`,
+      retryAt: DateTime.makeUnsafe(now + Math.max(leastWait, wait)),
+      isSettling: true
+    })
 
   // Some writers remove the old file before they create the new one.
   let missingSince: number | undefined
-  const present = Effect.tap(check, () => Effect.sync(() => missingSince = undefined)).pipe(
-    Effect.catchIf(({ reason }) => reason._tag === "NotFound" && seen !== undefined,
-      (error) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          missingSince ??= now
-          return Effect.fail(now - missingSince < settle ? settling(now + Math.min(interval, settle)) : error)
-        }))
-  )
+  const present = (files: Files): Effect.Effect<FileState, SourceFailure> =>
+    Effect.flatMap(check(files), (found) =>
+      Effect.gen(function*() {
+        if (Option.isSome(found)) {
+          missingSince = undefined
+          return found.value
+        }
+        const missing = unreadable(options.missing)
+        if (seen === undefined) return yield* missing
+        const now = yield* Clock.currentTimeMillis
+        missingSince ??= now
+        return yield* now - missingSince < settle ? settling(now, Math.min(interval, settle)) : missing
+      }))
 
   // Replacements are complete. The conditions for writes in place refuse a file that was emptied a moment ago. That it was not written while
   // it was read, and ends with a line end, is checked too.
@@ -139,8 +204,8 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
   let unsettled: Unsettled | undefined
   const settled = (last: FileState): Effect.Effect<void, SourceFailure> =>
     Effect.suspend((): Effect.Effect<void, SourceFailure> => {
-      if (last.info.type !== "File") {
-        return unreadable(last.info.type === "Directory" ? "it is a folder, not a file" : "it is a named pipe or a device, not a file")
+      if (last.info.type !== "file") {
+        return unreadable(last.info.type === "folder" ? "it is a folder, not a file" : "it is a named pipe or a device, not a file")
       }
       // What happened to a file is not known after a longer time without a check.
       const before = unsettled !== undefined && last.now - unsettled.last.now > longestUnsettled ? undefined : unsettled
@@ -153,70 +218,104 @@ export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
       if (!isLate) unsettled = seen
       if (isComplete(seen)) return Effect.void
       return isLate
-        ? unreachable(path, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
-        : settling(last.now + Math.min(left, last.now - seen.since < longestUnsettled - pause ? interval : pauseCheckInterval))
+        ? unreachable(last.info.name, `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}`)
+        : settling(last.now, Math.min(left, last.now - seen.since < longestUnsettled - pause ? interval : pauseCheckInterval))
     })
 
   let unmarked: { readonly version: string; readonly until: number } | undefined
-  const marked = (marker: string, { info, now, version }: FileState): Effect.Effect<void, SourceUnreachable> =>
-    Effect.flatMap(Effect.option(fs.stat(marker)), (found) => {
-      if (Option.exists(found, ({ mtime }) => millis(mtime) >= millis(info.mtime))) return Effect.void
-      if (unmarked?.version !== version) unmarked = { version, until: now + unfinishedWait }
-      const reason = `it is not finished yet: its done marker ${marker} ${
-        Option.isNone(found) ? "does not exist" : "is older than the file"
-      }`
-      return Effect.fail(unreachable(path, reason, now < unmarked.until ? DateTime.makeUnsafe(unmarked.until) : undefined))
-    })
+  const marked = (files: Files, { info, now, version }: FileState): Effect.Effect<void, SourceFailure> => {
+    const marker = markerOf(info)
+    return files.stat(marker).pipe(
+      Effect.catchTag("SourceError", () => Effect.succeedNone),
+      Effect.flatMap((found) => {
+        if (Option.exists(found, ({ mtime }) => mtime >= info.mtime)) return Effect.void
+        if (unmarked?.version !== version) unmarked = { version, until: now + unfinishedWait }
+        const reason = `it is not finished yet: its done marker ${marker} ${
+          Option.isNone(found) ? "does not exist" : "is older than the file"
+        }`
+        return Effect.fail(unreachable(info.name, reason, now < unmarked.until ? DateTime.makeUnsafe(unmarked.until) : undefined))
+      })
+    )
+  }
 
-  const lineEnded = ({ info, now, since }: FileState): Effect.Effect<void, PlatformError | SourceUnreachable> =>
+  const lineEnded = (files: Files, { info, now, since }: FileState): Effect.Effect<void, SourceFailure> =>
     Effect.gen(function*() {
-      const written = millis(info.mtime)
-      const until = (written <= now ? written : since) + unfinishedWait
-      if (now >= until || info.size === 0n || (yield* endsInLineEnd(fs, path, info.size))) return
+      const until = (info.writtenAt !== undefined && info.writtenAt <= now ? info.writtenAt : since) + unfinishedWait
+      if (now >= until || info.size === 0n || (yield* endsInLineEnd(files, info))) return
       const at = DateTime.makeUnsafe(until)
-      return yield* unreachable(path,
+      return yield* unreachable(info.name,
         `its last line has no line end, so it may be unfinished. It is read as it is after ${DateTime.formatIso(at)}`, at)
     })
 
+  return {
+    check,
+    unchanged: (files, info) =>
+      Stream.unwrap(Effect.gen(function*() {
+        const found = yield* Effect.catchTag(files.stat(info.path), "SourceError", () => Effect.succeedNone)
+        const wasUnsettled = unsettled !== undefined
+        if (Option.exists(found, ({ version }) => version === info.version)) {
+          unsettled = undefined
+          return Stream.empty
+        }
+        return Stream.fail(
+          wasUnsettled && options.whileSettling === "fail"
+            ? settling(yield* Clock.currentTimeMillis, pauseCheckInterval)
+            : changedWhileRead(info.name)
+        )
+      })),
+    open: (files, accepted) =>
+      Effect.gen(function*() {
+        const found = yield* present(files)
+        if (Option.contains(accepted, found.version)) return Option.none()
+        yield* settled(found)
+        if (doneMarker !== undefined) yield* marked(files, found)
+        else if (options.lines(found.info.path)) yield* lineEnded(files, found)
+        return Option.some(found.info)
+      }).pipe(options.whileSettling === "fail" ? identity : onceSettled)
+  }
+}
+
+export const changedWhileRead = (name: string): SourceUnreachable =>
+  new SourceUnreachable({ source: name, message: `${name} was changed while it was read; no row of it was used` })
+
+/** A file of this machine. */
+export const make = Effect.fnUntraced(function*(options: WholeFileOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const { advice, doneMarker, path } = options
+  const unreadable = (reason: string) => new SourceError({ source: path, line: undefined, message: `${path}: ${reason}. ${advice}` })
   const failed = ({ reason }: PlatformError): SourceError =>
     unreadable(reasons[reason._tag] ?? `it can't be read (${reason.cause instanceof Error ? reason.cause.message : reason.message})`)
+  const files: Files = {
+    stat: (path) =>
+      fs.stat(path).pipe(
+        Effect.map((info) => Option.some(infoOf(path, info))),
+        Effect.catch((error) => error.reason._tag === "NotFound" ? Effect.succeedNone : Effect.fail(failed(error)))
+      ),
+    stream: ({ path }) => Stream.mapError(fs.stream(path), failed),
+    bytes: ({ path }, position, count) =>
+      Effect.flatMap(fs.open(path), (file) => file.readAlloc(count, { position })).pipe(
+        Effect.map(Option.getOrElse(() => new Uint8Array())),
+        Effect.mapError(failed),
+        Effect.scoped
+      )
+  }
+  const rules = makeRules({ ...options, name: path, lines: () => options.lines, missing: reasons.NotFound, unreadable })
 
   const file: WholeFile = {
     version: Effect.zipWith(
-      Effect.option(check),
-      doneMarker === undefined ? Effect.succeedNone : Effect.option(fs.stat(doneMarker)),
-      (found, marker) => Option.map(found, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: versionOf })}`)
+      Effect.map(Effect.option(rules.check(files)), Option.flatten),
+      doneMarker === undefined ? Effect.succeedNone : Effect.map(Effect.option(files.stat(doneMarker)), Option.flatten),
+      (found, marker) =>
+        Option.map(found, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: ({ version }) => version })}`)
     ),
-    unchanged: (version) =>
-      Stream.unwrap(Effect.gen(function*() {
-        const isSame = Option.exists(yield* Effect.option(fs.stat(path)), (info) => versionOf(info) === version)
-        const wasUnsettled = unsettled !== undefined
-        if (isSame) unsettled = undefined
-        return isSame
-          ? Stream.empty
-          : Stream.fail(
-            wasUnsettled && options.whileSettling === "fail"
-              ? settling((yield* Clock.currentTimeMillis) + pauseCheckInterval)
-              : new SourceUnreachable({ source: path, message: `${path} was changed while it was read; no row of it was used` })
-          )
-      })),
+    unchanged: (version) => rules.unchanged(files, { path, name: path, version }),
     open: (accepted) =>
-      Effect.gen(function*() {
-        const found = yield* present
-        if (Option.contains(accepted, found.version)) return Option.none()
-        yield* settled(found)
-        if (doneMarker !== undefined) yield* marked(doneMarker, found)
-        else if (options.lines) yield* lineEnded(found)
-        return Option.some({ version: found.version, bytes: Stream.mapError(fs.stream(path), failed) })
-      }).pipe(
-        Effect.mapError((error) => error._tag === "PlatformError" ? failed(error) : error),
-        options.whileSettling === "fail" ? identity : onceSettled
-      )
+      Effect.map(rules.open(files, accepted), Option.map((info) => ({ version: info.version, bytes: files.stream(info) })))
   }
   return file
 })
 
-const reasons: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> & { readonly NotFound: string } = {
   NotFound: "there is no such file",
   PermissionDenied: "this user may not read it",
   // A file system that opens regular files only refuses others with it.
@@ -233,22 +332,30 @@ const onceSettled = <A>(open: Effect.Effect<A, SourceFailure>): Effect.Effect<A,
 
 const millis = Option.match({ onNone: () => 0, onSome: (time: Date) => time.getTime() })
 
-// Includes the identity of the file: a replacement may have the same size, time and even inode.
-const versionOf = (info: FileSystem.File.Info): string =>
-  [`${info.dev}-${Option.getOrElse(info.ino, () => 0n)}-${millis(info.birthtime)}`, info.size, millis(info.mtime)].join("/")
-
-const fileOf = (version: string): string | undefined => version.split("/")[0]
+const infoOf = (path: string, info: FileSystem.File.Info): FileInfo => {
+  // A replacement may have the same size, time and even inode.
+  const identity = `${info.dev}-${Option.getOrElse(info.ino, () => 0n)}-${millis(info.birthtime)}`
+  const mtime = millis(info.mtime)
+  return {
+    type: info.type === "File" ? "file" : info.type === "Directory" ? "folder" : "other",
+    path,
+    name: path,
+    version: [identity, info.size, mtime].join("/"),
+    identity,
+    size: info.size,
+    mtime,
+    writtenAt: mtime
+  }
+}
 
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d
 
 /** Whether a file ends with a line end. A compressed file counts as ended: if it is incomplete, decompression fails. */
-const endsInLineEnd = (fs: FileSystem.FileSystem, path: string, size: bigint): Effect.Effect<boolean, PlatformError> =>
+const endsInLineEnd = (files: Files, info: FileInfo): Effect.Effect<boolean, SourceFailure> =>
   Effect.gen(function*() {
-    const file = yield* fs.open(path)
-    const two = (position: bigint) => Effect.map(file.readAlloc(2, { position }), Option.getOrElse(() => new Uint8Array()))
-    const [first, second] = yield* two(0n)
+    const [first, second] = yield* files.bytes(info, 0n, 2)
     if (first === 0x1f && second === 0x8b) return true
-    const [before, last] = size > 1n ? yield* two(size - 2n) : [undefined, first]
+    const [before, last] = info.size > 1n ? yield* files.bytes(info, info.size - 2n, 2) : [undefined, first]
     // In UTF-16LE a zero follows the line end.
     return isLineEnd(last) || (last === 0 && isLineEnd(before))
-  }).pipe(Effect.scoped)
+  })
