@@ -66,7 +66,8 @@ tbody th { font-weight: 600; min-width: 11rem; max-width: 22rem; overflow-wrap: 
 table time, td .badge { white-space: nowrap; }
 thead th, td.number, th.number { white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-td { overflow-wrap: anywhere; min-width: 4.5rem; max-width: 22rem; }
+td { overflow-wrap: anywhere; min-width: 9rem; max-width: 22rem; }
+td.number { min-width: 0; }
 td.long { min-width: 13rem; max-width: none; white-space: pre-wrap; }
 td p { margin: 0 0 .25rem; }
 dl { display: grid; grid-template-columns: minmax(0, max-content) minmax(9rem, 1fr); gap: .25rem 1rem; margin: 0 0 .75rem; }
