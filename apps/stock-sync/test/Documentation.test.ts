@@ -154,7 +154,18 @@ const exported = Effect.gen(function*() {
       oldest: Option.none(),
       oldestConfirmation: Option.none()
     },
-    counts: { settled: 0, pending: 0, sending: 0, doubtful: 0, uncertain: 0, quarantined: 0, missing: 0, rejectedRows: 0, negativeRows: 0 },
+    counts: {
+      settled: 0,
+      pending: 0,
+      sending: 0,
+      doubtful: 0,
+      uncertain: 0,
+      quarantined: 0,
+      missing: 0,
+      rejectedRows: 0,
+      negativeRows: 0,
+      ruleIssues: 0
+    },
     attention: { products: 0, due: 0, rejected: { settled: 0, waiting: 0, needing: 0, unknown: 0 } },
     needing: [],
     rejectedRows: [],

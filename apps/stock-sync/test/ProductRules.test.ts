@@ -8,6 +8,7 @@ import { between, someOf } from "@plaza/testing/Generators"
 import { Duration, Effect, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Open from "../src/source/Open.ts"
+import * as KitsFile from "../src/source/rules/KitsFile.ts"
 import * as ProductRules from "../src/source/rules/ProductRules.ts"
 import * as RulesFile from "../src/source/rules/RulesFile.ts"
 import type { Snapshot } from "../src/source/Source.ts"
@@ -15,7 +16,7 @@ import * as OneFolder from "./support/oneFolder.ts"
 import { all, bad, containing, good } from "./support/reading.ts"
 
 const pieces = between(0, Number.MAX_SAFE_INTEGER)
-const adjustment = someOf({ buffer: pieces, max: pieces })
+const adjustment = someOf({ buffer: pieces, bufferShare: between(0, 10_000), atLeast: pieces, max: pieces })
 
 describe("an adjusted stock", () => {
   it.prop("lies between 0 and max, and is never more than the stock", [pieces, adjustment], ([stock, by]) => {
@@ -29,6 +30,9 @@ describe("an adjusted stock", () => {
     const offered = ProductRules.adjust(stock, by)
     const buffer = Math.min((by.buffer ?? 0) + more, Number.MAX_SAFE_INTEGER)
     expect(ProductRules.adjust(stock, { ...by, buffer })).toBeLessThanOrEqual(offered)
+    expect(ProductRules.adjust(stock, { ...by, bufferShare: Math.min((by.bufferShare ?? 0) + (more % 10_000), 10_000) }))
+      .toBeLessThanOrEqual(offered)
+    expect(ProductRules.adjust(stock, { ...by, atLeast: Math.max(by.atLeast ?? 0, more) })).toBeLessThanOrEqual(offered)
     expect(ProductRules.adjust(stock, { ...by, max: Math.min(by.max ?? Infinity, more) })).toBeLessThanOrEqual(offered)
   })
 
@@ -85,7 +89,7 @@ describe("the rules for one product", () => {
       C: { productId: P, max: 2, exclude: true },
       P: { max: 12 }
     }, { all: { buffer: 2 } }))
-    expect([...products]).toEqual([["P", { buffer: 3, max: 9 }]])
+    expect([...products]).toEqual([["P", { buffer: 3, bufferShare: 0, atLeast: 0, max: 9 }]])
   })
 
   it("exclude it, whether its row is good or bad", () => {
@@ -109,15 +113,17 @@ describe("a rules file", () => {
   it.effect("has a column id and any of the others, in any order", () =>
     Effect.gen(function*() {
       expect([...yield* read("\uFEFFmax;\"id\"; exclude\r\n3;A;yes\r\n;B;\r\n")]).toEqual([
-        ["A", { productId: undefined, buffer: undefined, max: 3, exclude: true }],
-        ["B", { productId: undefined, buffer: undefined, max: undefined, exclude: false }]
+        ["A", { productId: undefined, atLeast: undefined, max: 3, exclude: true }],
+        ["B", { productId: undefined, atLeast: undefined, max: undefined, exclude: false }]
       ])
       expect((yield* read("id,productId,buffer\nSKU-1, P1 ,2\n")).get("SKU-1")).toEqual({
         productId: "P1",
         buffer: 2,
+        atLeast: undefined,
         max: undefined,
         exclude: false
       })
+      expect((yield* read("id,buffer,atLeast\nSKU-1,12.5%,3\n")).get("SKU-1")).toMatchObject({ bufferShare: 1_250, atLeast: 3 })
       expect((yield* read("id\n")).size).toBe(0)
       for (
         const [text, exclude] of [["true", true], ["Yes", true], ["1", true], ["false", false], ["NO", false], ["0", false], [
@@ -134,7 +140,13 @@ describe("a rules file", () => {
       ["nothing in it", "", "rules.csv: it is empty"],
       ["no id", "productId,max\nA,1\n", "there is no column \"id\""],
       ["a column that it doesn't know", "id,excluded\nA,yes\n", "rules.csv, line 1: unknown column \"excluded\""],
-      ["a buffer that is no number", "id,buffer\nA,1\nB,-1\n", "rules.csv, line 3: buffer \"-1\" is not a whole number"],
+      [
+        "a buffer that is no number",
+        "id,buffer\nA,1\nB,-1\n",
+        "rules.csv, line 3: buffer \"-1\" is neither a whole number, 0 or more, nor a share"
+      ],
+      ["a share over 100%", "id,buffer\nA,101%\n", "rules.csv, line 2: buffer \"101%\" is neither"],
+      ["an atLeast that is no whole number", "id,atLeast\nA,10%\n", "rules.csv, line 2: atLeast \"10%\" is not a whole number"],
       ["a max that is no whole number", "id,max\nA,1.5\n", "rules.csv, line 2: max \"1.5\" is not a whole number"],
       ["an exclude that is neither", "id,exclude\nA,maybe\n", "rules.csv, line 2: exclude \"maybe\""],
       ["an empty id", "id,max\n ,1\n", "rules.csv, line 2: id is empty"],
@@ -149,6 +161,42 @@ describe("a rules file", () => {
         expect(yield* Effect.flip(read(text))).toMatchObject({ _tag: "SourceError", message: containing(message) })
       }))
   }
+})
+
+describe("a file of kits", () => {
+  const read = (text: string) => KitsFile.read("kits.csv", Stream.make(new TextEncoder().encode(text)))
+
+  it.effect("has a row for each component of a kit", () =>
+    Effect.gen(function*() {
+      const kits = yield* read("kit;component;quantity\r\nBOX;TEA;2\r\nBOX;MUG;1\r\nDUO;MUG;2\r\n")
+      expect(Array.from(kits, ([kit, components]) => [kit, [...components]])).toEqual([
+        ["BOX", [["TEA", 2], ["MUG", 1]]],
+        ["DUO", [["MUG", 2]]]
+      ])
+    }))
+
+  for (
+    const [name, text, message] of [
+      ["no quantity", "kit,component\nA,B\n", "there is no column \"quantity\""],
+      ["a quantity of 0", "kit,component,quantity\nA,B,0\n", "kits.csv, line 2: quantity \"0\" is not a whole number, 1 or more"],
+      ["a component twice", "kit,component,quantity\nA,B,1\nA,B,2\n", "kits.csv, line 3: \"B\" is on an earlier line of the kit \"A\""],
+      ["a kit in a kit", "kit,component,quantity\nA,B,1\nB,C,1\n", "kits.csv, line 2: \"B\" is a kit itself"],
+      ["an empty component", "kit,component,quantity\nA,,1\n", "kits.csv, line 2: component is empty"]
+    ] as const
+  ) {
+    it.effect(`is refused with ${name}, with line and reason`, () =>
+      Effect.gen(function*() {
+        expect(yield* Effect.flip(read(text))).toMatchObject({ _tag: "SourceError", message: containing(message) })
+      }))
+  }
+
+  it("names products as the rules do, without excluded kits", () => {
+    const rules = rulesOf({ BOX: { productId: ProductId.make("P1") }, TEA: { productId: ProductId.make("P2") }, DUO: { exclude: true } })
+    const kits = new Map([["BOX", new Map([["TEA", 2], ["MUG", 1]])], ["DUO", new Map([["MUG", 2]])]])
+    expect(Array.from(ProductRules.kitsAtService(kits, rules), ([kit, components]) => [kit, [...components]])).toEqual([
+      ["P1", [["P2", 2], ["MUG", 1]]]
+    ])
+  })
 })
 
 describe("a source with rules", () => {
@@ -189,13 +237,29 @@ describe("a source with rules", () => {
       expect(yield* rowsOf(yield* open(version))).toEqual([good(2, "P1", 4), good(3, "P200", 4), good(4, "C", 4)])
     }))
 
+  it.effect("names the rules that match no row", () =>
+    Effect.gen(function*() {
+      const { open, write } = yield* world({ rules: { all: {}, unmapped: "pass", path: "/rules.csv", kits: "/kits.csv" } })
+      yield* write("/stock.csv", "productId,stock\nA,5\nB,many\n")
+      yield* write("/rules.csv", "id,exclude,max\nA,yes,\nB,,1\nC,,1\nK,,1\n")
+      yield* write("/kits.csv", "kit,component,quantity\nK,A,2\n")
+      const { kits, rows, unusedRules } = Option.getOrThrow(yield* open(Option.none()))
+      // A component counts although it is excluded.
+      expect(yield* all(rows)).toMatchObject([{ productId: "A", stock: 5 }, { productId: "B", _tag: "Rejected" }])
+      expect(unusedRules?.()).toEqual([{ id: "C", reason: containing("matches no row: /rules.csv names it") }])
+      expect([...kits?.get("K") ?? []]).toEqual([["A", 2]])
+      yield* write("/kits.csv", "kit,component,quantity\nK,A,30\n")
+      const edited = Option.getOrThrow(yield* open(Option.none()))
+      expect([...edited.kits?.get("K") ?? []]).toEqual([["A", 30]])
+    }))
+
   it.effect("takes nothing while the rules are broken, missing or unfinished", () =>
     Effect.gen(function*() {
       const { open, write } = yield* world()
       yield* write("/stock.csv", "productId,stock\nA,5\n")
       expect(yield* Effect.flip(open(Option.none()))).toMatchObject({
         _tag: "SourceError",
-        message: containing("/rules.csv: there is no such file. Name another rules file with --rules")
+        message: containing("/rules.csv: there is no such file. Name another file with --rules")
       })
       yield* write("/rules.csv", "id,max\nA,many\n")
       expect(yield* Effect.flip(open(Option.none()))).toMatchObject({

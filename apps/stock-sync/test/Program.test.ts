@@ -224,6 +224,7 @@ describe.concurrent("plan and status", () => {
           unchanged: 6,
           rejectedRows: 0,
           negativeRows: 0,
+          ruleIssues: 0,
           quarantined: 0,
           uncertain: 0,
           missing: 0,

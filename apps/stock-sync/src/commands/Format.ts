@@ -6,7 +6,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Entry, Refusal } from "../ledger/Entry.ts"
-import type { HeldChange, HeldSnapshot, RowIssue } from "../ledger/Snapshot.ts"
+import { type HeldChange, type HeldSnapshot, placeOf, type RowIssue } from "../ledger/Snapshot.ts"
 import * as Judge from "../ledger/snapshot/Judge.ts"
 import type { Unit } from "../source/Source.ts"
 
@@ -39,7 +39,7 @@ export const issueTable = (issues: ReadonlyArray<RowIssue>, unit: Unit) =>
   titled(
     "Rows that were rejected or changed",
     [{ head: "where" }, { head: "product" }, { head: "reason", overflow: "wrap" }],
-    issues.map(({ line, productId, reason }) => [`${unit} ${line}`, productId ?? null, reason])
+    issues.map((issue) => [placeOf(issue, unit), issue.productId ?? null, issue.reason])
   )
 
 export const quarantineTable = (entries: ReadonlyArray<Entry>) =>
@@ -93,7 +93,12 @@ export const heldJson = ({ at, confirmed, figures, number, since }: HeldSnapshot
 export const missingKept =
   "missing products keep their stock this time: a rejected row names no known product and may be one of them, or it is the last row and others may be missing behind it"
 
-export const issueJson = ({ kind, line, productId, reason }: RowIssue) => ({ row: line, productId: productId ?? null, kind, reason })
+export const issueJson = ({ kind, line, productId, reason }: RowIssue) => ({
+  row: line > 0 ? line : null,
+  productId: productId ?? null,
+  kind,
+  reason
+})
 
 export const entryJson = (entry: Entry) => ({
   productId: entry.productId,
@@ -105,7 +110,7 @@ export const entryJson = (entry: Entry) => ({
   mayStillArrive: entry.doubt?.until === undefined ? null : { ...entry.doubt, until: isoTime(entry.doubt.until) },
   attempts: entry.attempts,
   dueAt: isoTime(entry.dueAt),
-  row: entry.line,
+  row: entry.line > 0 ? entry.line : null,
   refusal: entry.refusal === undefined ? null : { ...entry.refusal, code: entry.refusal.code ?? null }
 })
 

@@ -4,7 +4,7 @@ import { Output } from "@plaza/cli-kit/Output"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Counts, Ledger } from "../ledger/Ledger.ts"
+import { type Counts, issuesOf, Ledger } from "../ledger/Ledger.ts"
 import { LedgerCommands } from "../ledger/LedgerCommands.ts"
 import type * as SyncWorker from "../sync/SyncWorker.ts"
 import * as Format from "./Format.ts"
@@ -34,7 +34,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
   Effect.gen(function*() {
     const output = yield* Output
     const ledger = yield* Ledger
-    const issues = counts.rejectedRows + counts.negativeRows > 0 ? yield* Format.collect(ledger.rowIssues, output.json) : []
+    const issues = issuesOf(counts) > 0 ? yield* Format.collect(ledger.rowIssues, output.json) : []
     const quarantined = counts.quarantined > 0 ? yield* Format.collect(ledger.quarantined, output.json) : []
     const uncertain = counts.uncertain > 0 ? yield* Format.collect(ledger.uncertain, output.json) : []
     const doubtful = doubtfulOf(counts)
@@ -45,6 +45,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
         unchanged,
         rejectedRows: counts.rejectedRows,
         negativeRows: counts.negativeRows,
+        ruleIssues: counts.ruleIssues,
         quarantined: counts.quarantined,
         uncertain: counts.uncertain,
         doubtful,
@@ -64,6 +65,7 @@ export const print = ({ counts, ended, source, unchanged }: Report) =>
         ["unchanged", unchanged],
         ["rows rejected", counts.rejectedRows],
         ...(counts.negativeRows > 0 ? [["negative, accepted as 0", counts.negativeRows] as const] : []),
+        ...(counts.ruleIssues > 0 ? [["rules without a row", counts.ruleIssues] as const] : []),
         ["quarantined", counts.quarantined],
         ...(counts.uncertain > 0 ? [["uncertain", counts.uncertain] as const] : []),
         ["doubtful", doubtful],

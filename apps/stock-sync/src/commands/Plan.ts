@@ -51,6 +51,7 @@ const json = ({ changes, counts, due, held, heldNumber, issues, missingKept, ste
   unchanged: counts.settled,
   rejectedRows: counts.rejectedRows,
   negativeRows: counts.negativeRows,
+  ruleIssues: counts.ruleIssues,
   quarantined: counts.quarantined,
   uncertain: counts.uncertain,
   missing: counts.missing,
@@ -65,6 +66,7 @@ const summary = ({ counts, due, held, heldNumber }: Preview) => [
   ["unchanged", counts.settled] as const,
   ["rows rejected", counts.rejectedRows] as const,
   ...(counts.negativeRows > 0 ? [["negative, accepted as 0", counts.negativeRows] as const] : []),
+  ...(counts.ruleIssues > 0 ? [["rules without a row", counts.ruleIssues] as const] : []),
   ...(counts.quarantined > 0 ? [["quarantined", counts.quarantined] as const] : []),
   ...(counts.uncertain > 0 ? [["uncertain", counts.uncertain] as const] : []),
   ...(held === undefined ? [] : [

@@ -57,6 +57,7 @@ export const summary = ({ account, backlog, counts, held, snapshot: { rows, take
   ["missing in the source", counts.missing] as const,
   ["rows rejected", counts.rejectedRows] as const,
   ["negative, accepted as 0", counts.negativeRows] as const,
+  ...(counts.ruleIssues > 0 ? [["rules without a row", counts.ruleIssues] as const] : []),
   ["last snapshot", takenAt === undefined ? "none yet" : `${Format.shortTime(takenAt)}, ${Format.count(rows ?? 0, "row")}`] as const,
   ...(held === undefined ? [] : [["held", Format.heldText(held)] as const]),
   ...Option.match(backlog.oldest, {

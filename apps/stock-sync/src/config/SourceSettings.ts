@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as RequestHeaders from "../source/http/RequestHeaders.ts"
 import type { SourceOptions } from "../source/Open.ts"
 import type { RuleOptions } from "../source/rules/ApplyRules.ts"
+import * as ProductRules from "../source/rules/ProductRules.ts"
 import { Wording } from "../Wording.ts"
 import * as Setting from "./Setting.ts"
 
@@ -50,6 +51,8 @@ const stockColumn = Setting.trimmed(
 
 const pieces = Setting.integer(0, 999_999_999_999_999)
 
+const buffer = Setting.trimmed("N|SHARE", ProductRules.parseBuffer, "is neither a whole number nor a share up to 100%, such as 10%")
+
 /** The options of every command that reads a source. */
 export const options = {
   source: Setting.optional("source", { ...Setting.text, placeholder: "FILE|URL" }, {
@@ -66,8 +69,8 @@ export const options = {
     "The column with the product's stock, or a sum such as available,-reserved,warehouse2: columns with a minus are subtracted. A name with a " +
       "comma or a minus is in double quotes"),
   decimal: Setting.optional("decimal", Setting.oneOf(...Numerals.decimals), {
-    about: "What begins the fraction of a number: . or ,",
-    absent: "as each number shows; one such as 1.000, which can be one or a thousand, is rejected"
+    about: "What begins the fraction of a number: . or ,. Without it, a number such as 1.000, which can be one or a thousand, is rejected",
+    absent: "as each number shows"
   }),
   thousands: Setting.optional("thousands", Setting.oneOf(...Numerals.thousands), {
     about: "What groups the thousands of a number: . , ' space or none",
@@ -104,10 +107,18 @@ export const options = {
     about: "A source with a larger share of rejected rows is refused, such as 5%",
     absent: "20%, and more than 10 rows"
   }),
-  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from the stock of every product, down to 0", absent: "0" }),
+  buffer: Setting.optional("buffer", buffer, {
+    about: "What to subtract from the stock of every product, down to 0: pieces, or a share such as 10%, rounded up",
+    absent: "0"
+  }),
+  atLeast: Setting.optional("at-least", pieces, { about: "A smaller stock, after the buffer, is sent as 0", absent: "0" }),
   max: Setting.optional("max", pieces, { about: "The largest stock that is sent for a product", absent: "no limit" }),
   rules: Setting.optional("rules", Setting.file, {
-    about: "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude",
+    about: "A CSV file with rules for single products: a column id and any of productId, buffer, atLeast, max and exclude",
+    absent: "none"
+  }),
+  kits: Setting.optional("kits", Setting.file, {
+    about: "A CSV file of kits with the columns kit, component and quantity: the stock of a kit is what that of its components allows",
     absent: "none"
   }),
   unmapped: Setting.withDefault(
@@ -128,7 +139,7 @@ export interface SourceSettings extends SourceOptions {
 
 export const resolve = (given: Given): Setting.Value<SourceSettings> =>
   Effect.gen(function*() {
-    const { buffer, decimal, max, rules, source, thousands, unmapped, ...rest } = yield* Effect.all(given)
+    const { atLeast, buffer, decimal, kits, max, rules, source, thousands, unmapped, ...rest } = yield* Effect.all(given)
     const { named, place } = yield* Wording
     if (source === undefined) {
       return yield* Setting.usageError(
@@ -149,13 +160,13 @@ export const resolve = (given: Given): Setting.Value<SourceSettings> =>
       return yield* Setting.usageError(`${named("unmapped", "reject")} needs a rules file: name one with ${place("rules")}`)
     }
     // Without a rule, rows go through unchanged.
-    const hasRules = buffer !== undefined || max !== undefined || rules !== undefined
+    const hasRules = [atLeast, buffer, kits, max, rules].some((rule) => rule !== undefined)
     return {
       ...rest,
       separators: { decimal, thousands },
       source,
       ...yield* secrets,
-      rules: hasRules ? { all: { buffer, max }, path: rules, unmapped } satisfies RuleOptions : undefined
+      rules: hasRules ? { all: { ...buffer, atLeast, max }, path: rules, kits, unmapped } satisfies RuleOptions : undefined
     }
   })
 

@@ -39,9 +39,17 @@ export interface Account {
 export interface Counts extends Readonly<Record<EntryState, number>> {
   /** Products that the last snapshot did not name. */
   readonly missing: number
+  /** With kits that can't be computed. */
   readonly rejectedRows: number
   readonly negativeRows: number
+  /** Rules that match no row, and components of kits that count as sold out because the source does not name them. */
+  readonly ruleIssues: number
 }
+
+/** How many issues the last snapshot has. */
+export const issuesOf = (
+  { negativeRows, rejectedRows, ruleIssues }: Pick<Counts, "negativeRows" | "rejectedRows" | "ruleIssues">
+): number => negativeRows + rejectedRows + ruleIssues
 
 /** What waits for a person. A rejected row stands for its product, so that a product counts once. */
 export interface Attention {

@@ -31,7 +31,7 @@ const issueRows = Rows.all(Schema.Struct({
   place: Schema.Int,
   line: Schema.Int,
   product_id: Schema.NullOr(Schema.String),
-  kind: Schema.Literals(["rejected", "negative"]),
+  kind: Schema.Literals(["rejected", "negative", "rule"]),
   reason: Schema.String
 }))
 const countsRow = Rows.only(Schema.Struct({
@@ -43,7 +43,8 @@ const countsRow = Rows.only(Schema.Struct({
   quarantined: Schema.Int,
   missing: Schema.Int,
   rejected: Schema.Int,
-  negative: Schema.Int
+  negative: Schema.Int,
+  rule: Schema.Int
 }))
 
 /** A million products are counted without reading each: as a whole, and by an index for the states that few products have. */
@@ -60,7 +61,7 @@ const countRows = (target: Target) => {
   } AS sending,
     ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
     (SELECT count(*) FROM product ${by(target, "product_missing")} WHERE ${mine(target)} AND missing_since IS NOT NULL) AS missing,
-    ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative`
+    ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative, ${ofKind("rule")} AS rule`
 }
 
 const assertion = String(StockPriority.indexOf("assertion"))
@@ -265,7 +266,7 @@ export const make = (
       ),
     counts: run(Effect.map(
       countsRow(countRows(target)),
-      ({ doubtful, missing, negative, quarantined, rejected, sending, total, uncertain, unsettled }) => ({
+      ({ doubtful, missing, negative, quarantined, rejected, rule, sending, total, uncertain, unsettled }) => ({
         settled: total - unsettled,
         pending: unsettled - sending - doubtful - uncertain - quarantined,
         sending,
@@ -274,7 +275,8 @@ export const make = (
         quarantined,
         missing,
         rejectedRows: rejected,
-        negativeRows: negative
+        negativeRows: negative,
+        ruleIssues: rule
       })
     )),
     backlog: run(backlog(target)),

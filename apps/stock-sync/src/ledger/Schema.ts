@@ -178,10 +178,13 @@ export const createCopy = (dialect: Dialect, account: number, schema: string | u
 ]
 
 const staging = ({ integer, keyed, plain, stagingKey, text }: Dialect) => ({
-  /** The rows of a snapshot as they are read. */
+  /** The rows of a snapshot as they are read. Below 1, `line` is not that of a row. */
   staged_row: `line ${integer} NOT NULL, id ${text}, stock ${integer}, kind ${text} NOT NULL, reason ${text})${plain}`,
   /** How the rules reduce the stock of single products. */
-  adjustment: `id ${text} NOT NULL${stagingKey}, buffer ${integer} NOT NULL, most ${integer} NOT NULL)${keyed}`,
+  adjustment:
+    `id ${text} NOT NULL${stagingKey}, buffer ${integer} NOT NULL, share ${integer} NOT NULL, least ${integer} NOT NULL, most ${integer} NOT NULL)${keyed}`,
+  /** The components of kits. */
+  kit: `id ${text} NOT NULL, component ${text} NOT NULL, quantity ${integer} NOT NULL)${plain}`,
   /** One row a product, with the stock to send. `n`: its rows; `negative`: those with a negative stock. */
   staged:
     `id ${text} NOT NULL${stagingKey}, stock ${integer}, line ${integer} NOT NULL, n ${integer} NOT NULL, negative ${integer} NOT NULL, kind ${text} NOT NULL)${keyed}`,

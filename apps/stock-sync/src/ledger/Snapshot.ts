@@ -3,7 +3,7 @@ import type { Row } from "@plaza/tabular/Stock"
 import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Adjustments } from "../source/rules/ProductRules.ts"
+import type { Adjustments, Kits, UnusedRule } from "../source/rules/ProductRules.ts"
 import type { Unit } from "../source/Source.ts"
 import type * as DropGuard from "./snapshot/DropGuard.ts"
 
@@ -16,6 +16,10 @@ export interface SnapshotInput<E, R> {
   readonly excluded: ReadonlySet<string>
   /** How the sum of a product's rows is reduced (default: not at all). */
   readonly adjustments?: Adjustments | undefined
+  /** Products whose stock is what that of others allows. */
+  readonly kits?: Kits | undefined
+  /** The rules that match no row, once the rows are read. */
+  readonly unusedRules?: (() => ReadonlyArray<UnusedRule>) | undefined
   readonly rows: Stream.Stream<Row, E, R>
 }
 
@@ -80,10 +84,15 @@ export interface SnapshotStatus {
   readonly held: Option.Option<HeldSnapshot>
 }
 
-/** A row of the last snapshot that was rejected, or whose stock was changed. */
+/** A row of the last snapshot that was rejected, or whose stock was changed; a kit that can't be computed, or a rule without an effect. */
 export interface RowIssue {
+  /** 0 for a kit and for a rule. */
   readonly line: number
   readonly productId: string | undefined
-  readonly kind: "rejected" | "negative"
+  readonly kind: "rejected" | "negative" | "rule"
   readonly reason: string
 }
+
+/** Where an issue is: a row of the source, a kit or a rule. */
+export const placeOf = ({ kind, line }: Pick<RowIssue, "kind" | "line">, unit: Unit): string =>
+  line > 0 ? `${unit} ${line}` : kind === "rule" ? "rule" : "kit"

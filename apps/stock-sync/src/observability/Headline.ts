@@ -6,7 +6,7 @@ import type * as DateTime from "effect/DateTime"
 import { mismatchTag } from "../ledger/Entry.ts"
 import type { NeedingEntry } from "../ledger/Ledger.ts"
 import type { Commands } from "../ledger/LedgerCommands.ts"
-import type { RowIssue } from "../ledger/Snapshot.ts"
+import { placeOf, type RowIssue } from "../ledger/Snapshot.ts"
 import { type LedgerSample, maxNeeding } from "./Status.ts"
 import { counted, grouped, refusal as refusalText, type Text } from "./StatusText.ts"
 
@@ -86,15 +86,19 @@ const ofEntry = (entry: NeedingEntry, commands: Commands): Item => ({
   helps: helpsOf(entry, commands)
 })
 
-const ofRow = ({ line, productId, reason }: RowIssue, { acceptedAt, unit }: LedgerSample): Item => {
-  const position = `${unit} ${line}`
+const ofRow = ({ kind, line, productId, reason }: RowIssue, { acceptedAt, unit }: LedgerSample): Item => {
+  const position = placeOf({ kind, line }, unit)
   return {
     subject: productId ?? position,
     state: "rejected",
     wrong: productId === undefined ? reason : `${position}: ${reason}`,
     since: acceptedAt,
     due: undefined,
-    helps: [`Correct ${position} of the source. It is read again without a restart.`]
+    helps: [
+      line > 0
+        ? `Correct ${position} of the source. It is read again without a restart.`
+        : "Correct its component in the source, or the file of kits. Both are read again without a restart."
+    ]
   }
 }
 

@@ -16,7 +16,7 @@ import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { CurrentLedger } from "../ledger/CurrentLedger.ts"
-import type { Ledger } from "../ledger/Ledger.ts"
+import { issuesOf, type Ledger } from "../ledger/Ledger.ts"
 import { LedgerCommands } from "../ledger/LedgerCommands.ts"
 import type { RowIssue } from "../ledger/Snapshot.ts"
 import { disconnect } from "../sync/Disconnect.ts"
@@ -66,7 +66,7 @@ export const sampleLedger = Effect.fnUntraced(function*(ledger: Ledger["Service"
     acceptedAt: takenAt,
     quarantined: yield* first(counts.quarantined, ledger.quarantined),
     uncertain: yield* first(counts.uncertain, ledger.uncertain),
-    rowIssues: yield* first(counts.rejectedRows + counts.negativeRows, ledger.rowIssues),
+    rowIssues: yield* first(issuesOf(counts), ledger.rowIssues),
     unit,
     heldChanges: yield* Stream.runCollect(Stream.take(ledger.heldChanges, Status.maxHeldChanges))
   }

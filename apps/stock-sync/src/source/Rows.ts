@@ -30,10 +30,10 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" 
   readonly mayBeEmpty?: boolean
 }
 
-const optionNames = Effect.map(Wording, ({ named, option, place }): Stock.ColumnOptions => ({
+const optionNames = Effect.map(Wording, ({ option }): Stock.ColumnOptions => ({
   id: option("id-column"),
   stock: option("stock-column"),
-  separators: `${place("decimal")} or ${named("thousands")}`
+  separators: `${option("decimal")} or ${option("thousands")}`
 }))
 
 /** Decodes the rows of a query. `consistent` fails at their end if two numbers contradict each other. */

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Adjustments } from "./rules/ProductRules.ts"
+import type { Adjustments, Kits, UnusedRule } from "./rules/ProductRules.ts"
 
 /**
  * The source can't be read now, or not to its end, or is not finished yet. None of its rows are accepted. A later attempt may succeed
@@ -53,6 +53,10 @@ export interface Snapshot {
   readonly excluded: ReadonlySet<string>
   /** How the sum of a product's rows is reduced (default: not at all). */
   readonly adjustments?: Adjustments
+  /** Products whose stock is what that of others allows, by their ids at the service. A row of such a product does not count. */
+  readonly kits?: Kits
+  /** The rules that match no row. Known once the rows are read. */
+  readonly unusedRules?: () => ReadonlyArray<UnusedRule>
   /** Can be read once. If the stream fails, none of its rows count. */
   readonly rows: Stream.Stream<Row, SourceFailure>
 }

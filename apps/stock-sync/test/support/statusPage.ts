@@ -70,7 +70,8 @@ export const sample = ({ needing = [], pending = 0, rejected = [], settled = 0 }
       quarantined: inState("quarantined").length,
       missing: 0,
       rejectedRows: rows.length,
-      negativeRows: 0
+      negativeRows: 0,
+      ruleIssues: 0
     },
     attention: { products: needing.length, due: 0, rejected: { settled: 0, waiting: 0, needing: 0, unknown: rows.length } },
     needing: needing.slice(0, Status.maxNeeding),

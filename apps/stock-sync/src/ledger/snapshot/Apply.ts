@@ -16,7 +16,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import { unadjusted } from "../../source/rules/ProductRules.ts"
+import { type Kits, unadjusted } from "../../source/rules/ProductRules.ts"
 import { unreachable } from "../../source/Source.ts"
 import { Wording } from "../../Wording.ts"
 import type { Ledger } from "../Ledger.ts"
@@ -55,14 +55,30 @@ const readAhead = <E, R>(rows: Stream.Stream<Row, E, R>): Effect.Effect<Ahead<E,
     return { rows: Stream.concat(Stream.fromIterable(ahead), Stream.fromPull(Effect.succeed(pull))), all: Option.none() }
   })
 
+type Ruled = Pick<SnapshotInput<never, never>, "adjustments" | "excluded" | "kits" | "unusedRules">
+
+const noKits: Kits = new Map()
+
+/** Once the rows are read. */
+const rulesOf = ({ adjustments = unadjusted, excluded, kits = noKits, unusedRules }: Ruled): Stage.RuleSet => ({
+  adjustments,
+  excluded,
+  kits,
+  unused: unusedRules?.() ?? []
+})
+
 /** The digest of all that decides what a snapshot changes. */
-const digestOf = (
-  { adjustments = unadjusted, excluded, unit }: Pick<SnapshotInput<never, never>, "adjustments" | "excluded" | "unit">,
-  policy: SnapshotPolicy,
-  rows: ReadonlyArray<Row>
-): string =>
-  createHash("sha256").update(JSON.stringify([unit, [...excluded].sort(), adjustments.all, [...adjustments.products], policy, rows]))
-    .digest("base64")
+const digestOf = (input: Ruled & Pick<SnapshotInput<never, never>, "unit">, policy: SnapshotPolicy, rows: ReadonlyArray<Row>): string => {
+  const { adjustments, excluded, kits, unused } = rulesOf(input)
+  const ruled = [
+    [...excluded].sort(),
+    adjustments.all,
+    [...adjustments.products],
+    Array.from(kits, ([id, parts]) => [id, [...parts]]),
+    unused
+  ]
+  return createHash("sha256").update(JSON.stringify([input.unit, ruled, policy, rows])).digest("base64")
+}
 
 /** What the last applied snapshot changed, if it has this digest and no later one is held. It then counts as applied now. */
 const findRepeated = (target: Target, digest: string): Effect.Effect<Option.Option<SnapshotResult>, Failure> =>
@@ -168,7 +184,7 @@ interface Staging {
 /** `run`: how the statements of each step run. */
 const staged = <A, E, R, F>(
   target: Target,
-  { adjustments = unadjusted, excluded }: Pick<SnapshotInput<never, never>, "adjustments" | "excluded">,
+  input: Ruled,
   rows: Stream.Stream<Row, E, R>,
   policy: SnapshotPolicy,
   use: (target: Target, judged: Judged, counts: Stage.Counts, window: GuardWindow) => Effect.Effect<A, Failure>,
@@ -176,6 +192,7 @@ const staged = <A, E, R, F>(
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const { sql } = target
+    const ignored = Stage.ignoredOf(input.excluded, input.kits ?? noKits)
     // Without `run`: the session serves other accounts after a fault of this one, and a session that is lost is no fault of the account once
     // its snapshot is applied or its source has failed.
     yield* Effect.acquireRelease(run(Stage.prepare(sql)), () => Effect.ignore(Stage.clear(sql)))
@@ -183,12 +200,12 @@ const staged = <A, E, R, F>(
       Stream.rechunk(Stage.batchSize),
       // Reads on while a batch is staged.
       Stream.bufferArray({ capacity: batchesAhead }),
-      Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, excluded)))
+      Stream.runForEachArray((batch) => run(Stage.insert(sql, batch, ignored)))
     )
     const now = yield* Operation.now
     const window = { now, start: now - Math.ceil(Duration.toMillis(policy.guard.window)) }
     // Outside of the transaction, so that commands beside the worker wait less.
-    const counts = yield* run(Stage.finish(target, adjustments, excluded, policy.duplicates))
+    const counts = yield* run(Stage.finish(target, rulesOf(input), policy))
     return yield* run(Operation.transaction(target, Effect.gen(function*() {
       yield* prepareTransaction(sql)
       const judged = yield* compareAndJudge(target, counts, policy, window.start)

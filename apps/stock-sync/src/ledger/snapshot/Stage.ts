@@ -5,11 +5,11 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Adjustments } from "../../source/rules/ProductRules.ts"
+import { type Adjustments, componentsOf, type Kits, type UnusedRule, whole } from "../../source/rules/ProductRules.ts"
 import { idRows, isStorable, type Target, toStorable } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
 import { createStaging, postgres, sqlite, stagingNames } from "../Schema.ts"
-import type { SnapshotPolicy } from "../Snapshot.ts"
+import type { SnapshotInput, SnapshotPolicy } from "../Snapshot.ts"
 
 /** Rows per statement: enough to make the statement's own cost negligible, few enough for little memory. */
 export const batchSize = 2_000
@@ -94,74 +94,170 @@ const relation = (sql: SqlClient, rows: ReadonlyArray<ReadonlyArray<string | num
       sql`SELECT ${sql.literal(types.map((_, index) => `value ->> ${index}`).join(", "))} FROM json_each(${JSON.stringify(rows)})`
   })
 
-/** Stages rows, without those of excluded products. */
-export const insert = (sql: SqlClient, rows: ReadonlyArray<Row>, excluded: ReadonlySet<string>): Effect.Effect<unknown, SqlError> => {
-  const named = excluded.size === 0 ? rows : rows.filter(({ productId }) => productId === undefined || !excluded.has(productId))
+/** The products whose rows do not count: excluded ones that no kit contains, and kits. */
+export const ignoredOf = (excluded: ReadonlySet<string>, kits: Kits): ReadonlySet<string> => {
+  if (kits.size === 0) return excluded
+  const components = componentsOf(kits)
+  const ignored = new Set(Array.from(excluded).filter((id) => !components.has(id)))
+  for (const kit of kits.keys()) ignored.add(kit)
+  return ignored
+}
+
+/** Stages rows, without those of some products. */
+export const insert = (sql: SqlClient, rows: ReadonlyArray<Row>, ignored: ReadonlySet<string>): Effect.Effect<unknown, SqlError> => {
+  const named = ignored.size === 0 ? rows : rows.filter(({ productId }) => productId === undefined || !ignored.has(productId))
   return sql`INSERT INTO staged_row (line, id, stock, kind, reason) ${
     relation(sql, named.map(toStaged), ["bigint", "text", "bigint", "text", "text"])
   }`
 }
 
-const insertAdjustments = (sql: SqlClient, { products }: Adjustments) => {
-  const rows = [...products].flatMap(([id, { buffer, max }]) =>
-    storableId(id) === null ? [] : [[id, buffer ?? 0, max ?? Number.MAX_SAFE_INTEGER]]
+/** Inserts tuples in batches. */
+const insertAll = (
+  sql: SqlClient,
+  into: string,
+  types: ReadonlyArray<"bigint" | "text">,
+  rows: ReadonlyArray<ReadonlyArray<string | number | null>>
+) =>
+  Effect.forEach(
+    Array.from({ length: Math.ceil(rows.length / batchSize) }, (_, index) => rows.slice(index * batchSize, (index + 1) * batchSize)),
+    (batch) => sql`INSERT INTO ${sql.literal(into)} ${relation(sql, batch, types)}`,
+    { discard: true }
   )
-  const batches = Array.from({ length: Math.ceil(rows.length / batchSize) },
-    (_, index) => rows.slice(index * batchSize, (index + 1) * batchSize))
-  return Effect.forEach(batches,
-    (batch) => sql`INSERT INTO adjustment (id, buffer, most) ${relation(sql, batch, ["text", "bigint", "bigint"])}`, { discard: true })
-}
+
+const insertAdjustments = (sql: SqlClient, { products }: Adjustments) =>
+  insertAll(
+    sql,
+    "adjustment (id, buffer, share, least, most)",
+    ["text", "bigint", "bigint", "bigint", "bigint"],
+    [...products].flatMap(([id, { atLeast, buffer, bufferShare, max }]) =>
+      storableId(id) === null ? [] : [[id, buffer ?? 0, bufferShare ?? 0, atLeast ?? 0, max ?? Number.MAX_SAFE_INTEGER]]
+    )
+  )
 
 const sum = "sum(CAST(stock AS DOUBLE PRECISION))"
+
+/** The stock to send, as ProductRules.adjust computes it, and the table that it needs. Rules that nobody has set cost nothing. */
+const adjusted = (sql: SqlClient, { all, products }: Adjustments, stock: string, id: string) => {
+  const [least, greatest] = sql.onDialectOrElse({ pg: () => ["LEAST", "GREATEST"] as const, orElse: () => ["min", "max"] as const })
+  const adjustments = [all, ...products.values()]
+  // Without rules for single products, as usual, the join would cost a fifth of the statement.
+  const ofProduct = (column: string, value: number) => products.size === 0 ? String(value) : `coalesce(adjustment.${column}, ${value})`
+  const pieces = ofProduct("buffer", all.buffer ?? 0)
+  const share = ofProduct("share", all.bufferShare ?? 0)
+  // In two parts, because the product of both can be too large.
+  const rounded = `(${stock}) / ${whole} * ${share} + ((${stock}) % ${whole} * ${share} + ${whole - 1}) / ${whole}`
+  const buffer = adjustments.some(({ bufferShare = 0 }) => bufferShare > 0) ? `${greatest}(${pieces}, ${rounded})` : pieces
+  const rest = `${greatest}(0, (${stock}) - ${buffer})`
+  const enough = adjustments.some(({ atLeast = 0 }) => atLeast > 0)
+    ? `CASE WHEN ${rest} < ${ofProduct("least", all.atLeast ?? 0)} THEN 0 ELSE ${rest} END`
+    : rest
+  return {
+    value: `${least}(${enough}, ${ofProduct("most", all.max ?? Number.MAX_SAFE_INTEGER)})`,
+    join: products.size === 0 ? "" : ` LEFT JOIN adjustment ON adjustment.id = ${id}`
+  }
+}
 
 /**
  * One row a product: the sum of its rows as the rules reduce it, or a rejection. Nothing shows which of several rows is right, so none of
  * them counts, even if only some can't be read.
  */
-const group = (sql: SqlClient, { all, products }: Adjustments, duplicates: SnapshotPolicy["duplicates"]) => {
-  const [least, greatest] = sql.onDialectOrElse({ pg: () => ["LEAST", "GREATEST"] as const, orElse: () => ["min", "max"] as const })
-  // Without rules for single products, as usual, the join would cost a fifth of the statement.
-  const ofProduct = (column: string, value: number) => products.size === 0 ? String(value) : `coalesce(adjustment.${column}, ${value})`
-  const buffer = ofProduct("buffer", all.buffer ?? 0)
-  const most = ofProduct("most", all.max ?? Number.MAX_SAFE_INTEGER)
+const group = (sql: SqlClient, adjustments: Adjustments, duplicates: SnapshotPolicy["duplicates"]) => {
+  const { join, value } = adjusted(sql, adjustments, "CAST(total AS BIGINT)", "grouped.id")
   // Floating-point sums do not overflow, and are exact up to the largest stock that is accepted.
   const isAccepted = `bad = 0 AND ${duplicates === "sum" ? `total <= ${Number.MAX_SAFE_INTEGER}` : "n = 1"}`
   return sql.unsafe(`INSERT INTO staged (id, stock, line, n, negative, kind)
-    SELECT grouped.id, CASE WHEN ${isAccepted} THEN ${least}(${greatest}(0, CAST(total AS BIGINT) - ${buffer}), ${most}) END, line, n, negative,
+    SELECT grouped.id, CASE WHEN ${isAccepted} THEN ${value} END, line, n, negative,
       CASE WHEN ${isAccepted} THEN 'accepted' ELSE 'rejected' END
     FROM (
       SELECT id, ${sum} AS total, min(line) AS line, count(*) AS n, count(CASE WHEN kind = 'negative' THEN 1 END) AS negative,
         count(CASE WHEN kind = 'bad' THEN 1 END) AS bad
       FROM staged_row WHERE id IS NOT NULL GROUP BY id
-    ) AS grouped${products.size === 0 ? "" : " LEFT JOIN adjustment ON adjustment.id = grouped.id"}`)
+    ) AS grouped${join}`)
 }
 
-const decodeCounts = Rows.only(Schema.Struct({ all: Schema.Int, rejected: Schema.Int, negative: Schema.Int }))
+/**
+ * The stock of kits: as many as the stock that is sent of their components allows. A component that the source does not name counts as sold
+ * out, if missing products are; else its kits keep their stock, as do kits with a rejected component.
+ */
+const insertKits = (sql: SqlClient, adjustments: Adjustments, kits: Kits, missing: SnapshotPolicy["missing"]) =>
+  Effect.gen(function*() {
+    const rows = [...kits].flatMap(([id, components]) =>
+      storableId(id) === null ? [] : Array.from(components, ([component, quantity]) => [id, component, quantity])
+    )
+    yield* insertAll(sql, "kit (id, component, quantity)", ["text", "text", "bigint"], rows)
+    const isUnknown = missing === "zero" ? "staged.kind <> 'accepted'" : "staged.id IS NULL OR staged.kind <> 'accepted'"
+    const { join, value } = adjusted(sql, adjustments, "total", "counted.id")
+    // Before the kits are staged, so that each of these rows is of a component.
+    yield* sql.unsafe(`INSERT INTO staged_row (line, id, kind, reason)
+      SELECT 0, kit.id, CASE WHEN ${isUnknown} THEN 'kit' ELSE 'rule' END,
+        'its component ' || kit.component || CASE WHEN staged.id IS NOT NULL THEN ' is rejected, so the kit keeps its stock'
+          WHEN ${isUnknown} THEN ' is not in the source, so the kit keeps its stock'
+          ELSE ' is not in the source, so the kit is sold out' END
+      FROM kit LEFT JOIN staged ON staged.id = kit.component WHERE staged.id IS NULL OR staged.kind <> 'accepted'`)
+    yield* sql.unsafe(`INSERT INTO staged (id, stock, line, n, negative, kind)
+      SELECT counted.id, CASE WHEN unknown = 0 THEN ${value} END, 0, 1, 0, CASE WHEN unknown = 0 THEN 'accepted' ELSE 'incomplete' END
+      FROM (
+        SELECT kit.id, min(coalesce(staged.stock, 0) / kit.quantity) AS total, count(CASE WHEN ${isUnknown} THEN 1 END) AS unknown
+        FROM kit LEFT JOIN staged ON staged.id = kit.component GROUP BY kit.id
+      ) AS counted${join}`)
+  })
+
+/** So many unused rules are named. */
+const maxUnused = 20
+
+const insertUnused = (sql: SqlClient, unused: ReadonlyArray<UnusedRule>) => {
+  const named = unused.filter(({ id }) => storableId(id) !== null)
+  const more = named.length - maxUnused
+  return insertAll(
+    sql,
+    "staged_row (line, id, kind, reason)",
+    ["bigint", "text", "text", "text"],
+    named.slice(0, maxUnused).map(({ id, reason }, index) => [
+      -1,
+      id,
+      "rule",
+      toStorable(index === maxUnused - 1 && more > 0 ? `${reason}; so do ${more.toLocaleString("en")} more rules` : reason)
+    ])
+  )
+}
+
+const decodeCounts = Rows.only(Schema.Struct({ all: Schema.Int, rejected: Schema.Int, negative: Schema.Int, others: Schema.Int }))
 
 /** Rows by kind. */
 export type Counts = Effect.Success<ReturnType<typeof finish>>
 
+/** What decides the stock of products besides their rows. */
+export type RuleSet = Required<Pick<SnapshotInput<never, never>, "excluded">> & {
+  readonly adjustments: Adjustments
+  readonly kits: Kits
+  readonly unused: ReadonlyArray<UnusedRule>
+}
+
 /** Finishes the staging after the last row. */
 export const finish = (
   { sql }: Pick<Target, "sql">,
-  adjustments: Adjustments,
-  excluded: ReadonlySet<string>,
-  duplicates: SnapshotPolicy["duplicates"]
+  { adjustments, excluded, kits, unused }: RuleSet,
+  { duplicates, missing }: Pick<SnapshotPolicy, "duplicates" | "missing">
 ) =>
   Effect.gen(function*() {
     yield* insertAdjustments(sql, adjustments)
     yield* group(sql, adjustments, duplicates)
+    if (kits.size > 0) yield* insertKits(sql, adjustments, kits, missing)
+    if (unused.length > 0) yield* insertUnused(sql, unused)
     if (excluded.size > 0) {
       const ids = [...excluded].filter((id) => storableId(id) !== null)
+      // Components of kits.
+      if (kits.size > 0) yield* sql`DELETE FROM staged WHERE id IN (SELECT value FROM (${idRows({ sql }, ids)}) AS excluded_id)`
       yield* sql`INSERT INTO staged (id, line, n, negative, kind) SELECT value, 0, 0, 0, 'excluded' FROM (${
         idRows({ sql }, ids)
       }) AS excluded_id`
     }
     // Rows that were added up count as one.
-    const counts = yield* decodeCounts(sql`SELECT unnamed + "rows" AS "all", unnamed + rejected AS rejected, negative FROM
-      (SELECT count(*) AS unnamed FROM staged_row WHERE id IS NULL) AS without_id, (
+    const counts = yield* decodeCounts(sql`SELECT unnamed + "rows" AS "all", unnamed + rejected AS rejected, negative, others FROM
+      (SELECT count(CASE WHEN id IS NULL THEN 1 END) AS unnamed, count(CASE WHEN line < 1 THEN 1 END) AS others FROM staged_row
+        WHERE id IS NULL OR line < 1) AS without_id, (
         SELECT count(CASE WHEN kind = 'accepted' AND negative > 0 THEN 1 END) AS negative,
-          CAST(coalesce(sum(CASE WHEN kind = 'rejected' THEN n END), 0) AS BIGINT) AS rejected,
+          CAST(coalesce(sum(CASE kind WHEN 'rejected' THEN n END), 0) AS BIGINT) AS rejected,
           CAST(coalesce(sum(CASE kind WHEN 'rejected' THEN n WHEN 'accepted' THEN 1 END), 0) AS BIGINT) AS "rows"
         FROM staged
       ) AS with_id`)
@@ -194,7 +290,8 @@ const issues = (sql: SqlClient, duplicates: SnapshotPolicy["duplicates"], settin
         FROM staged JOIN staged_row ON staged_row.id = staged.id WHERE staged.kind = 'rejected' AND staged.n > 1
       ) AS placed GROUP BY id, n
     ) AS several ON several.id = staged_row.id
-    WHERE staged_row.id IS NULL OR staged.kind = 'rejected'
+    WHERE staged_row.line > 0 AND (staged_row.id IS NULL OR staged.kind = 'rejected')
+    UNION ALL SELECT 0, id, CASE kind WHEN 'kit' THEN 'rejected' ELSE kind END, reason FROM staged_row WHERE line < 1
     UNION ALL SELECT line, id, 'negative', 'the stock is negative: taken as 0' FROM staged WHERE kind = 'accepted' AND negative > 0`)
 }
 
@@ -205,15 +302,21 @@ export const firstRejected = (
   duplicates: SnapshotPolicy["duplicates"],
   setting: string
 ): Effect.Effect<Option.Option<{ readonly line: number; readonly reason: string }>, SqlError | Schema.SchemaError> =>
-  decodeFirst(sql`SELECT line, reason FROM (${issues(sql, duplicates, setting)}) AS issue WHERE kind = 'rejected' ORDER BY line LIMIT 1`)
+  decodeFirst(sql`SELECT line, reason FROM (${issues(sql, duplicates, setting)}) AS issue
+    WHERE kind = 'rejected' AND line > 0 ORDER BY line LIMIT 1`)
 
 /** Forgets the issues of the last snapshot. */
 export const forgetIssues = ({ account, sql }: Target) => sql`DELETE FROM row_issue WHERE account = ${account}`
 
 /** Records the issues of this snapshot. */
-export const recordIssues = (target: Target, { negative, rejected }: Counts, duplicates: SnapshotPolicy["duplicates"], setting: string) => {
+export const recordIssues = (
+  target: Target,
+  { negative, others, rejected }: Counts,
+  duplicates: SnapshotPolicy["duplicates"],
+  setting: string
+) => {
   const { account, sql } = target
-  return rejected + negative === 0
+  return rejected + negative + others === 0
     ? Effect.void
     : sql`INSERT INTO row_issue (account, place, line, product_id, kind, reason)
       SELECT CAST(${account} AS BIGINT), row_number() OVER (ORDER BY line), line, id, kind, reason FROM (${

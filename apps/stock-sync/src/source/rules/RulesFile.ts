@@ -1,4 +1,4 @@
-/** Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`. */
+/** Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `atLeast`, `max` and `exclude`. */
 import { ProductId } from "@plaza/domain/Ids"
 import * as Csv from "@plaza/tabular/Csv"
 import * as Identity from "@plaza/tabular/Identity"
@@ -8,15 +8,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import type { ProductRule } from "./ProductRules.ts"
+import * as ProductRules from "./ProductRules.ts"
 
-const columns = ["id", "productId", "buffer", "max", "exclude"] as const
+const columns = ["id", "productId", "buffer", "atLeast", "max", "exclude"] as const
 type Column = (typeof columns)[number]
 
 interface Line {
   readonly line: number
   /** The id in the source and its rule, or why the line is invalid. */
-  readonly content: Result.Result<{ readonly id: string; readonly rule: ProductRule }, string>
+  readonly content: Result.Result<{ readonly id: string; readonly rule: ProductRules.ProductRule }, string>
 }
 
 const readId = Identity.decoder(ProductId)
@@ -27,6 +27,12 @@ const countOf = (column: Column, text: string): Result.Result<number | undefined
     : /^\d{1,15}$/.test(text)
     ? Result.succeed(Number(text))
     : Result.fail(`${column} ${JSON.stringify(text)} is not a whole number, 0 or more`)
+
+const bufferOf = (text: string) =>
+  text === ""
+    ? Result.succeed({})
+    : Result.fromOption(ProductRules.parseBuffer(text),
+      () => `buffer ${JSON.stringify(text)} is neither a whole number, 0 or more, nor a share up to 100%`)
 
 const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["true", "yes", "1"].map((text) => [text, true] as const),
@@ -54,11 +60,12 @@ const schemaOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
       const read = Result.all({
         id: readId("id", text("id")),
         productId: text("productId") === "" ? Result.succeed(undefined) : readId("productId", text("productId")),
-        buffer: countOf("buffer", text("buffer")),
+        buffer: bufferOf(text("buffer")),
+        atLeast: countOf("atLeast", text("atLeast")),
         max: countOf("max", text("max")),
         exclude: booleanOf(text("exclude"))
       })
-      return { line, content: Result.map(read, ({ id, ...rule }) => ({ id, rule })) }
+      return { line, content: Result.map(read, ({ buffer, id, ...rule }) => ({ id, rule: { ...rule, ...buffer } })) }
     }
   }
 }
@@ -78,7 +85,7 @@ const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).tr
  * The rules in the bytes of a file, by the id in the source. Fails at the first mistake, with its line and reason. Runs `bytes` twice.
  */
 export const read = Effect.fnUntraced(function*<E>(path: string, bytes: Stream.Stream<Uint8Array, E>) {
-  const rules = new Map<string, ProductRule>()
+  const rules = new Map<string, ProductRules.ProductRule>()
   const invalid = (line?: number) => (reason: string) => SourceError.content(path, reason, line)
   const head = yield* Stream.runHead(bytes)
   if (Option.isNone(head)) return yield* invalid()("it is empty: the first line names the columns, of which id is required")

@@ -343,7 +343,8 @@ export const guard = (kind: Kind): void => {
               quarantined: 2,
               missing: 0,
               rejectedRows: 0,
-              negativeRows: 0
+              negativeRows: 0,
+              ruleIssues: 0
             }
             expect(yield* ledger.counts).toEqual(counts)
             yield* receive(ledger, ...kept, row("kept too", 1))
