@@ -145,6 +145,18 @@ describe("the tables of docs/fleet.md", () => {
 
 /** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
 const exported = Effect.gen(function*() {
+  const counts = {
+    settled: 0,
+    pending: 0,
+    sending: 0,
+    doubtful: 0,
+    uncertain: 0,
+    quarantined: 0,
+    missing: 0,
+    rejectedRows: 0,
+    negativeRows: 0,
+    ruleIssues: 0
+  }
   const ledger: Status.LedgerSample = {
     at: utc(0),
     backlog: {
@@ -154,19 +166,8 @@ const exported = Effect.gen(function*() {
       oldest: Option.none(),
       oldestConfirmation: Option.none()
     },
-    counts: {
-      settled: 0,
-      pending: 0,
-      sending: 0,
-      doubtful: 0,
-      uncertain: 0,
-      quarantined: 0,
-      missing: 0,
-      rejectedRows: 0,
-      negativeRows: 0,
-      ruleIssues: 0
-    },
-    attention: { products: 0, due: 0, rejected: { settled: 0, waiting: 0, needing: 0, unknown: 0 } },
+    counts,
+    attention: { counts, waiting: 0, products: 0, rejected: { settled: 0, waiting: 0, needing: 0, unknown: 0 } },
     needing: [],
     rejectedRows: [],
     acceptedAt: utc(0),

@@ -162,7 +162,7 @@ describe("metrics", () => {
       yield* ready({ A: 0 })
       yield* later
       expect(yield* metric("plaza_stock_sync_ready")).toBe(1)
-      yield* opens({ ...yield* Ledger, counts: Effect.never })
+      yield* opens({ ...yield* Ledger, attention: Effect.never })
       yield* later
       yield* happens({
         _tag: "LedgerChanged",
@@ -273,7 +273,7 @@ describe("the page", () => {
       yield* later
       const ledger = yield* Ledger
       let reads = 0
-      const counted = { ...ledger, counts: Effect.suspend(() => (reads++, ledger.counts)) }
+      const counted = { ...ledger, attention: Effect.suspend(() => (reads++, ledger.attention)) }
       yield* opens(counted)
       yield* Effect.replicateEffect(request("/"), 100)
       yield* later
@@ -286,7 +286,7 @@ describe("a ledger that takes long to count", () => {
     monitored(Effect.gen(function*() {
       const ledger = yield* Ledger
       let reads = 0
-      const slow = { ...ledger, counts: Effect.suspend(() => (reads++, Effect.delay(ledger.counts, "6 seconds"))) }
+      const slow = { ...ledger, attention: Effect.suspend(() => (reads++, Effect.delay(ledger.attention, "6 seconds"))) }
       yield* ready({ A: 0 })
       yield* opens(slow)
       yield* TestClock.adjust("1 minute")

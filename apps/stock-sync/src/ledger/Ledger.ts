@@ -51,12 +51,13 @@ export const issuesOf = (
   { negativeRows, rejectedRows, ruleIssues }: Pick<Counts, "negativeRows" | "rejectedRows" | "ruleIssues">
 ): number => negativeRows + rejectedRows + ruleIssues
 
-/** What waits for a person. A rejected row stands for its product, so that a product counts once. */
+/** What is in sync, waits to be sent, and waits for a person. A rejected row stands for its product, so that a product counts once. */
 export interface Attention {
+  readonly counts: Counts
+  /** Products that are sent without help, due or not, and those in flight. Counted at the same moment as `counts`. */
+  readonly waiting: number
   /** Products that the service or a proxy refuses, and uncertain ones that are not sent again by themselves. */
   readonly products: number
-  /** Quarantined products that are in the backlog too, because their retry is due. */
-  readonly due: number
   /** Products with a rejected row in the last snapshot, by what the ledger knows of them. Each row without an id is one more product. */
   readonly rejected: {
     readonly settled: number

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { EntryState } from "./Entry.ts"
-import type { Attention, Backlog, Ledger, NeedingEntry } from "./Ledger.ts"
+import type { Attention, Backlog, Counts, Ledger, NeedingEntry } from "./Ledger.ts"
 import type { LedgerFault } from "./LedgerError.ts"
 import { by, type Failure, mine, type Run, type Target } from "./Operation.ts"
 import * as Rows from "./Rows.ts"
@@ -34,7 +34,7 @@ const issueRows = Rows.all(Schema.Struct({
   kind: Schema.Literals(["rejected", "negative", "rule"]),
   reason: Schema.String
 }))
-const countsRow = Rows.only(Schema.Struct({
+const CountColumns = {
   total: Schema.Int,
   unsettled: Schema.Int,
   sending: Schema.Int,
@@ -45,17 +45,32 @@ const countsRow = Rows.only(Schema.Struct({
   rejected: Schema.Int,
   negative: Schema.Int,
   rule: Schema.Int
-}))
+}
+const CountsRow = Schema.Struct(CountColumns)
+const countsRow = Rows.only(CountsRow)
+
+const toCounts = (row: typeof CountsRow.Type): Counts => ({
+  settled: row.total - row.unsettled,
+  pending: row.unsettled - row.sending - row.doubtful - row.uncertain - row.quarantined,
+  sending: row.sending,
+  doubtful: row.doubtful,
+  uncertain: row.uncertain,
+  quarantined: row.quarantined,
+  missing: row.missing,
+  rejectedRows: row.rejected,
+  negativeRows: row.negative,
+  ruleIssues: row.rule
+})
 
 /** A million products are counted without reading each: as a whole, and by an index for the states that few products have. */
-const countRows = (target: Target) => {
+const countColumns = (target: Target) => {
   const { sql } = target
   const inState = (state: EntryState) =>
     sql`(SELECT count(*) FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)} AND ${
       sql.literal(`${Tables.exceptional} AND state = '${state}'`)
     })`
   const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = ${kind})`
-  return sql`SELECT (SELECT count(*) FROM product WHERE ${mine(target)}) AS total,
+  return sql`(SELECT count(*) FROM product WHERE ${mine(target)}) AS total,
     (SELECT count(*) FROM product ${by(target, "product_unsettled")} WHERE ${mine(target)} AND state <> 'settled') AS unsettled, ${
     inState("sending")
   } AS sending,
@@ -65,18 +80,29 @@ const countRows = (target: Target) => {
 }
 
 const assertion = String(StockPriority.indexOf("assertion"))
-const attentionRow = Rows.only(Schema.Struct({ products: Schema.Int, due: Schema.Int, unnamed: Schema.Int }))
+const attentionRow = Rows.only(Schema.Struct({
+  ...CountColumns,
+  due: Schema.Int,
+  delayed: Schema.Int,
+  /** Part of `due`: quarantined products are due when the time of their retry has come. */
+  retried: Schema.Int,
+  needing: Schema.Int,
+  unnamed: Schema.Int
+}))
 const rejectedRows = Rows.all(Schema.Struct({ known: Schema.Literals(["settled", "waiting", "needing", "unknown"]), n: Schema.Int }))
 
 const attention = (target: Target): Effect.Effect<Attention, Failure> =>
   Effect.gen(function*() {
     const { sql } = target
-    const exceptional = (condition: string) =>
-      sql`(SELECT count(*) FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)} AND ${
-        sql.literal(`${Tables.exceptional} AND ${condition}`)
-      })`
-    const row = yield* attentionRow(sql`SELECT ${exceptional(Tables.needsPerson)} AS products,
-      ${exceptional(`state = 'quarantined' AND ${Tables.due} AND priority < ${assertion}`)} AS due,
+    const count = (condition: string, index: string) =>
+      sql`(SELECT count(*) FROM product ${by(target, index)} WHERE ${mine(target)} AND ${sql.literal(condition)})`
+    const isWaiting = `priority < ${assertion}`
+    // One statement, so that a product that is sent meanwhile is in one part only.
+    const row = yield* attentionRow(sql`SELECT ${countColumns(target)},
+      ${count(`${Tables.due} AND ${isWaiting}`, "product_due")} AS due,
+      ${count(`${Tables.delayed} AND ${isWaiting}`, "product_delayed")} AS delayed,
+      ${count(`${Tables.exceptional} AND state = 'quarantined' AND ${Tables.due} AND ${isWaiting}`, "product_exceptional")} AS retried,
+      ${count(`${Tables.exceptional} AND ${Tables.needsPerson}`, "product_exceptional")} AS needing,
       (SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = 'rejected' AND product_id IS NULL) AS unnamed`)
     const named = yield* rejectedRows(sql`SELECT known, count(*) AS n FROM (
         SELECT CASE WHEN product.id IS NULL OR listing = 'excluded' THEN 'unknown' WHEN ${sql.literal(Tables.needsPerson)} THEN 'needing'
@@ -86,8 +112,9 @@ const attention = (target: Target): Effect.Effect<Attention, Failure> =>
       ) AS each GROUP BY known`)
     const countOf = (known: (typeof named)[number]["known"]) => named.find((each) => each.known === known)?.n ?? 0
     return {
-      products: row.products,
-      due: row.due,
+      counts: toCounts(row),
+      waiting: row.due + row.delayed - row.retried + row.sending,
+      products: row.needing,
       rejected: {
         settled: countOf("settled"),
         waiting: countOf("waiting"),
@@ -264,21 +291,7 @@ export const make = (
         ),
         Rows.toHistoryEntry
       ),
-    counts: run(Effect.map(
-      countsRow(countRows(target)),
-      ({ doubtful, missing, negative, quarantined, rejected, rule, sending, total, uncertain, unsettled }) => ({
-        settled: total - unsettled,
-        pending: unsettled - sending - doubtful - uncertain - quarantined,
-        sending,
-        doubtful,
-        uncertain,
-        quarantined,
-        missing,
-        rejectedRows: rejected,
-        negativeRows: negative,
-        ruleIssues: rule
-      })
-    )),
+    counts: run(Effect.map(countsRow(sql`SELECT ${countColumns(target)}`), toCounts)),
     backlog: run(backlog(target)),
     nextDue: (maxAttempts) => firstDue(Tables.delayed, Option.getOrElse(maxAttempts, () => Number.MAX_SAFE_INTEGER)),
     nextDelayed: firstDue("due_at IS NOT NULL", Number.MAX_SAFE_INTEGER)

@@ -24,13 +24,11 @@ export interface Numbers {
   readonly needing: number
 }
 
-type Counted = Pick<LedgerSample, "attention" | "backlog" | "counts">
-
-/** The parts may have been counted one after the other while the worker goes on, so none falls below zero. */
-export const numbers = ({ attention: { due, products, rejected }, backlog, counts }: Counted): Numbers => {
-  const backlogged = Object.values(backlog.waiting).reduce((sum, each) => sum + each, backlog.sending) - due
+/** A product with a rejected row needs a person, whatever the ledger knows of it. */
+export const numbers = ({ attention: { counts, products, rejected, waiting: sent } }: Pick<LedgerSample, "attention">): Numbers => {
+  // The rows are counted after the products while the worker goes on, so no part falls below zero.
   const inSync = Math.max(0, counts.settled - rejected.settled)
-  const waiting = Math.max(0, backlogged - rejected.waiting)
+  const waiting = Math.max(0, sent - rejected.waiting)
   const needing = products + rejected.settled + rejected.waiting + rejected.unknown
   return { total: inSync + waiting + needing, inSync, waiting, needing }
 }

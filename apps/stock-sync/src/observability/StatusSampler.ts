@@ -53,8 +53,8 @@ const distinct = <E>(rows: Stream.Stream<RowIssue, E>) =>
 
 /** Reads from a ledger what the sections of a status page show. */
 export const sampleLedger = Effect.fnUntraced(function*(ledger: Ledger["Service"], at: DateTime.Utc) {
-  const counts = yield* ledger.counts
   const attention = yield* ledger.attention
+  const { counts } = attention
   const { takenAt, unit } = yield* ledger.snapshot
   const sample: Status.LedgerSample = {
     at,

@@ -52,6 +52,18 @@ export const sample = ({ needing = [], pending = 0, rejected = [], settled = 0 }
   const inState = (state: NeedingEntry["state"]) => needing.filter((each) => each.state === state)
   const rows = rejected.map((productId, index) => ({ line: 10 + index, productId, kind: "rejected", reason: "stock is empty" } as const))
   const never = { soldOut: undefined, falling: undefined, backInStock: undefined, doubtful: undefined }
+  const counts = {
+    settled,
+    pending,
+    sending: 0,
+    doubtful: 0,
+    uncertain: inState("uncertain").length,
+    quarantined: inState("quarantined").length,
+    missing: 0,
+    rejectedRows: rows.length,
+    negativeRows: 0,
+    ruleIssues: 0
+  }
   return {
     at: before(1),
     backlog: {
@@ -61,19 +73,13 @@ export const sample = ({ needing = [], pending = 0, rejected = [], settled = 0 }
       oldest: pending > 0 ? Option.some({ productId: ProductId.make("WAITS"), since: before(2) }) : Option.none(),
       oldestConfirmation: Option.none()
     },
-    counts: {
-      settled,
-      pending,
-      sending: 0,
-      doubtful: 0,
-      uncertain: inState("uncertain").length,
-      quarantined: inState("quarantined").length,
-      missing: 0,
-      rejectedRows: rows.length,
-      negativeRows: 0,
-      ruleIssues: 0
+    counts,
+    attention: {
+      counts,
+      waiting: pending,
+      products: needing.length,
+      rejected: { settled: 0, waiting: 0, needing: 0, unknown: rows.length }
     },
-    attention: { products: needing.length, due: 0, rejected: { settled: 0, waiting: 0, needing: 0, unknown: rows.length } },
     needing: needing.slice(0, Status.maxNeeding),
     rejectedRows: rows.slice(0, Status.maxNeeding),
     acceptedAt: before(5),

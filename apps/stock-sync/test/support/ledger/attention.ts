@@ -145,6 +145,16 @@ export const attention = (kind: Kind, runs: number): void => {
       { arbitrary: { runs } }
     )
 
+    it.effect("counts at one moment, although products are sent while the rest is read", () =>
+      at(kind, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receiveOn(ledger, unguarded, row("A", 1), row("B", 2), row("C", 3))
+            yield* settle(ledger, "A")
+            const busy = { ...ledger, backlog: Effect.andThen(settle(ledger, "B"), ledger.backlog) }
+            expect(Headline.numbers(yield* sample(busy))).toEqual({ total: 3, inSync: 1, waiting: 2, needing: 0 })
+          }))))
+
     it.effect("counts a product that is released as waiting, and one whose retry is due as needing a person", () =>
       at(kind, (place) =>
         using(place, (ledger) =>
