@@ -2,6 +2,7 @@
  * Writes `docs/feeds.md` from the table of feeds: `pnpm --filter @plaza/tabular feeds`.
  */
 /// <reference types="node" />
+import { isArchive } from "@plaza/tabular/Format"
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
@@ -19,9 +20,9 @@ generated from the samples of the tests (\`pnpm --filter @plaza/tabular feeds\`)
 - A **rejected** row has its line and the reason. It does not affect the other rows.
 - An **invalid** source fails with one reason. None of its rows is used.
 
-Every source may be compressed with gzip. UTF-8 and UTF-16 are detected, with or without a byte order mark. In the second column, ↵ is the
-end of a line and ⇥ a tab. \`plaza stock import\` reads the same files with the columns \`productId\` and \`stock\`, and rejects every number
-below zero.
+Every source may be compressed with gzip. UTF-8 and UTF-16 are detected, with or without a byte order mark, and so are Excel workbooks,
+whatever their name. In the second column, ↵ is the end of a line and ⇥ a tab. \`plaza stock import\` reads the same files with the columns
+\`productId\` and \`stock\`, and rejects every number below zero.
 `
 
 // A bar ends a cell even in code. Invisible characters are shown by number.
@@ -60,21 +61,24 @@ const options = (feed: Feed): string => {
     ["--decimal", feed.separators?.decimal],
     ["--thousands", feed.separators?.thousands],
     ["--items", feed.items],
+    ["--sheet", feed.sheet],
     ["--delimiter", feed.delimiter],
     ["--negative", feed.negative]
   ] as const
   return given.flatMap(([name, value]) => value === undefined ? [] : [code(`${name} ${word(value)}`)]).join(" ")
 }
 
-const outcome = ({ note, refused, rejected = [], taken = [] }: Feed): string =>
-  [
+const outcome = ({ content, note, refused, rejected = [], taken = [] }: Feed): string => {
+  const isWorkbook = typeof content !== "string" && isArchive(content)
+  return [
     ...(taken.length === 0
       ? []
       : [`Rows: ${taken.map(([id, stock, negative]) => `${code(id)} ${stock}${negative ? " (below zero)" : ""}`).join(", ")}`]),
-    ...rejected.map(([line, reason]) => `Rejected, line ${line}: ${prose(reason)}`),
+    ...rejected.map(([line, reason]) => `Rejected, ${isWorkbook ? "row" : "line"} ${line}: ${prose(reason)}`),
     ...(refused === undefined ? [] : [`**Invalid**: ${prose(refused)}`]),
     ...(note === undefined ? [] : [`*${prose(note)}*`])
   ].join("<br>")
+}
 
 const table = (feeds: ReadonlyArray<Feed>): string =>
   [

@@ -4,6 +4,8 @@ export interface Column {
   readonly name: string
   /** The option that selects another column, such as `--id-column`. */
   readonly option?: string | undefined
+  /** Whether its values are numbers, so that a number of a workbook is one and not the text that is shown for it. */
+  readonly isNumber?: boolean | undefined
 }
 
 export interface RowSchema<Row> {

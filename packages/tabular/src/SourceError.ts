@@ -10,6 +10,6 @@ export class SourceError extends Schema.TaggedError<SourceError>()("SourceError"
   message: Schema.String
 }) {}
 
-/** The content of the source is invalid. */
-export const content = (source: string, reason: string, line?: number): SourceError =>
-  new SourceError({ source, line, message: `${source}${line === undefined ? "" : `, line ${line}`}: ${reason}; no row of it was used` })
+/** The content of the source is invalid. `unit` is that of the line: a sheet has rows. */
+export const content = (source: string, reason: string, line?: number, unit: "line" | "row" = "line"): SourceError =>
+  new SourceError({ source, line, message: `${source}${line === undefined ? "" : `, ${unit} ${line}`}: ${reason}; no row of it was used` })

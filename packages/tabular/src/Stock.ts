@@ -112,7 +112,10 @@ export const schema = (
   }
 
   return {
-    columns: [{ name: idColumn, option: optionNames?.id }, ...terms.map(({ column }) => ({ name: column, option: optionNames?.stock }))],
+    columns: [
+      { name: idColumn, option: optionNames?.id },
+      ...terms.map(({ column }) => ({ name: column, option: optionNames?.stock, isNumber: true }))
+    ],
     empty: "more likely a broken export than an empty shop",
     reject,
     decode: (line, [id, ...values]) => {

@@ -1,5 +1,6 @@
 /** Runs a stateful parser over a stream of bytes. Gzip, text decoding and each format are such parsers. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import type { SourceError } from "./SourceError.ts"
 
@@ -31,3 +32,15 @@ export const rechunk = (size: number) => <E, R>(bytes: Stream.Stream<Uint8Array,
     chunk.length <= size
       ? [chunk]
       : Array.from({ length: Math.ceil(chunk.length / size) }, (_, index) => chunk.subarray(index * size, (index + 1) * size))))
+
+/** Decodes a stream by its first bytes: at least `size` of them, or all if there are fewer. */
+export const withHead = <Row, E, R>(
+  bytes: Stream.Stream<Uint8Array, E, R>,
+  size: number,
+  decoderOf: (head: Uint8Array) => Decoder<Row>
+): Stream.Stream<Row, E | SourceError, R> =>
+  Stream.unwrap(Effect.map(
+    Stream.peel(bytes, Sink.fold((): Uint8Array => new Uint8Array(0), (head) => head.length < size, (head, chunk: Uint8Array) =>
+      Effect.succeed(Buffer.concat([head, chunk])))),
+    ([head, rest]) => decoderOf(head)(Stream.concat(Stream.succeed(head), rest))
+  ))

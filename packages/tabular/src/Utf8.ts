@@ -1,4 +1,4 @@
-/** Converts text to UTF-8 without a byte order mark, and rejects files of other kinds, such as workbooks and HTML pages. */
+/** Converts text to UTF-8 without a byte order mark, and rejects files of other kinds, such as old workbooks and HTML pages. */
 import * as Effect from "effect/Effect"
 import * as SourceError from "./SourceError.ts"
 import type * as StreamingParser from "./StreamingParser.ts"
@@ -65,7 +65,10 @@ const binaries: ReadonlyArray<{ readonly magic: ReadonlyArray<number>; readonly 
     magic: [0x50, 0x4b, 0x03, 0x04],
     reason: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive"
   },
-  { magic: [0xd0, 0xcf, 0x11, 0xe0], reason: "it is an Excel workbook in the old format (.xls): save the sheet as CSV UTF-8" },
+  {
+    magic: [0xd0, 0xcf, 0x11, 0xe0],
+    reason: "it is an Excel workbook in the old format (.xls) or one with a password: save it as .xlsx without a password, or as CSV UTF-8"
+  },
   { magic: [0x25, 0x50, 0x44, 0x46], reason: "it is a PDF, which has no rows: export CSV UTF-8" },
   { magic: [0x1f, 0x8b], reason: "it is compressed with gzip twice: compress it once" },
   { magic: [0x28, 0xb5, 0x2f, 0xfd], reason: unpack("compressed with Zstandard") },
@@ -78,7 +81,7 @@ const binaries: ReadonlyArray<{ readonly magic: ReadonlyArray<number>; readonly 
 const markupOf = (text: string): string | undefined => {
   if (!text.startsWith("<")) return undefined
   if (/urn:schemas-microsoft-com:office:(?:excel|spreadsheet)/i.test(text)) {
-    return "it is a table in HTML or XML for Excel: open it in Excel and save it as CSV UTF-8"
+    return "it is a table in HTML or XML for Excel: open it in Excel and save it as an Excel workbook (.xlsx) or as CSV UTF-8"
   }
   if (/<(?:!doctype\s+html|html|head|body)[\s>]/i.test(text)) {
     return "it is an HTML page, perhaps an error or a login page: check the address and its authorization"

@@ -26,6 +26,7 @@ const read = (feed: Feed, chunks: number) =>
       negative = "reject",
       pages,
       separators,
+      sheet,
       stockColumn = "stock"
     } = feed
     const rows = yield* Effect.result(all(
@@ -36,6 +37,8 @@ const read = (feed: Feed, chunks: number) =>
         source: file,
         delimiter,
         items,
+        sheet,
+        sheetOption: "--sheet",
         acceptPartial: { names: [], option: (name) => `--accept-partial ${name}` },
         itemsOption: "--items",
         formatOption: "--format",
@@ -46,7 +49,7 @@ const read = (feed: Feed, chunks: number) =>
       const { line, message } = rows.failure
       const end = "; no row of it was used"
       expect(rows.failure).toBeInstanceOf(SourceError.SourceError)
-      expect(message).toMatch(new RegExp(`^${file}${line === undefined ? "" : `, line ${line}`}: .*${end}$`))
+      expect(message).toMatch(new RegExp(`^${file}(?:, sheet "[^"]*")?${line === undefined ? "" : `, (?:line|row) ${line}`}: .*${end}$`))
       return { taken: [], rejected: [], refused: message.slice(message.indexOf(": ") + 2, -end.length), nextCursor: cursors[0] }
     }
     return {

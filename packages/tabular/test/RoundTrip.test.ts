@@ -77,7 +77,8 @@ const outcome = (format: Format.Format, bytes: Stream.Stream<Uint8Array>) =>
 const beginnings: Readonly<Record<Format.Format, string>> = {
   csv: "productId,stock\n",
   json: "[{\"productId\":\"A\",\"stock\":1},",
-  ndjson: ""
+  ndjson: "",
+  xlsx: "PK\u0003\u0004"
 }
 
 describe("any bytes", () => {

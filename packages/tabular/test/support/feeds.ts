@@ -5,6 +5,7 @@ import type * as Numerals from "@plaza/tabular/Numerals"
 import type * as Stock from "@plaza/tabular/Stock"
 import type { Negative } from "@plaza/tabular/Stock"
 import { gzipSync } from "node:zlib"
+import { cell, declaration, main, relations, sheet, styled, workbook, zip } from "./workbooks.ts"
 
 export interface Feed {
   readonly name: string
@@ -18,6 +19,7 @@ export interface Feed {
   readonly separators?: Numerals.Separators
   readonly items?: string
   readonly format?: "csv" | "json" | "ndjson"
+  readonly sheet?: string
   readonly delimiter?: string
   readonly negative?: Negative
   /** Whether the test follows next_cursor. */
@@ -401,24 +403,295 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
         "there is no column \"productId\"; the columns are \"Inventory May\". Add it, or select another column with --id-column. Delete any lines above the header, such as a title"
     },
     {
-      name: "Excel workbook (.xlsx)",
-      file: "stock.csv",
-      content: Buffer.from("504b03041400060008000000210062ee9d68", "hex"),
-      shown: "PK",
-      refused: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive"
-    },
-    {
-      name: "Excel workbook in the old format (.xls)",
-      file: "stock.csv",
-      content: Buffer.from("d0cf11e0a1b11ae1000000000000", "hex"),
-      shown: "D0 CF 11 E0",
-      refused: "it is an Excel workbook in the old format (.xls): save the sheet as CSV UTF-8"
-    },
-    {
       name: "Table of HTML with the ending .xls",
       file: "stock.csv",
       content: "<html xmlns:x=\"urn:schemas-microsoft-com:office:excel\"><body><table><tr><td>productId</td></tr></table></body></html>",
-      refused: "it is a table in HTML or XML for Excel: open it in Excel and save it as CSV UTF-8"
+      refused: "it is a table in HTML or XML for Excel: open it in Excel and save it as an Excel workbook (.xlsx) or as CSV UTF-8"
+    }
+  ]],
+  ["Excel workbooks", [
+    {
+      name: "Excel, ids with leading zeros",
+      file: "Bestand.xlsx",
+      content: sheet([["Artikelnummer", "Bestand"], [styled(1, 42), 12], ["007", 5], [12345678901234, 1]], { formats: ["00000"] }),
+      shown: "42 in the format `00000`, the text `007`, and 12345678901234, which Excel shows as 1.23457E+13",
+      ...excelColumns,
+      taken: [["00042", 12], ["007", 5], ["12345678901234", 1]]
+    },
+    {
+      name: "Excel, ids that it has changed",
+      file: "stock.xlsx",
+      content: sheet([["productId", "stock"], [styled(1, 46082), 1], [1.1, 1], [cell("<c r=\"@\"><v>1234567890123450</v></c>"), 1], [
+        "SOCK-1",
+        12
+      ]], {
+        formats: [14]
+      }),
+      shown: "an id that became a date, `1.10` that became 1.1, an id of 16 digits",
+      taken: [["SOCK-1", 12]],
+      rejected: [
+        [2, "productId is formatted as a date or a time, so what was entered is lost: format the column as text, and enter it again"],
+        [3, "productId 1.1 is a number with a fraction: format the column as text, and enter it again"],
+        [
+          4,
+          "productId 1234567890123450 is a number with more than 15 digits, of which Excel keeps 15: format the column as text, and enter it again"
+        ]
+      ]
+    },
+    {
+      name: "Excel, stock with formats, and after arithmetic",
+      file: "stock.xlsx",
+      content: sheet([
+        ["productId", "stock"],
+        ["SOCK-1", styled(1, 1234)],
+        ["SOCK-2", styled(2, 8)],
+        ["SOCK-3", cell("<c r=\"@\"><f>0.1*50</f><v>5.0000000001</v></c>")],
+        ["SOCK-4", styled(3, 0.5)],
+        ["SOCK-5", styled(4, 4.6)]
+      ], { formats: ["#,##0", "\"€\" #,##0.00", "0%", "0"] }),
+      shown: "1,234, € 8.00, a formula with the value 5.0000000001, 50%, and 4.6 in the format `0`",
+      taken: [["SOCK-1", 1234], ["SOCK-2", 8], ["SOCK-3", 5]],
+      rejected: [[5, "stock 0.5 is not a whole number"], [6, "stock 4.6 is not a whole number"]],
+      note: "The value counts, not its format. Of a fraction, the digits that the format General shows count."
+    },
+    {
+      name: "Excel, formulas and their errors",
+      file: "stock.xlsx",
+      content: sheet([
+        ["productId", "stock"],
+        ["SOCK-1", cell("<c r=\"@\"><f>C2-D2</f><v>12</v></c>")],
+        ["SOCK-2", cell("<c r=\"@\" t=\"e\"><f>VLOOKUP(A3,E:F,2,0)</f><v>#N/A</v></c>")],
+        ["SOCK-3", true],
+        [cell("<c r=\"@\" t=\"e\"><f>A99</f><v>#REF!</v></c>"), 4]
+      ]),
+      shown: "formulas with the results 12, #N/A and #REF!, and TRUE",
+      taken: [["SOCK-1", 12]],
+      rejected: [
+        [3, "stock is #N/A, an error of the spreadsheet: correct the formula"],
+        [4, "stock is true, not a number"],
+        [5, "productId is #REF!, an error of the spreadsheet: correct the formula"]
+      ]
+    },
+    {
+      name: "Excel, title above the table",
+      file: "stock.xlsx",
+      content: sheet([["Stock of May"], [], ["productId", "stock"], ["SOCK-1", 12]]),
+      shown: "a title in the first row",
+      refused:
+        "there is no column \"productId\"; the columns are \"Stock of May\". Add it, or select another column with --id-column. Delete any lines above the header, such as a title"
+    },
+    {
+      name: "Excel, a table in the middle of a sheet, with empty and formatted rows",
+      file: "stock.xlsx",
+      content: sheet([
+        [],
+        [null, cell("<c r=\"@\" s=\"0\"/>")],
+        [null, "stock", "productId"],
+        [null, 12, "SOCK-1"],
+        [],
+        [null, 0, "SOCK-2"],
+        [
+          cell("<c r=\"@\" s=\"0\"/>")
+        ]
+      ]),
+      shown: "two empty rows and an empty column before the header",
+      taken: two
+    },
+    {
+      name: "Excel, hidden and filtered rows, merged cells",
+      file: "stock.xlsx",
+      content: workbook({
+        sheets: [{
+          xml: `<worksheet xmlns="${main}"><sheetData><row r="1"><c t="str"><v>productId</v></c><c t="str"><v>stock</v></c></row>` +
+            "<row r=\"2\" hidden=\"1\"><c t=\"str\"><v>SOCK-1</v></c><c><v>12</v></c></row>" +
+            "<row r=\"3\"><c t=\"str\"><v>SOCK-2</v></c><c><v>0</v></c></row><row r=\"4\"><c/><c><v>3</v></c></row></sheetData>" +
+            "<autoFilter ref=\"A1:B4\"/><mergeCells><mergeCell ref=\"A3:A4\"/></mergeCells></worksheet>"
+        }]
+      }),
+      shown: "row 2 hidden, the cells A3 and A4 merged",
+      taken: two,
+      rejected: [[4, "productId is empty"]],
+      note: "Hidden rows and columns are read, as Excel itself writes them to CSV. Of merged cells, only the first has a value."
+    },
+    {
+      name: "Excel, several sheets",
+      file: "stock.xlsx",
+      content: workbook({
+        sheets: [
+          { name: "Stock", rows: [["productId", "stock"], ["SOCK-1", 12]] },
+          { name: "Prices", rows: [["productId", "price"]] },
+          { name: "Sheet3" }
+        ]
+      }),
+      shown: "the sheets Stock, Prices and an empty one",
+      refused: "it has 2 sheets with content (\"Stock\", \"Prices\"): name the one to read with --sheet"
+    },
+    {
+      name: "Excel, one of several sheets",
+      file: "stock.xlsx",
+      content: workbook({
+        sheets: [
+          { name: "Notes", rows: [["Ask Ann"]] },
+          { name: "Stock", rows: [["productId", "stock"], ["SOCK-1", 12], ["SOCK-2", 0]] }
+        ]
+      }),
+      shown: "the sheets Notes and Stock",
+      sheet: "stock",
+      taken: two
+    },
+    {
+      name: "Excel, a sheet that is not there",
+      file: "stock.xlsx",
+      content: workbook({ sheets: [{ name: "Stock", rows: [["productId", "stock"]] }, { name: "Old", state: "hidden" }] }),
+      shown: "the sheet Stock, and a hidden one",
+      sheet: "Lager",
+      refused: "there is no sheet \"Lager\"; the sheets are \"Stock\". Correct --sheet"
+    },
+    {
+      name: "Google Sheets, workbook",
+      file: "Inventory.xlsx",
+      content: workbook({
+        sheets: [{
+          name: "Sheet1",
+          xml:
+            `${declaration}<worksheet xmlns="${main}" xmlns:mx="http://schemas.microsoft.com/office/mac/excel/2008/main"><sheetPr/><sheetViews/>` +
+            "<sheetData><row r=\"1\"><c r=\"A1\" s=\"1\" t=\"s\"><v>0</v></c><c r=\"B1\" s=\"1\" t=\"s\"><v>1</v></c></row>" +
+            "<row r=\"2\"><c r=\"A2\" s=\"1\" t=\"s\"><v>2</v></c><c r=\"B2\" s=\"1\"><v>12.0</v></c></row>" +
+            "<row r=\"3\"><c r=\"A3\" s=\"1\" t=\"s\"><v>3</v></c><c r=\"B3\" s=\"1\"><v>0.0</v></c></row></sheetData><drawing/></worksheet>"
+        }],
+        shared: ["<t>productId</t>", "<t>stock</t>", "<t>SOCK-1</t>", "<t>SOCK-2</t>"],
+        formats: [0]
+      }),
+      shown: "numbers written as 12.0",
+      taken: two
+    },
+    {
+      name: "LibreOffice Calc, workbook",
+      file: "stock.xlsx",
+      content: workbook({
+        sheets: [{
+          name: "Tabelle1",
+          xml:
+            `${declaration}<worksheet xmlns="${main}"><sheetPr filterMode="false"/><dimension ref="A1:B3"/><sheetFormatPr defaultRowHeight="12.8"/>` +
+            "<sheetData><row r=\"1\" customFormat=\"false\" ht=\"12.8\"><c r=\"A1\" s=\"0\" t=\"s\"><v>0</v></c><c r=\"B1\" s=\"0\" t=\"s\"><v>1</v></c></row>" +
+            "<row r=\"2\"><c r=\"A2\" s=\"0\" t=\"s\"><v>2</v></c><c r=\"B2\" s=\"0\" t=\"n\"><f aca=\"false\">6*2</f><v>12</v></c></row>" +
+            "<row r=\"3\"><c r=\"A3\" s=\"0\" t=\"str\"><f aca=\"false\">&quot;SOCK-&quot;&amp;2</f><v>SOCK-2</v></c><c r=\"B3\" s=\"0\" t=\"n\"><v>0</v></c></row>" +
+            "</sheetData></worksheet>"
+        }],
+        shared: ["<t xml:space=\"preserve\">productId</t>", "<t xml:space=\"preserve\">stock</t>", "<t xml:space=\"preserve\">SOCK-1</t>"],
+        more: "<calcPr iterateCount=\"100\" refMode=\"A1\" iterate=\"false\" iterateDelta=\"0.001\"/>"
+      }),
+      shown: "formulas with their results",
+      taken: two
+    },
+    {
+      name: "openpyxl, formulas without results",
+      file: "stock.xlsx",
+      content: sheet([
+        ["productId", "stock"],
+        ["SOCK-1", cell("<c r=\"@\"><f>10-2</f><v></v></c>")],
+        ["SOCK-2", 0]
+      ], { texts: "inline", more: "<calcPr calcId=\"124519\" fullCalcOnLoad=\"1\"/>" }),
+      shown: "a formula that was never calculated",
+      taken: [["SOCK-2", 0]],
+      rejected: [[2, "stock is a formula that has not been calculated: open the workbook in Excel and save it"]]
+    },
+    {
+      name: "XlsxWriter, formulas with 0 in place of their results",
+      file: "stock.xlsx",
+      content: sheet([
+        ["productId", "stock"],
+        ["SOCK-1", cell("<c r=\"@\"><f>10-2</f><v>0</v></c>")],
+        ["SOCK-2", 0]
+      ], { more: "<calcPr calcId=\"124519\" fullCalcOnLoad=\"1\"/>" }),
+      shown: "a formula with the value 0, to be calculated by Excel",
+      taken: [["SOCK-2", 0]],
+      rejected: [[2, "stock is a formula that has not been calculated: open the workbook in Excel and save it"]]
+    },
+    {
+      name: "ClosedXML and Open XML SDK, prefixes and absolute paths",
+      file: "stock.xlsx",
+      content: workbook({
+        sheets: [{
+          xml:
+            `<x:worksheet xmlns:x="${main}"><x:sheetData><x:row r="1"><x:c r="A1" t="inlineStr"><x:is><x:t>productId</x:t></x:is></x:c>` +
+            "<x:c r=\"B1\" t=\"inlineStr\"><x:is><x:t>stock</x:t></x:is></x:c></x:row><x:row r=\"2\"><x:c r=\"A2\" t=\"str\"><x:v>SOCK-1</x:v></x:c>" +
+            "<x:c r=\"B2\" t=\"n\"><x:v>12</x:v></x:c></x:row><x:row r=\"3\"><x:c r=\"A3\" t=\"str\"><x:v>SOCK-2</x:v></x:c><x:c r=\"B3\"><x:v>0</x:v></x:c></x:row>" +
+            "</x:sheetData></x:worksheet>"
+        }],
+        parts: {
+          "_rels/.rels": relations([["R1", "officeDocument", "/xl/workbook.xml"]]),
+          "xl/workbook.xml":
+            `<x:workbook xmlns:x="${main}" xmlns:d="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><x:sheets><x:sheet name="Stock" sheetId="1" d:id="R2"/></x:sheets></x:workbook>`,
+          "xl/_rels/workbook.xml.rels": relations([["R2", "worksheet", "/xl/worksheets/sheet1.xml"]]),
+          "xl/sharedStrings.xml": null,
+          "xl/styles.xml": null
+        }
+      }),
+      shown: "the prefix `x:`, no styles, no shared texts",
+      taken: two
+    },
+    {
+      name: "Stream writers, cells without references; strict Open XML",
+      file: "stock.xlsx",
+      content: workbook({
+        sheets: [{
+          xml:
+            "<worksheet xmlns=\"http://purl.oclc.org/ooxml/spreadsheetml/main\"><sheetData><row><c t=\"inlineStr\"><is><t>productId</t></is></c>" +
+            "<c t=\"inlineStr\"><is><t>stock</t></is></c></row><row><c t=\"inlineStr\"><is><r><t>SOCK</t></r><r><t>-1</t></r></is></c><c><v>12</v></c></row>" +
+            "<row><c t=\"inlineStr\"><is><t>SOCK-2</t></is></c><c><v>0</v></c></row></sheetData></worksheet>"
+        }],
+        parts: {
+          "xl/_rels/workbook.xml.rels": relations([["rId1", "worksheet", "worksheets/sheet1.xml"]],
+            "http://purl.oclc.org/ooxml/officeDocument/relationships")
+        }
+      }),
+      shown: "rows and cells without `r`",
+      taken: two
+    },
+    {
+      name: "Workbook with the name of a CSV file",
+      file: "stock.csv",
+      content: sheet([["productId", "stock"], ["SOCK-1", 12], ["SOCK-2", 0]]),
+      shown: "a workbook",
+      taken: two
+    },
+    { name: "CSV with the name of a workbook", file: "stock.xlsx", content: simple, taken: two },
+    {
+      name: "Workbook, not complete",
+      file: "stock.xlsx",
+      content: sheet([["productId", "stock"], ["SOCK-1", 12]]).subarray(0, -40),
+      shown: "the beginning of a workbook",
+      refused: "it is an Excel workbook or another zip archive, and not complete: export or transfer it again"
+    },
+    {
+      name: "Excel workbook in the old format (.xls), or with a password",
+      file: "stock.xls",
+      content: Buffer.from("d0cf11e0a1b11ae1000000000000", "hex"),
+      shown: "D0 CF 11 E0",
+      refused:
+        "it is an Excel workbook in the old format (.xls) or one with a password: save it as .xlsx without a password, or as CSV UTF-8"
+    },
+    {
+      name: "Excel workbook in the binary format (.xlsb)",
+      file: "stock.xlsb",
+      content: zip({ "_rels/.rels": relations([["rId1", "officeDocument", "xl/workbook.bin"]]), "xl/workbook.bin": "0" }),
+      shown: "a zip archive with xl/workbook.bin",
+      refused: "it is an Excel workbook in the binary format (.xlsb): save it as an Excel workbook (.xlsx) or as CSV UTF-8"
+    },
+    {
+      name: "LibreOffice Calc (.ods)",
+      file: "stock.ods",
+      content: zip({ mimetype: "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<office:document-content/>" }),
+      shown: "a zip archive with content.xml",
+      refused: "it is an OpenDocument file (.ods): save it as an Excel workbook (.xlsx) or as CSV UTF-8"
+    },
+    {
+      name: "Apple Numbers",
+      file: "stock.numbers",
+      content: zip({ "Index/Document.iwa": "0" }),
+      shown: "a zip archive with Index/Document.iwa",
+      refused: "it is a Numbers document: export it as an Excel workbook (.xlsx) or as CSV UTF-8"
     }
   ]],
   ["Forms of CSV", [
@@ -919,9 +1192,9 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Zip archive",
       file: "stock.zip",
-      content: Buffer.from("504b030414000000080000000000", "hex"),
-      shown: "PK",
-      refused: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive"
+      content: zip({ "stock.csv": simple }),
+      shown: "a zip archive with stock.csv",
+      refused: "it is a zip archive, but no Excel workbook: unpack the archive, and name the file in it"
     },
     {
       name: "HTML page of an error or a login, with status 200",
