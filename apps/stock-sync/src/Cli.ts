@@ -10,11 +10,12 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { command, described, load } from "./commands/Definition.ts"
 import { fleet } from "./commands/fleet/Fleet.ts"
 import * as LedgerSettings from "./config/LedgerSettings.ts"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.ts"
-import type * as Setting from "./config/Setting.ts"
+import * as Setting from "./config/Setting.ts"
 import * as SnapshotSettings from "./config/SnapshotSettings.ts"
 import * as SourceSettings from "./config/SourceSettings.ts"
 import * as SyncSettings from "./config/SyncSettings.ts"
@@ -105,11 +106,43 @@ const plan = command("plan", {
     yield* Effect.provide(run(policy), layerSource(source))
   }).pipe(withLedger(OpenLedger.layerCopy)))
 
+/** The source of the variables and the config file; none if they name none. */
+const configuredSource = Effect.gen(function*() {
+  const given = Setting.fromConfig(SourceSettings.options)
+  if ((yield* given.source) === undefined) return undefined
+  const { negative } = yield* SnapshotSettings.resolve(Setting.fromConfig(SnapshotSettings.options))
+  return { ...yield* SourceSettings.resolve(given), negative }
+})
+
 const status = command("status", {
-  summary: "Shows the state of the products in the ledger.",
-  details: ["Lists products that are not settled, and a held snapshot with its changes. Works beside a running worker."],
-  examples: ["status", "status --json"]
-}, {}, () => Effect.flatMap(load(() => import("./commands/Status.ts")), ({ run }) => run).pipe(withLedger(OpenLedger.layerReadOnly)))
+  summary: "Shows the state of the products in the ledger, or of one product.",
+  details: [
+    "Lists products that are not settled, and a held snapshot with its changes. Works beside a running worker.",
+    "Of a PRODUCT it shows the wanted and the confirmed stock, the last request, why it is not sent and when it is. If the source is set by " +
+    "a variable or the config file, it is read, and the rows and rules of the product are shown."
+  ],
+  examples: ["status", "status --json", "status MUG-BLUE-350"]
+}, { product: Flags.argument("PRODUCT", "A product (default: all that are not settled).").pipe(Argument.optional) },
+  ({ product }) =>
+    Option.match(product, {
+      onNone: () => Effect.flatMap(load(() => import("./commands/Status.ts")), ({ run }) => run).pipe(withLedger(OpenLedger.layerReadOnly)),
+      onSome: (id) =>
+        Effect.gen(function*() {
+          const { run } = yield* load(() => import("./commands/StatusProduct.ts"))
+          yield* run(id, yield* configuredSource)
+        }).pipe(withLedger(OpenLedger.layerReadOnly))
+    }))
+
+const resend = command("resend", {
+  summary: "Sends products again, also if the service has confirmed their stock.",
+  details: [
+    "For products whose stock somebody has changed in the store. Pieces that the store has sold since the source was written are on sale " +
+    "again until the source knows. A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker."
+  ],
+  examples: ["resend MUG-BLUE-350", "resend MUG-BLUE-350 \"CAP/RED L\""]
+}, { products: Argument.variadic(Flags.argument("PRODUCT", "The products to send again."), { min: 1 }) },
+  ({ products }) =>
+    Effect.flatMap(load(() => import("./commands/Resend.ts")), ({ run }) => run(products)).pipe(withLedger(OpenLedger.layerBeside)))
 
 const retry = command("retry", {
   summary: "Sends quarantined products again, and uncertain ones that are named.",
@@ -201,7 +234,7 @@ export const program = Command.make(name).pipe(
     ],
     examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
   }),
-  Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_, health, fleet]),
+  Command.withSubcommands([run_, once, plan, status, retry, resend, confirm, adopt, history, export_, health, fleet]),
   Command.provide(services),
   Command.withGlobalFlags(Globals.all)
 )

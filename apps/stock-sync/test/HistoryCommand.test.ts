@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { runIn } from "./support/command.ts"
 import { account, parsed } from "./support/program.ts"
+import { arrived } from "./support/sandbox.ts"
 import { csv, inFolder, wanted, write } from "./support/shop.ts"
 
 /** A folder whose ledger has the products of the shop. */
@@ -44,6 +45,65 @@ describe("a product that the ledger does not have", () => {
           stdout: "released\t0\n",
           stderr: "plaza-stock-sync: \"007\" is neither quarantined nor uncertain; `status` lists those that are\n"
         })
+      })
+    ))
+})
+
+describe("a product", () => {
+  it.live("is sent again by hand, also if the service has confirmed it", () =>
+    afterOnce((run, cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        const before = (yield* arrived).length
+        expect(yield* run("resend", "007", "CAP/RED L")).toMatchObject({ status: 0, stdout: "due\t2\n", stderr: "" })
+        expect(parsed((yield* run("status", "007", "--json")).stdout)).toMatchObject({ state: "pending", confirmed: null, ahead: 0 })
+        expect(yield* runIn(cwd, ["once", "--source", "stock.csv"], env)).toMatchObject({ status: 0 })
+        expect(yield* arrived).toHaveLength(before + 2)
+        const unknown = yield* run("resend", "NOPE", "007")
+        expect(unknown).toMatchObject({ status: 3, stdout: "due\t1\n" })
+        expect(unknown.stderr).toContain("has no product \"NOPE\";")
+        expect(yield* run("resend")).toMatchObject({ status: 2, stdout: "" })
+      })
+    ))
+
+  it.live("has a status that says what the store has, why it is not sent, and which rows and rules are behind it", () =>
+    afterOnce((run, cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        const settled = yield* run("status", "007")
+        expect(settled).toMatchObject({ status: 0 })
+        expect(settled.stdout).toMatch(
+          /^product\t007\nstate\tsettled\nwanted\t0\nconfirmed\t0 at \S+\nwhy\tthe store has the wanted stock\nsent next\twhen another stock is wanted\nlast request\t0 at \S+: confirmed\n/
+        )
+        expect(settled.stderr).toContain("set STOCK_SYNC_SOURCE")
+        yield* write(`${cwd}/stock.csv`, `${csv({ ...wanted, NEW: 30 })}ODD,many\nPART,7\n`)
+        yield* write(`${cwd}/kits.csv`, "kit,component,quantity\nSET,PART,2\n")
+        const source = { STOCK_SYNC_SOURCE: "stock.csv", STOCK_SYNC_BUFFER: "10%", STOCK_SYNC_MAX: "20", STOCK_SYNC_KITS: "kits.csv" }
+        yield* runIn(cwd, ["once"], { ...env, ...source })
+        const refused = yield* runIn(cwd, ["status", "NEW"], source)
+        expect(refused.stdout).toMatch(
+          /\nwhy\tthe service refuses it: NOT_FOUND: .*\nsent next\t\S+, or after `plaza-stock-sync retry NEW`\n/
+        )
+        expect(refused.stdout).toMatch(/\nline \d+\tNEW: 30\nbuffer 10%\t27\nmax 20\t20\n/)
+        expect(refused.stderr).toBe("")
+        const kit = parsed((yield* runIn(cwd, ["status", "SET", "--json"], source)).stdout)
+        expect(kit).toMatchObject({
+          wanted: 2,
+          source: {
+            components: [{ productId: "PART", quantity: 2, stock: 6 }],
+            rules: [{ rule: "possible kits", stock: 3 }, { rule: "buffer 10%", stock: 2 }, { rule: "max 20", stock: 2 }]
+          }
+        })
+        const odd = yield* runIn(cwd, ["status", "ODD"], source)
+        expect(odd).toMatchObject({ status: 0 })
+        expect(odd.stdout).toMatch(
+          /^product\tODD\nstate\tnot accepted yet\nlast request\tnone in the history\nline \d+\tstock "many" is not a number\n/
+        )
+        // A source that can't be read hides nothing of the ledger.
+        const unreadable = yield* runIn(cwd, ["status", "007"], { STOCK_SYNC_SOURCE: "none.csv" })
+        expect(unreadable).toMatchObject({ status: 0 })
+        expect(unreadable.stdout).toContain("\nsource\tnone.csv: there is no such file")
+        expect(yield* run("status", "NOPE")).toMatchObject({ status: 3, stdout: "" })
       })
     ))
 })

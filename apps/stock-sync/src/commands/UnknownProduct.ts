@@ -2,7 +2,7 @@
 import { quoted } from "@plaza/tabular/Quoted"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import * as Option from "effect/Option"
 import { Ledger } from "../ledger/Ledger.ts"
 
 export class UnknownProduct extends Data.TaggedError("UnknownProduct")<{
@@ -10,17 +10,16 @@ export class UnknownProduct extends Data.TaggedError("UnknownProduct")<{
   readonly message: string
 }> {}
 
-/** Fails if the ledger does not have one of these products. Reads the whole ledger, so it is for products of which nothing else is known. */
+export const failure = (products: ReadonlyArray<string>): Effect.Effect<never, UnknownProduct, Ledger> =>
+  Effect.flatMap(Ledger, ({ path }) =>
+    new UnknownProduct({
+      products,
+      message: `the ledger ${path} has no product ${products.map(quoted).join(", ")}; \`export\` lists its products`
+    }))
+
+/** Fails if the ledger does not have one of these products. */
 export const check = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
   const ledger = yield* Ledger
-  const unknown = new Set(products)
-  yield* ledger.all.pipe(
-    Stream.takeUntil(({ productId }) => unknown.delete(productId) && unknown.size === 0),
-    Stream.runDrain
-  )
-  if (unknown.size === 0) return
-  return yield* new UnknownProduct({
-    products: [...unknown],
-    message: `the ledger ${ledger.path} has no product ${[...unknown].map(quoted).join(", ")}; \`export\` lists its products`
-  })
+  const unknown = yield* Effect.filter(products, (product) => Effect.map(ledger.product(product), Option.isNone))
+  if (unknown.length > 0) return yield* failure(unknown)
 })

@@ -32,6 +32,20 @@ const release = (target: Target, products: Option.Option<ReadonlyArray<string>>)
     return released.map(({ id }) => id)
   })
 
+/** The store may have any stock now, so nothing is confirmed any longer. */
+const resend = (target: Target, products: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ProductId>, Failure> =>
+  Effect.gen(function*() {
+    const { sql } = target
+    const now = yield* Operation.now
+    const sent = yield* Operation.transaction(target, releasedProducts(
+      sql`UPDATE product SET state = ${
+        sql.literal(Outcome.unconfirmedState)
+      }, confirmed = NULL, confirmed_at = NULL, attempts = 0, mismatches = 0, due_at = NULL, queued_at = ${now}, updated_at = ${now}
+      WHERE ${mine(target)} AND state <> 'sending' AND listing <> 'excluded' AND id IN (${idRows(target, products)}) RETURNING id`
+    ))
+    return sent.map(({ id }) => id)
+  })
+
 const retryNow = (target: Target): Effect.Effect<void, Failure> => {
   const { sql } = target
   const delayed = sql.literal(`${Tables.delayed} AND NOT coalesce(${Outcome.awaitsLateWrites}, false)`)
@@ -119,8 +133,9 @@ const observe = (
 export const make = (
   target: Target,
   run: Run
-): Pick<Ledger["Service"], "clockChanged" | "observe" | "release" | "retryNow"> => ({
+): Pick<Ledger["Service"], "clockChanged" | "observe" | "release" | "resend" | "retryNow"> => ({
   release: (products) => run(release(target, products)),
+  resend: (products) => run(resend(target, products)),
   retryNow: run(retryNow(target)),
   clockChanged: (millis) => run(clockChanged(target, millis)),
   observe: (observed, startedAt, resend) => run(observe(target, observed, DateTime.toEpochMillis(startedAt), resend))

@@ -129,6 +129,17 @@ export interface FailedSend {
   readonly observed?: "absent" | number | undefined
 }
 
+/** A product, and what decides when it is sent. */
+export interface ProductStatus extends Entry {
+  /**
+   * The last snapshot names the product (`named`), does not name it and its stock is kept (`missing`) or set to 0 (`zeroed`), or a rule
+   * excludes it (`excluded`).
+   */
+  readonly listing: "named" | "missing" | "zeroed" | "excluded"
+  /** How many products are sent before it; undefined if it is not due. */
+  readonly ahead: number | undefined
+}
+
 /** The products that wait for a request. */
 export interface Backlog {
   readonly waiting: Readonly<Record<Waiting, number>>
@@ -200,6 +211,8 @@ export class Ledger extends Context.Service<Ledger, {
   readonly rejectedRows: Stream.Stream<RowIssue, LedgerFault>
   /** Issues of the last snapshot, by line. */
   readonly rowIssues: Stream.Stream<RowIssue, LedgerFault>
+  /** One product; none if the ledger does not have it. */
+  readonly product: (productId: string) => Effect.Effect<Option.Option<ProductStatus>, LedgerFault>
   /** Every product, by id. */
   readonly all: Stream.Stream<Entry, LedgerFault>
   readonly backlog: Effect.Effect<Backlog, LedgerFault>
@@ -225,6 +238,11 @@ export class Ledger extends Context.Service<Ledger, {
    * running worker.
    */
   readonly release: (products: Option.Option<ReadonlyArray<string>>) => Effect.Effect<ReadonlyArray<ProductId>, LedgerFault>
+  /**
+   * Makes the named products due, also settled ones, whatever the service confirmed. Returns those that will be sent; not products that are
+   * in flight or excluded. Works beside a running worker.
+   */
+  readonly resend: (products: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ProductId>, LedgerFault>
   /**
    * Shifts the times of delayed products after the wall clock was set by so many milliseconds (signed, which a Duration is not), and
    * moves times in the future to now. 0: it is unknown whether the clock was set.

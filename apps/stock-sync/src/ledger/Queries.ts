@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { EntryState } from "./Entry.ts"
-import type { Attention, Backlog, Counts, Ledger, NeedingEntry } from "./Ledger.ts"
+import type { Attention, Backlog, Counts, Ledger, NeedingEntry, ProductStatus } from "./Ledger.ts"
 import type { LedgerFault } from "./LedgerError.ts"
 import { by, type Failure, mine, type Run, type Target } from "./Operation.ts"
 import * as Rows from "./Rows.ts"
@@ -25,6 +25,10 @@ const paginate = <A, K>(first: K, read: (after: K) => Effect.Effect<ReadonlyArra
     }))
 
 const products = Rows.all(Rows.Product)
+const oneProduct = Rows.first(Schema.Struct({
+  ...Rows.Product.fields,
+  listing: Schema.Literals(["named", "missing", "zeroed", "excluded"])
+}))
 const historyRows = Rows.all(Rows.HistoryRow)
 const heldRows = Rows.all(Schema.Struct({ id: Schema.String, kind: Rows.Kind, was: Schema.Int, wanted: Schema.Int }))
 const issueRows = Rows.all(Schema.Struct({
@@ -183,6 +187,7 @@ export const make = (
   | "needing"
   | "nextDelayed"
   | "nextDue"
+  | "product"
   | "quarantined"
   | "queue"
   | "rejectedRows"
@@ -250,7 +255,20 @@ export const make = (
       Option.map(({ at }) => at)
     ))
 
+  const product = (id: string): Effect.Effect<Option.Option<ProductStatus>, Failure> =>
+    Effect.gen(function*() {
+      const found = yield* oneProduct(sql`SELECT * FROM product WHERE ${mine(target)} AND id = ${id}`)
+      if (Option.isNone(found)) return Option.none()
+      const row = found.value
+      const isDue = isWaiting(row.priority) && row.due_at === null
+      const ahead = !isDue ? undefined : yield* countOf(sql`SELECT count(*) AS n FROM product ${by(target, "product_due")}
+        WHERE ${mine(target)} AND ${sql.literal(Tables.due)} AND ${waiting}
+          AND (priority, queued_at, id) < (${StockPriority.indexOf(row.priority ?? "rest")}, ${row.queued_at}, ${row.id})`)
+      return Option.some({ ...Rows.toEntry(row), listing: row.listing, ahead: ahead?.n })
+    })
+
   return {
+    product: (id) => run(product(id)),
     unsettled: productsWhere("state <> 'settled'", "product_unsettled"),
     quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`, "product_exceptional"),
     uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`, "product_exceptional"),

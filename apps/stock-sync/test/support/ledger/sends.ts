@@ -149,6 +149,41 @@ export const sends = (kind: Kind, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ value: 5, attempts: 1, wasQuarantined: false, refusal: undefined })
           }))))
 
+    it.effect("a product that a person resends is sent again, whatever the service confirmed or refused", () =>
+      at(kind, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 4), row("B", 2), row("C", 0), row("D", 1))
+            yield* settle(ledger, "A")
+            yield* failing(ledger, "B", "quarantined", { retryIn: Duration.minutes(1) })
+            yield* settle(ledger, "C")
+            expect(yield* ledger.resend(["A", "B", "C", "NOPE"])).toHaveLength(3)
+            // C is sold out, and D has waited longer than A and B.
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "C" }, { productId: "A" }, { productId: "B" }, { productId: "D" }])
+            const sent = yield* take(ledger)
+            expect(sent).toMatchObject({ productId: "C", value: 0 })
+            expect(yield* ledger.resend(["C"])).toEqual([])
+            if (sent !== undefined) yield* ledger.confirm(sent)
+            expect(yield* ledger.product("C")).toMatchObject({ value: { state: "settled", confirmed: 0 } })
+            expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 3, quarantined: 0 })
+          }))))
+
+    it.effect("the status of a product says how many are sent before it", () =>
+      at(kind, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 4), row("B", 0), row("C", 1))
+            const aheadOf = (id: string) => Effect.map(ledger.product(id), Option.map(({ ahead }) => ahead))
+            expect(yield* ledger.product("NOPE")).toEqual(Option.none())
+            expect(yield* aheadOf("B")).toEqual(Option.some(0))
+            expect(yield* aheadOf("A")).toEqual(Option.some(1))
+            expect(yield* aheadOf("C")).toEqual(Option.some(2))
+            yield* settle(ledger, "B")
+            expect(yield* aheadOf("B")).toEqual(Option.some(undefined))
+            expect(yield* aheadOf("C")).toEqual(Option.some(1))
+            expect(yield* ledger.product("A")).toMatchObject({ value: { listing: "named", wanted: 4, state: "pending" } })
+          }))))
+
     it.effect("a refusal holds for the refused value, not for one that is wanted since", () =>
       at(kind, (place) =>
         using(place, (ledger) =>
