@@ -1,7 +1,7 @@
 /** `status PRODUCT`: what is wanted, what the store has, why it is not sent and when it is, and the rows and rules behind it. */
 import { Output } from "@plaza/cli-kit/Output"
 import type { Row } from "@plaza/tabular/Stock"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
