@@ -8,7 +8,7 @@ import * as Stock from "@plaza/tabular/Stock"
 import * as Generate from "@plaza/testing/Generators"
 import { Arbitrary, Effect, Result } from "effect"
 import { all, bad, good, inChunks } from "./support/reading.ts"
-import * as Workbooks from "./support/workbooks.ts"
+import * as Workbooks from "@plaza/testing/Workbooks"
 
 const { cell, sheet, styled, workbook, zip } = Workbooks
 const header = ["productId", "stock"]

@@ -29,6 +29,8 @@ const itemsPath = Setting.trimmed(
   "is not a list of names with dots between them"
 )
 
+const sheet = Setting.trimmed("NAME|N", (text) => text === "" ? Option.none() : Option.some(text), "is not the name of a sheet")
+
 /** Names with commas between them; a name with a comma or a sign of its own is in quotes. */
 const termsOf = (text: string): ReadonlyArray<Stock.Term> =>
   Array.from(text.matchAll(/\s*([-+]?)\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)/gy), ([, sign, quotedName, name = ""]) => ({
@@ -61,7 +63,7 @@ export const options = {
       "Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS, because every user of the machine can read options"
   }),
   format: Setting.optional("format", Setting.oneOf(...Format.all), {
-    about: "The format of the source",
+    about: "The format of the source. An Excel workbook is recognized by its content, whatever is set",
     absent: "by the content type, else by the file's ending, else csv"
   }),
   idColumn: Setting.withDefault("id-column", { ...Setting.text, placeholder: "COLUMN" }, "productId", "The column with the product's id"),
@@ -83,6 +85,10 @@ export const options = {
   items: Setting.optional("items", itemsPath, {
     about: "The path of the array in a JSON document, such as result.items",
     absent: "the document itself or its data"
+  }),
+  sheet: Setting.optional("sheet", sheet, {
+    about: "The sheet of an Excel workbook: its name, or the number of its tab from 1",
+    absent: "the only visible sheet with content"
   }),
   query: Setting.optional("query", { ...Setting.text, placeholder: "SQL" }, {
     about: "One SELECT that returns the two columns (required for a database)"

@@ -83,11 +83,12 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
         return Stream.mapEffect(bytes, (chunk) => {
           if (head === undefined) return Effect.succeed(chunk)
           head = Buffer.concat([head, chunk])
+          if (head.length < Format.archiveHead) return Effect.succeed(chunk)
           const [first, second] = head
-          if (first === undefined || (first === 0x1f && second === undefined)) return Effect.succeed(chunk)
+          const isArchive = Format.isArchive(head)
           head = undefined
-          // The trailer of gzip shows that a file is complete.
-          if (first === 0x1f && second === 0x8b) return Effect.succeed(chunk)
+          // The trailer of gzip and the directory of a workbook show that a file is complete.
+          if ((first === 0x1f && second === 0x8b) || isArchive) return Effect.succeed(chunk)
           const reason = "its response has neither a Content-Length nor chunks, so nothing shows that it is complete"
           return Effect.fail(SourceError.content(name, AcceptPartial.cutRefusal(accepted, "length", reason)))
         })

@@ -18,6 +18,8 @@ export interface RowOptions extends SchemaOptions {
   readonly format?: Format.Format | undefined
   readonly delimiter?: string | undefined
   readonly items?: string | undefined
+  /** The sheet of a workbook: its name, or the number of its tab from 1. */
+  readonly sheet?: string | undefined
   /** The fields and marks of a partial source that are accepted. */
   readonly acceptPartial?: ReadonlyArray<string> | undefined
 }
@@ -46,7 +48,7 @@ export const decoder = (source: string, options: SchemaOptions) =>
     }
   })
 
-export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
+export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : format === "xlsx" ? "row" : "line"
 
 /** What is accepted of a partial source. */
 export const accepting = ({ acceptPartial = [] }: Pick<RowOptions, "acceptPartial">): Effect.Effect<AcceptPartial> =>
@@ -61,6 +63,7 @@ export const rows = (format: Format.Format, options: ReadOptions): StreamingPars
       optionNames: yield* optionNames,
       acceptPartial: yield* accepting(options),
       itemsOption: place("items"),
-      formatOption: place("format")
+      formatOption: place("format"),
+      sheetOption: place("sheet")
     })(bytes)
   }))

@@ -36,7 +36,8 @@ export const isSettling = (failure: SourceFailure): failure is SourceUnreachable
   failure._tag === "SourceUnreachable" && failure.isSettling === true && failure.retryAt !== undefined
 
 /**
- * The unit of row numbers: lines of CSV and NDJSON (from 1, with the header), items of a JSON array, rows of a query.
+ * The unit of row numbers: lines of CSV and NDJSON (from 1, with the header), items of a JSON array, rows of a workbook (as Excel
+ * numbers them) or of a query.
  */
 export type Unit = "line" | "item" | "row"
 

@@ -5,6 +5,7 @@
  * if it is complete: it was only ever replaced by other files; or it was written in place from start to end at least twice, has not changed
  * for a second, and is at most a hundredth shorter than it has been. Any other file is refused after the settle time and `unfinishedWait`.
  */
+import * as Format from "@plaza/tabular/Format"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -350,11 +351,12 @@ const infoOf = (path: string, info: FileSystem.File.Info): FileInfo => {
 
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d
 
-/** Whether a file ends with a line end. A compressed file counts as ended: if it is incomplete, decompression fails. */
+/** Whether a file ends with a line end. A compressed file or a workbook counts as ended: if it is incomplete, decompression fails. */
 const endsInLineEnd = (files: Files, info: FileInfo): Effect.Effect<boolean, SourceFailure> =>
   Effect.gen(function*() {
-    const [first, second] = yield* files.bytes(info, 0n, 2)
-    if (first === 0x1f && second === 0x8b) return true
+    const head = yield* files.bytes(info, 0n, Format.archiveHead)
+    const [first, second] = head
+    if ((first === 0x1f && second === 0x8b) || Format.isArchive(head)) return true
     const [before, last] = info.size > 1n ? yield* files.bytes(info, info.size - 2n, 2) : [undefined, first]
     // In UTF-16LE a zero follows the line end.
     return isLineEnd(last) || (last === 0 && isLineEnd(before))

@@ -31,7 +31,7 @@ export interface RunOptions {
   /** Files are read without settling unless this sets another time. */
   readonly env?: Readonly<Record<string, string>>
   /** Standard input (default: empty). */
-  readonly input?: string
+  readonly input?: string | Uint8Array
   readonly program?: string
 }
 

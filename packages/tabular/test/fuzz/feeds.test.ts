@@ -8,7 +8,7 @@ import * as Fuzz from "@plaza/testing/Fuzz"
 import { Effect, Exit, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { main, workbook } from "../support/workbooks.ts"
+import { main, workbook } from "@plaza/testing/Workbooks"
 
 const seeds: Readonly<Record<Format.Format, ReadonlyArray<string>>> = {
   csv: [

@@ -5,7 +5,7 @@ import type * as Numerals from "@plaza/tabular/Numerals"
 import type * as Stock from "@plaza/tabular/Stock"
 import type { Negative } from "@plaza/tabular/Stock"
 import { gzipSync } from "node:zlib"
-import { cell, declaration, main, relations, sheet, styled, workbook, zip } from "./workbooks.ts"
+import { cell, declaration, main, relations, sheet, styled, workbook, zip } from "@plaza/testing/Workbooks"
 
 export interface Feed {
   readonly name: string
