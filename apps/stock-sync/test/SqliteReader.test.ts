@@ -37,12 +37,14 @@ layer(NodeServices.layer)("the reader of an SQLite file", (it) => {
         }
         const rows = Array.from({ length: 1_200 }, (_, index) => ({ id: `P${index + 1}`, stock: String(index + 1) }))
         expect(read("SELECT id, stock FROM product ORDER BY stock")).toEqual([
+          { columns: ["id", "stock"] },
           { rows: rows.slice(0, 500) },
           { rows: rows.slice(500, 1_000) },
           { rows: rows.slice(1_000) },
           { isComplete: true }
         ])
         expect(read("SELECT 9007199254740993 AS i, 1.5 AS r, 9e999 AS f, NULL AS n, 'añ😀' AS t, x'01' AS b -- all of them")).toEqual([
+          { columns: ["i", "r", "f", "n", "t", "b"] },
           { rows: [{ i: "9007199254740993", r: 1.5, f: "Infinity", n: null, t: "añ😀", b: {} }] },
           { isComplete: true }
         ])
@@ -68,7 +70,7 @@ layer(NodeServices.layer)("the reader of an SQLite file", (it) => {
         const request = JSON.stringify({ path, query: "SELECT 1 AS stock" })
         yield* Stream.run(Stream.encodeText(Stream.succeed(request)), process.stdin)
         const output = yield* Stream.mkString(Stream.decodeText(process.all))
-        expect(output.trim().split("\n")).toEqual([`{"rows":[{"stock":"1"}]}`, `{"isComplete":true}`])
+        expect(output.trim().split("\n")).toEqual([`{"columns":["stock"]}`, `{"rows":[{"stock":"1"}]}`, `{"isComplete":true}`])
       }))
 
     it.effect(`leaves no log of SQLite beside the file of another user on ${name}`, () =>
@@ -106,7 +108,7 @@ layer(NodeServices.layer)("the reader of an SQLite file", (it) => {
           ),
           Stream.runLast
         )
-        expect(messages).toBe(102)
+        expect(messages).toBe(103)
         expect(Option.getOrThrow(final)).toMatchObject({ error: "database", code: "SQLITE_BUSY" })
       }))
   }

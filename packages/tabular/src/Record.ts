@@ -17,7 +17,7 @@ export interface ColumnLayout {
 const maxNames = 40
 
 /** The columns of a header, for the end of a clause. Empty if they must not be shown. */
-const listOf = (names: ReadonlyArray<string>, hidden: boolean): string => {
+export const listOf = (names: ReadonlyArray<string>, hidden = false): string => {
   if (hidden) return ""
   const more = names.length - maxNames
   return `; the columns are ${names.slice(0, maxNames).map(quoted).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
@@ -33,7 +33,7 @@ const positionsOf = (names: ReadonlyArray<string>, column: string): ReadonlyArra
 const normalizedName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
 /** The most similar name: equal except for case and punctuation, or for at most two letters. */
-const nearest = (column: string, names: ReadonlyArray<string>): string | undefined =>
+export const nearest = (column: string, names: ReadonlyArray<string>): string | undefined =>
   names
     .map((name) => ({ name, away: distance(normalizedName(column), normalizedName(name)) }))
     .filter(({ away, name }) => away <= 2 && away * 2 < Math.min(normalizedName(name).length, normalizedName(column).length))

@@ -1,6 +1,7 @@
 /** The result of a query as a source, for all databases. The query must be one SELECT and can't change the database. */
 import { decodeFields } from "@plaza/tabular/Fields"
 import { quoted } from "@plaza/tabular/Quoted"
+import { listOf, nearest } from "@plaza/tabular/Record"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Stock from "@plaza/tabular/Stock"
 import * as Data from "effect/Data"
@@ -24,7 +25,7 @@ export interface QueryOptions extends Rows.SchemaOptions {
   readonly timeout: Duration.Duration
 }
 
-/** The query itself is wrong: it is not one statement that returns rows, or its columns are ambiguous. */
+/** The query itself is wrong: it is not one statement that returns rows, or its columns are missing or ambiguous. */
 export class InvalidQuery extends Data.TaggedError("InvalidQuery")<{ readonly message: string }> {}
 
 export const moreThanOne = new InvalidQuery({ message: "the query holds more than one statement: leave one SELECT in it" })
@@ -36,21 +37,35 @@ export class QueryError extends Data.TaggedError("QueryError")<{ readonly cause:
 
 export const failed = (cause: unknown): QueryError => new QueryError({ cause })
 
-/** Fails if the result has a needed column twice. The drivers return only the last of them. */
+/** Fails if the result lacks a needed column or has it twice. The drivers return only the last of several. */
 export const checkColumns = (
   { idColumn, stockColumn }: Stock.Columns,
   names: ReadonlyArray<string>
-): Effect.Effect<void, InvalidQuery> => {
-  const times = (column: string) => names.filter((name) => name === column).length
-  const duplicate = [idColumn, ...Stock.termsOf(stockColumn).map(({ column }) => column)].find((column) => times(column) > 1)
-  return duplicate === undefined ? Effect.void : Effect.fail(
-    new InvalidQuery({
-      message: `the column ${quoted(duplicate)} occurs ${times(duplicate)} times; the columns are ${
-        names.map(quoted).join(", ")
+): Effect.Effect<void, InvalidQuery> =>
+  Effect.flatMap(Wording, ({ option }) => {
+    const needed = [
+      { column: idColumn, select: option("id-column") },
+      ...Stock.termsOf(stockColumn).map(({ column }) => ({ column, select: option("stock-column") }))
+    ]
+    const times = (column: string) => names.filter((name) => name === column).length
+    const wrong = needed.find(({ column }) => times(column) !== 1)
+    if (wrong === undefined) return Effect.void
+    const { column, select } = wrong
+    if (times(column) > 1) {
+      const message = `the column ${quoted(column)} occurs ${times(column)} times${
+        listOf(names)
       }. Keep one of them, or rename it in the query`
-    })
-  )
-}
+      return Effect.fail(new InvalidQuery({ message }))
+    }
+    const near = nearest(column, names)
+    const remedy = `${near === undefined ? "Name one so" : `Did you mean ${quoted(near)}? Rename it`} in the query, with AS ${
+      JSON.stringify(column)
+    }`
+    const message = `there is no column ${quoted(column)}${listOf(names)}. ${remedy}, or select ${
+      near === undefined ? "another" : "it"
+    } with ${select}`
+    return Effect.fail(new InvalidQuery({ message }))
+  })
 
 /** Runs the query once for each stream. When the stream ends, so has the query. */
 export type Run = (query: string) => Stream.Stream<unknown, InvalidQuery | QueryError>

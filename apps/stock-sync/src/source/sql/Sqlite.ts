@@ -26,7 +26,7 @@ export interface Request {
 const Message = Schema.Union([
   // Integers are texts, so that no digit is lost.
   Schema.Struct({ rows: Schema.Array(Schema.Unknown) }),
-  /** All columns, before the rows, if some of them have the same name. A row has only the last of these. */
+  /** All columns, before the rows. A row has only the last of those with the same name. */
   Schema.Struct({ columns: Schema.Array(Schema.String) }),
   Schema.Struct({ error: Schema.Literals(["moreThanOne", "noSelect"]) }),
   /** `code` is that of SQLite. */

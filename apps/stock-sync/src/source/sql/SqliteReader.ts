@@ -127,8 +127,7 @@ const read = async ({ path, query }: Request): Promise<Message> => {
     const refused = refusal(database, query)
     if (refused !== undefined) return refused
     const statement = database.prepare(query)
-    const columns = statement.columns().map(({ name }) => name)
-    if (new Set(columns).size < columns.length) await send({ columns })
+    await send({ columns: statement.columns().map(({ name }) => name) })
     let rows: Array<object> = []
     statement.setReadBigInts(true)
     for (const row of statement.iterate()) {
