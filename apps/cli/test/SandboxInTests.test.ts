@@ -172,9 +172,10 @@ describe("docs/sandbox-in-tests.md", () => {
   })
 
   it("has steps for GitHub Actions and GitLab that are YAML", () => {
-    const [service, gitlab, workflow] = blocksOf("yaml").map((text): unknown => parse(text))
+    const [service, gitlab, action, workflow] = blocksOf("yaml").map((text): unknown => parse(text))
     expect(service).toMatchObject({ jobs: { test: { services: { sandbox: { image } } } } })
     expect(gitlab).toMatchObject({ test: { services: [{ name: image, alias: "sandbox" }] } })
+    expect(action).toMatchObject({ jobs: { test: { steps: [{}, { uses: `plaza-toolkit/plaza@v${version}` }, {}, {}] } } })
     expect(workflow).toMatchObject({ jobs: { test: { "runs-on": "ubuntu-latest" } } })
   })
 })
