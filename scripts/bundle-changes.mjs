@@ -49,3 +49,19 @@ export const lazyCrypto = () => ({
     })
   }
 })
+
+const native = /(?:^cpu-features|\/sshcrypto\.node)$/
+
+/**
+ * Leaves the native parts of `ssh2` out, as on a machine that can't build them: it works without (docs/decisions/059-files-on-servers.md).
+ *
+ * @returns {import("rolldown").Plugin}
+ */
+export const withoutNativeSsh = () => ({
+  name: "without-native-ssh",
+  resolveId: { filter: { id: native }, handler: (id) => ({ id: `\0absent/${id}` }) },
+  load: {
+    filter: { id: /^\0absent\// },
+    handler: () => ({ code: "module.exports = undefined\nthrow new Error(\"not in this bundle\")", moduleSideEffects: true })
+  }
+})

@@ -7,7 +7,7 @@ import { rmSync, writeFileSync } from "node:fs"
 import * as Path from "node:path"
 import { pathToFileURL } from "node:url"
 import { rolldown } from "rolldown"
-import { lazyCrypto, lazySegmenter, undici } from "./bundle-changes.mjs"
+import { lazyCrypto, lazySegmenter, undici, withoutNativeSsh } from "./bundle-changes.mjs"
 import { licenses, packagesOf, sbom } from "./inventory.mjs"
 import { readManifest } from "./manifest.mjs"
 
@@ -68,7 +68,7 @@ const write = async (input, output) => {
       // Its other form requires its parts in a way that no bundler follows.
       alias: { "jsonc-parser$": "jsonc-parser/lib/esm/main.js" }
     },
-    plugins: [undici(), lazySegmenter(), lazyCrypto()],
+    plugins: [undici(), lazySegmenter(), lazyCrypto(), withoutNativeSsh()],
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
     // Texts that a program carries, such as its skills.
     moduleTypes: { ".md": "text" },

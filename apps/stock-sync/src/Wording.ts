@@ -6,8 +6,16 @@ import * as Context from "effect/Context"
 /** The variable of a setting, by its name without dashes. */
 export const variableOf = (name: string): string => `STOCK_SYNC_${name.toUpperCase().replaceAll("-", "_")}`
 
-// Request headers hold secrets, so they have variables and no options.
-const withoutOption: ReadonlyArray<string> = ["source-authorization", "source-headers"]
+// Secrets have variables and no options.
+const withoutOption: ReadonlyArray<string> = [
+  "source-authorization",
+  "source-headers",
+  "source-password",
+  "source-private-key",
+  "source-key-passphrase",
+  "s3-access-key-id",
+  "s3-secret-access-key"
+]
 
 export interface Words {
   /** Where to change a setting, such as `--poll or STOCK_SYNC_POLL`. The text tells where it is set. */

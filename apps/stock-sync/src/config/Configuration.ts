@@ -12,6 +12,7 @@ import { type Entry, type Names, read } from "./ConfigFile.ts"
 import * as FleetSettings from "./FleetSettings.ts"
 import * as LedgerSettings from "./LedgerSettings.ts"
 import * as ObservabilitySettings from "./ObservabilitySettings.ts"
+import * as RemoteSettings from "./RemoteSettings.ts"
 import * as Setting from "./Setting.ts"
 import * as SnapshotSettings from "./SnapshotSettings.ts"
 import * as SourceSettings from "./SourceSettings.ts"
@@ -42,22 +43,24 @@ const clientVariables: Readonly<Record<string, string>> = {
   "allow-insecure-http": "PLAZA_ALLOW_INSECURE_HTTP"
 }
 
-// Request headers hold secrets, so they have no options.
-const headerVariables: Readonly<Record<string, string>> = {
+// Secrets have no options.
+const secretVariables: Readonly<Record<string, string>> = {
   "source-authorization": "STOCK_SYNC_SOURCE_AUTHORIZATION",
-  "source-headers": "STOCK_SYNC_SOURCE_HEADERS"
+  "source-headers": "STOCK_SYNC_SOURCE_HEADERS",
+  ...Object.fromEntries(RemoteSettings.secretNames.map((name) => [name, variableOf(name)]))
 }
 
 const names: Names = {
   variables: new Map([
     ...settings.map(({ flag, variable }) => [flag, variable] as const),
     ["webhook-secret-file", ObservabilitySettings.webhookSecretFileVariable],
+    ...RemoteSettings.secretNames.map((name) => [`${name}-file`, `${variableOf(name)}_FILE`] as const),
     ...Object.entries(clientVariables)
   ]),
   refused: new Map([
     ["api-key", "put the key into a file of its own, and name that as api-key-file or by PLAZA_API_KEY_FILE"],
     ["webhook-secret", "put the secret into a file of its own, and name that as webhook-secret-file"],
-    ...Object.entries(headerVariables).map(([name, variable]) => [name, `set ${variable}`] as const),
+    ...Object.entries(secretVariables).map(([name, variable]) => [name, `set ${variable}`] as const),
     ...["config", "json", "limit", "quiet"].map((flag) => [flag, `give --${flag} on the command line`] as const)
   ])
 }
@@ -66,7 +69,8 @@ const names: Names = {
 export const variables: ReadonlySet<string> = new Set([
   ...settings.map(({ variable }) => variable),
   config.variable,
-  ...Object.values(headerVariables),
+  ...Object.values(secretVariables),
+  ...RemoteSettings.variables,
   ObservabilitySettings.webhookSecretVariable,
   ObservabilitySettings.webhookSecretFileVariable
 ])

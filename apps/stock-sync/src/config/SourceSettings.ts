@@ -1,10 +1,12 @@
 /** The settings that name a source and say how it is read. */
+import type { UsageError } from "@plaza/cli-kit/CliError"
 import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
 import * as Format from "@plaza/tabular/Format"
 import * as Numerals from "@plaza/tabular/Numerals"
 import * as Stock from "@plaza/tabular/Stock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -13,6 +15,7 @@ import type { SourceOptions } from "../source/Open.ts"
 import type { RuleOptions } from "../source/rules/ApplyRules.ts"
 import * as ProductRules from "../source/rules/ProductRules.ts"
 import { Wording } from "../Wording.ts"
+import * as RemoteSettings from "./RemoteSettings.ts"
 import * as Setting from "./Setting.ts"
 
 const delimiter = Setting.trimmed(
@@ -30,6 +33,12 @@ const itemsPath = Setting.trimmed(
 )
 
 const sheet = Setting.trimmed("NAME|N", (text) => text === "" ? Option.none() : Option.some(text), "is not the name of a sheet")
+
+/** The path of a field, and the parameter that takes its value. A path may have an equals sign, a parameter has none. */
+const nextPage = Setting.trimmed("PATH[=PARAMETER]", (text) => {
+  const [, path = "", parameter] = /^(.+?)(?:=([^=&#\s]+))?$/.exec(text) ?? []
+  return path === "" || /[=*]$|(?:^|\.)\./.test(path) ? Option.none() : Option.some({ path, parameter })
+}, "is not the path of a field, with = and the name of a parameter after it if its value is no address")
 
 /** Names with commas between them; a name with a comma or a sign of its own is in quotes. */
 const termsOf = (text: string): ReadonlyArray<Stock.Term> =>
@@ -59,8 +68,9 @@ const buffer = Setting.trimmed("N|SHARE", ProductRules.parseBuffer, "is neither 
 export const options = {
   source: Setting.optional("source", { ...Setting.text, placeholder: "FILE|URL" }, {
     about:
-      "The source of stock values (required): a file, - for standard input, or an address that begins with http:, https:, postgres:, mysql: or sqlite:. " +
-      "Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS, because every user of the machine can read options"
+      "The source of stock values (required): a file, - for standard input, or an address that begins with http:, https:, sftp:, s3:, postgres:, mysql: " +
+      "or sqlite:. Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS, a password by " +
+      "STOCK_SYNC_SOURCE_PASSWORD, because every user of the machine can read options"
   }),
   format: Setting.optional("format", Setting.oneOf(...Format.all), {
     about: "The format of the source. An Excel workbook is recognized by its content, whatever is set",
@@ -86,6 +96,11 @@ export const options = {
     about: "The path of the array in a JSON document, such as result.items",
     absent: "the document itself or its data"
   }),
+  next: Setting.optional("next", nextPage, {
+    about: "The path of the field with the address of the next page of a document, such as paging.next, or with its cursor and the parameter that " +
+      "takes it, such as paging.after=after",
+    absent: "Link headers, and the forms of OData, JSON:API, HAL, Django REST, GraphQL and common cursors"
+  }),
   sheet: Setting.optional("sheet", sheet, {
     about: "The sheet of an Excel workbook: its name, or the number of its tab from 1",
     absent: "the only visible sheet with content"
@@ -94,6 +109,7 @@ export const options = {
     about: "One SELECT that returns the two columns (required for a database)"
   }),
   timeout: Setting.withDefault("source-timeout", Setting.duration, "30 seconds", "How long an address or a database may be silent"),
+  ...RemoteSettings.options,
   settle: Setting.withDefault("settle", Setting.durationOrZero, "5 seconds",
     "How long a file must stay unchanged before it is read; 0s turns the check off"),
   unfinishedWait: Setting.withDefault("unfinished-wait", Setting.durationOrZero, "1 minute",
@@ -143,7 +159,9 @@ export interface SourceSettings extends SourceOptions {
   readonly maxBadRows: number | undefined
 }
 
-export const resolve = (given: Given): Setting.Value<SourceSettings> =>
+export const resolve = (
+  { endpoint, hostKeys, key, knownHosts, region, ...given }: Given
+): Effect.Effect<SourceSettings, UsageError | Config.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const { atLeast, buffer, decimal, kits, max, rules, source, thousands, unmapped, ...rest } = yield* Effect.all(given)
     const { named, place } = yield* Wording
@@ -171,6 +189,7 @@ export const resolve = (given: Given): Setting.Value<SourceSettings> =>
       ...rest,
       separators: { decimal, thousands },
       source,
+      ...yield* RemoteSettings.resolve({ endpoint, hostKeys, key, knownHosts, region }),
       ...yield* secrets,
       rules: hasRules ? { all: { ...buffer, atLeast, max }, path: rules, kits, unmapped } satisfies RuleOptions : undefined
     }
@@ -200,8 +219,9 @@ const headers = Effect.flatMap(Wording, ({ place }) =>
       (reason) => `${reason}. Write one "Name: value" per line`
     )))
 
-/** The secret request headers. */
-export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, Config.ConfigError> = Effect.all({
-  authorization,
-  headers
-})
+/** The secret request headers, and what logs in to servers. */
+export const secrets: Effect.Effect<
+  Pick<SourceSettings, "authorization" | "headers" | "remoteSecrets">,
+  Config.ConfigError,
+  FileSystem.FileSystem
+> = Effect.all({ authorization, headers, remoteSecrets: RemoteSettings.secrets })

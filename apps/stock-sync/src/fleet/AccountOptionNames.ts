@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as FleetSettings from "../config/FleetSettings.ts"
 import * as LedgerSettings from "../config/LedgerSettings.ts"
 import * as ObservabilitySettings from "../config/ObservabilitySettings.ts"
+import * as RemoteSettings from "../config/RemoteSettings.ts"
 import type * as Setting from "../config/Setting.ts"
 import * as SnapshotSettings from "../config/SnapshotSettings.ts"
 import * as SourceSettings from "../config/SourceSettings.ts"
@@ -27,8 +28,8 @@ export const settings: ReadonlyArray<Setting.Documented> = Object.values(groups)
   Object.values<Setting.Documented>(group)
 ).filter(({ flag }) => flag !== sourceName)
 
-/** The options whose values are secret request headers of the source. */
-export const secretNames = ["source-authorization", "source-headers"] as const
+/** The options whose values are secrets of the source. */
+export const secretNames = ["source-authorization", "source-headers", ...RemoteSettings.secretNames] as const
 
 export const isSecret = (name: string): boolean => secretNames.some((secret) => secret === name)
 

@@ -16,6 +16,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as LedgerSettings from "../config/LedgerSettings.ts"
 import * as Setting from "../config/Setting.ts"
 import * as SnapshotSettings from "../config/SnapshotSettings.ts"
@@ -24,6 +25,7 @@ import * as SyncSettings from "../config/SyncSettings.ts"
 import type { LedgerOptions } from "../ledger/Ledger.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
 import type { SourceOptions } from "../source/Open.ts"
+import * as Address from "../source/remote/Address.ts"
 import * as SourceUri from "../source/SourceUri.ts"
 import { name as program, version } from "../version.ts"
 import { variableOf, Wording } from "../Wording.ts"
@@ -70,7 +72,7 @@ export interface WrittenAccount {
   readonly key: string | KeyReference.KeyReference
   /** A path, an address, or `env:NAME`. */
   readonly source: string | SourceReference
-  /** By their names without dashes. `source-authorization` and `source-headers` are written like a key. */
+  /** By their names without dashes. Secrets of the source, such as `source-authorization`, are written like a key. */
   readonly options: Readonly<Record<string, string | KeyReference.KeyReference>>
 }
 
@@ -138,7 +140,9 @@ const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string
       return Option.some("its source is standard input, which a runner can't read: name a file or an address")
     case "file":
       return /^([a-z][a-z0-9+.-]*:\/\/|file:)/i.test(source)
-        ? Option.some("its source has an unknown scheme: name a file without a scheme, or use http:, https:, postgres:, mysql: or sqlite:")
+        ? Option.some(
+          "its source has an unknown scheme: name a file without a scheme, or use http:, https:, sftp:, s3:, postgres:, mysql: or sqlite:"
+        )
         : Option.none()
     case "http": {
       if (!URL.canParse(source)) return Option.some("its source is not a valid address: correct it")
@@ -147,6 +151,12 @@ const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string
         ? Option.none()
         : Option.some("the address of its source has a user or a password: move them to the option source-authorization")
     }
+    case "sftp":
+      return Result.getFailure(Result.mapError(Address.parseSftp(source, "the option source-password"), (why) => `its source: ${why}`))
+    case "s3":
+      return Result.getFailure(
+        Result.mapError(Address.parseS3(source, "the option s3-secret-access-key"), (why) => `its source: ${why}`)
+      )
     case "postgres":
     case "mysql":
     case "sqlite":
@@ -244,14 +254,17 @@ const distinctOptions = 1_000
 
 const make = Effect.fnUntraced(function*(secret: FleetSecret.Given, client: ClientDefaults) {
   const files = yield* FileSystem.FileSystem
-  const cache = yield* Cache.make({ capacity: distinctOptions, lookup: read })
+  const withFiles = Effect.provideService(FileSystem.FileSystem, files)
+  const cache = yield* Cache.make({ capacity: distinctOptions, lookup: (options: Texts) => withFiles(read(options)) })
 
   /** The settings for a source. The options with secrets are in the clear. */
   const settingsOf = (id: string, source: string, options: Texts) =>
     Effect.gen(function*() {
       const found = yield* Cache.get(cache, options.filter(([name]) => !isSecret(name)))
-      const headers = options.filter(([name]) => isSecret(name))
-      const secrets = headers.length === 0 ? {} : yield* Effect.mapError(worded(withTexts(headers)(SourceSettings.secrets)), messageOf)
+      const given = options.filter(([name]) => isSecret(name))
+      const secrets = given.length === 0
+        ? {}
+        : yield* Effect.mapError(withFiles(worded(withTexts(given)(SourceSettings.secrets))), messageOf)
       const settings = { ...found, source: { ...found.source, ...secrets, source } }
       return yield* Option.match(sourceComplaint(settings.source), { onNone: () => Effect.succeed(settings), onSome: Effect.fail })
     }).pipe(Effect.mapError((message) => KeyReference.invalid(id, message)))

@@ -3,6 +3,7 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as NodeClient from "@plaza/client/node"
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Format from "@plaza/tabular/Format"
+import type * as NextPage from "@plaza/tabular/NextPage"
 import * as SourceError from "@plaza/tabular/SourceError"
 import type { ConfigError } from "effect/Config"
 import type * as Duration from "effect/Duration"
@@ -25,6 +26,8 @@ export interface HttpOptions extends Rows.RowOptions {
   readonly source: string
   readonly authorization?: Redacted.Redacted | undefined
   readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  /** The field that names the next page (default: those of the forms of NextPage.ts). */
+  readonly next?: NextPage.NamedField | undefined
   readonly poll: Duration.Duration
   /** How long the server may be silent, before its response and within it. */
   readonly timeout: Duration.Duration

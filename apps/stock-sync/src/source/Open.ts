@@ -19,14 +19,28 @@ import * as Stream from "effect/Stream"
 import * as File from "./File.ts"
 import type { HttpOptions } from "./Http.ts"
 import * as LimitedSource from "./LimitedSource.ts"
+import type { S3Options, S3Settings } from "./remote/S3.ts"
+import type { SftpSettings } from "./remote/Sftp.ts"
 import * as Rows from "./Rows.ts"
 import * as ApplyRules from "./rules/ApplyRules.ts"
 import { isSettling, mapRows, Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
 import * as SourceUri from "./SourceUri.ts"
 import type * as WholeFile from "./WholeFile.ts"
 
+/** How servers of files are found and recognised. */
+export interface RemoteSettings {
+  readonly sftp: Pick<SftpSettings, "hostKeys" | "keyFile" | "knownHosts">
+  readonly s3: Omit<S3Settings, "credentials">
+}
+
+/** What logs in to servers of files. */
+export interface RemoteSecrets {
+  readonly sftp: Omit<SftpSettings, "hostKeys" | "keyFile" | "knownHosts">
+  readonly credentials: S3Settings["credentials"]
+}
+
 export interface SourceOptions extends Rows.RowOptions {
-  /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
+  /** A path, `-`, or an address that begins with `http:`, `https:`, `sftp:`, `s3:`, `postgres:`, `mysql:` or `sqlite:`. */
   readonly source: string
   /** The query of a database: one SELECT. */
   readonly query?: string | undefined
@@ -34,6 +48,11 @@ export interface SourceOptions extends Rows.RowOptions {
   readonly authorization?: Redacted.Redacted | undefined
   /** More headers for an `http` address. */
   readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  /** The field that names the next page of an `http` address. */
+  readonly next?: HttpOptions["next"]
+  readonly sftp?: RemoteSettings["sftp"] | undefined
+  readonly s3?: RemoteSettings["s3"] | undefined
+  readonly remoteSecrets?: RemoteSecrets | undefined
   /** How often the source is read (default: 1 minute). */
   readonly poll?: Duration.Duration | undefined
   /** How long an address or a database may be silent. */
@@ -66,6 +85,8 @@ const attributesOf = (source: string): Readonly<Record<string, string>> => {
     case "file":
       return { "file.path": source }
     case "http":
+    case "sftp":
+    case "s3":
       return { "url.full": SourceUri.shown(source) }
     case "postgres":
       return { "db.system.name": "postgresql" }
@@ -94,40 +115,58 @@ const load = <M, A, E, R>(module: () => Promise<M>, make: (module: M) => Effect.
   Effect.flatMap(Effect.promise(module), make)
 
 const loadHttp = () => import("./Http.ts")
+const loadS3 = () => import("./remote/S3.ts")
+
+/** How the sources that use HTTP are made. */
+interface HttpSources<E, R> {
+  readonly http: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
+  readonly s3: (options: S3Options) => Effect.Effect<Source["Service"], E, R>
+}
 
 /** The source of the options, until the scope closes. An address is read by a client of its own, for which a proxy variable may be invalid. */
 export const make = (options: SourceOptions): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
-  makeWith(options, (http) => load(loadHttp, ({ makeOnNode }) => makeOnNode(http)))
+  makeWith(options, {
+    http: (http) => load(loadHttp, ({ makeOnNode }) => makeOnNode(http)),
+    s3: (s3) => load(loadS3, ({ makeOnNode }) => makeOnNode(s3))
+  })
 
 /**
  * The source of the options. It holds no connection between two reads, and fails while its file settles instead of waiting for it. An
  * address is read by the client in the context.
  */
 export const makeShared = (options: SourceOptions): Effect.Effect<Source["Service"], SourceFailure, Files | HttpClient.HttpClient> =>
-  makeWith({ ...options, whileSettling: "fail" }, (http) => load(loadHttp, (module) => module.make(http)))
+  makeWith({ ...options, whileSettling: "fail" }, {
+    http: (http) => load(loadHttp, (module) => module.make(http)),
+    s3: (s3) => load(loadS3, (module) => module.make(s3))
+  })
 
-const makeWith = Effect.fnUntraced(function*<E, R>(
-  given: SourceOptions,
-  makeHttp: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
-) {
+const makeWith = Effect.fnUntraced(function*<E, R>(given: SourceOptions, sources: HttpSources<E, R>) {
   const options = withDefaults(given)
-  const origin = yield* makeOrigin(options, makeHttp)
+  const origin = yield* makeOrigin(options, sources)
   const source = options.rules === undefined ? origin : yield* ApplyRules.make(origin, { ...options, ...options.rules })
   return traced(LimitedSource.withRows(source), options.source)
 })
 
 const makeOrigin = <E, R>(
   options: ReturnType<typeof withDefaults>,
-  makeHttp: (options: HttpOptions) => Effect.Effect<Source["Service"], E, R>
+  sources: HttpSources<E, R>
 ): Effect.Effect<Source["Service"], E | SourceFailure, Files | R> => {
-  const { source } = options
+  const { remoteSecrets, source } = options
   switch (SourceUri.kindOf(source)) {
     case "stdin":
       return Effect.succeed(stdin(options))
     case "file":
       return File.make({ ...options, path: source })
     case "http":
-      return makeHttp(options)
+      return sources.http(options)
+    case "sftp":
+      return load(() => import("./remote/Sftp.ts"),
+        (module) => module.make({ ...options, sftp: { ...options.sftp, ...remoteSecrets?.sftp } }))
+    case "s3":
+      return sources.s3({
+        ...options,
+        s3: options.s3 === undefined ? undefined : { ...options.s3, credentials: remoteSecrets?.credentials }
+      })
     case "postgres":
       return load(() => import("./sql/Postgres.ts"), (module) => module.make(options))
     case "mysql":
@@ -140,6 +179,9 @@ const makeOrigin = <E, R>(
 export const layer = (options: SourceOptions): Layer.Layer<Source, ConfigError | SourceFailure, Files> =>
   Layer.effect(Source, make(options))
 
+// Between two looks at a file of a server that is not finished.
+const checkOnServer = Duration.seconds(5)
+
 /**
  * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
  * file, and passes the reason of each wait to `onWait`.
@@ -150,15 +192,22 @@ export const makeWaiting = (
 ): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
     const longest = Duration.toMillis(withDefaults(options).unfinishedWait)
-    // A change of the file ends the wait. A server has named the time.
-    const changed = SourceUri.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
+    const kind = SourceUri.kindOf(options.source)
+    // A change of the file ends the wait. A server of files sends no notification of it. Another server has named the time.
+    const changed = kind === "file"
+      ? Stream.runHead(source.changes)
+      : SourceUri.isFileOnServer(kind)
+      ? Effect.sleep(checkOnServer)
+      : Effect.never
+    let lastReason: string | undefined
     const open: Source["Service"]["open"] = (accepted) =>
       Effect.catchTag(source.open(accepted), "SourceUnreachable", (failure) =>
         Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
           const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
           if (wait > longest) return yield* failure
-          yield* onWait(failure)
+          if (failure.message !== lastReason) yield* onWait(failure)
+          lastReason = failure.message
           yield* Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed)
           return yield* open(accepted)
         }))

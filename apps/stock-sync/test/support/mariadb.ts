@@ -5,10 +5,10 @@
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { accessSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { env, stderr } from "node:process"
+import { freePort } from "./freePort.ts"
 
 const found = [
   ...(env["MARIADBD"] === undefined ? [] : [env["MARIADBD"]]),
@@ -37,14 +37,6 @@ const systemTables = "/usr/share/mysql/mysql_system_tables.sql"
 export const routines: ReadonlyArray<string> = existsSync(systemTables)
   ? [`USE mysql; ${/CREATE TABLE IF NOT EXISTS proc \([^;]*;/.exec(readFileSync(systemTables, "utf8"))?.[0] ?? ""}`]
   : []
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
-  })
-})
 
 const ready = (server: ChildProcess) =>
   Effect.callback<void>((resume) => {

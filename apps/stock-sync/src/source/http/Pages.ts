@@ -1,16 +1,19 @@
 /**
- * Reads the pages of a document as one snapshot. The next page is named by a `Link` header (RFC 8288) or by a cursor in the body.
+ * Reads the pages of a document as one snapshot. The next page is named by a `Link` header (RFC 8288) or by fields of the body, in the
+ * forms of NextPage.ts or as a setting says.
  */
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Envelope from "@plaza/tabular/Envelope"
 import type * as Format from "@plaza/tabular/Format"
 import * as Link from "@plaza/tabular/Link"
+import * as NextPage from "@plaza/tabular/NextPage"
 import * as SourceError from "@plaza/tabular/SourceError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { Wording } from "../../Wording.ts"
 import * as Rows from "../Rows.ts"
 import type { SourceFailure } from "../Source.ts"
 import type { Fetched } from "./Requests.ts"
@@ -20,6 +23,8 @@ export interface PagesOptions extends Rows.RowOptions {
   readonly format: Format.Format
   readonly address: URL
   readonly accepted: AcceptPartial.AcceptPartial
+  /** The field that names the next page, before all others. */
+  readonly next?: NextPage.NamedField | undefined
   readonly refused: (reason: string) => SourceError.SourceError
   readonly fetch: (url: URL) => Effect.Effect<Fetched, SourceFailure>
   readonly bytesOf: (fetched: Fetched) => Stream.Stream<Uint8Array, SourceFailure>
@@ -32,13 +37,18 @@ const mostPages = 20_000
 
 /** The rows of a first page and of all that follow it, numbered as if they were one document. */
 export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, SourceFailure> =>
-  Stream.suspend(() => {
+  Stream.unwrap(Effect.map(Wording, ({ named: setting, option }) => {
     const { accepted, address, bytesOf, fetch, format, refused, source } = options
+    const accepts = (field: string) => AcceptPartial.accepts(accepted, field)
     const visited = new Set([address.href, first.url.href])
     const judged = new Envelope.Pages()
     const way = options.items?.split(".") ?? ["data"]
     let next: Effect.Effect<Fetched, SourceFailure> | undefined = Effect.succeed(first)
+    let number = 0
     let lines = 0
+    let ofFirst = ""
+    /** The parameter or the variable of this page, if its name was concluded from the page before. */
+    let concluded: string | undefined
 
     const follow = (url: URL): Effect.Effect<Fetched, SourceFailure> => {
       if (visited.has(url.href)) return Effect.fail(refused("its pages form a loop: one names a page that was read already"))
@@ -55,15 +65,34 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
         : Effect.fail(refused(`its next page is at another origin, ${linked.origin}, and is not followed`))
     }
 
+    const followFound = (url: URL, found: NextPage.Next): Effect.Effect<Fetched, SourceFailure> => {
+      if (found._tag === "Address") return followLink(url, found.target)
+      concluded = found.name
+      return follow(found._tag === "Parameter" ? withParameter(url, found.name, found.value) : withVariable(url, found.name, found.value))
+    }
+
+    /** What to do about pages that can't be followed. */
+    const remedyOf = (url: URL, evidence: ReadonlyArray<Envelope.Evidence>): string | undefined => {
+      if (url.searchParams.has("query") && evidence.some(({ field, kind }) => kind === "partial" && field.endsWith("hasNextPage"))) {
+        return "Give the query a variable for the cursor of one connection, as in products(first: 100, after: $after), so that its pages are followed"
+      }
+      const cursor = evidence.find(({ field, kind }) => (kind === "next" || kind === "perhaps") && !accepts(field))
+      return cursor && `Name the parameter that takes ${cursor.field} with ${setting("next")}, as in ${option("next")} ` +
+          `${cursor.field}=PARAMETER, provide a document with all items`
+    }
+
     const page = (fetched: Fetched): Stream.Stream<Row, SourceFailure> => {
       const { response: { headers }, url } = fetched
       const isFirst = fetched === first
       const offset = lines
       const empty = new EmptyPage()
+      const beginning: Array<string> = []
       let rowCount = 0
       let cursor: string | undefined
       let evidence: ReadonlyArray<Envelope.Evidence> = []
       let outerCount: number | undefined
+      let document: unknown
+      number++
 
       const bytes = Stream.map(bytesOf(fetched), (chunk) => {
         if (rowCount === 0) empty.add(chunk)
@@ -73,30 +102,53 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
         ...options,
         mayBeEmpty: !isFirst,
         onNextCursor: (found) => (cursor = found),
-        onEvidence: (found, count) => {
+        onEvidence: (found, count, envelope) => {
           evidence = found
           outerCount = count
+          document = envelope
         }
       })(bytes)
       const numbered = Stream.map(decoded, (row) => {
         rowCount++
+        if (beginning.length < comparedRows) beginning.push(keyOf(row))
         lines = row.line + offset
         return offset === 0 ? row : { ...row, line: lines }
       })
       const end = Stream.suspend(() => {
         if (!isFirst && format === "json" && rowCount === 0) {
-          const document = empty.documentWithItems(way)
+          document = empty.documentWithItems(way)
           if (document === undefined) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
           evidence = Envelope.ofDocument(document, way)
         }
-        judged.add([...evidence, ...Envelope.ofHeaders(headers, outerCount ?? rowCount)])
+        const key = `${rowCount} ${beginning.join("\n")}`
+        if (isFirst) ofFirst = key
+        else if (concluded !== undefined && key === ofFirst) {
+          return Stream.fail(refused(
+            `its page ${number} has the rows of the first one, so its server seems to ignore ${concluded}. Name the field and the parameter ` +
+              `of the next page with ${setting("next")}; no row of it was used`
+          ))
+        }
+        concluded = undefined
+        const all = [...evidence, ...Envelope.ofHeaders(headers, outerCount ?? rowCount)]
+        judged.add(all)
+        const named = options.next && NextPage.named(options.next, document, headers)
+        if (typeof named === "string") return Stream.fail(refused(`${named}. Correct ${setting("next")}; no row of it was used`))
         const target = ofLink(headers["link"] ?? "")
-        if (target !== undefined) next = followLink(url, target)
-        else if (cursor !== undefined && cursor !== "") next = follow(withCursor(url, cursor))
+        const open = { url, evidence: all.filter(({ field }) => !accepts(field)), number, isEmpty: rowCount === 0 }
+        if (named !== undefined) next = followFound(url, named)
+        else if (target !== undefined) next = followLink(url, target)
+        else if (cursor !== undefined && cursor !== "") next = follow(withParameter(url, "cursor", cursor))
         else {
-          const complaint = judged.complaint((field) => AcceptPartial.accepts(accepted, field))
+          const found = NextPage.find(open)
+          if (found !== undefined) {
+            next = followFound(url, found)
+            return Stream.empty
+          }
+          const complaint = judged.complaint(accepts)
           if (complaint !== undefined) {
-            return Stream.fail(SourceError.content(source, AcceptPartial.pageRefusal(accepted, complaint.fields, complaint.reason)))
+            const { fields, reason } = complaint
+            const remedy = remedyOf(url, all.filter(({ field }) => fields.includes(field)))
+            return Stream.fail(SourceError.content(source, AcceptPartial.pageRefusal(accepted, fields, reason, remedy)))
           }
           if (isFirst) options.onUnpaged()
         }
@@ -111,21 +163,35 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       return following === undefined ? Effect.undefined : Effect.map(following, (response) => [response, undefined] as const)
     })
     return Stream.flatMap(fetched, page)
-  })
+  }))
 
 /** The target of the first link with the relation `next`, which may be relative. */
 export const ofLink = (value: string): string | undefined => Link.parse(value).find(({ relations }) => relations.includes("next"))?.target
 
-const nameOf = (parameter: string): string => parameter.split("=", 1)[0] ?? ""
+// Enough to recognise a page that is sent again.
+const comparedRows = 100
 
-/**
- * An address with the parameter `cursor`. The other parameters stay as they are written, because they may be signed.
- */
-const withCursor = (url: URL, cursor: string): URL => {
-  const others = url.search.slice(1).split("&").filter((parameter) => parameter !== "" && nameOf(parameter) !== "cursor")
+const keyOf = (row: Row): string => `${row.productId ?? ""} ${row._tag === "Valid" ? row.stock : row.reason}`
+
+const decodeName = Option.liftThrowable(decodeURIComponent)
+
+const nameOf = (parameter: string): string => {
+  const name = (parameter.split("=", 1)[0] ?? "").replaceAll("+", " ")
+  return Option.getOrElse(decodeName(name), () => name)
+}
+
+/** An address with a parameter. The other parameters stay as they are written, because they may be signed. */
+const withParameter = (url: URL, name: string, value: string): URL => {
+  const others = url.search.slice(1).split("&").filter((parameter) => parameter !== "" && nameOf(parameter) !== name)
   const next = new URL(url)
-  next.search = [...others, `cursor=${encodeURIComponent(cursor)}`].join("&")
+  next.search = [...others, `${encodeURIComponent(name)}=${encodeURIComponent(value)}`].join("&")
   return next
+}
+
+/** The address of a GraphQL query with a variable. */
+const withVariable = (url: URL, name: string, value: string): URL => {
+  const variables = Option.getOrUndefined(parse(url.searchParams.get("variables") ?? "{}"))
+  return withParameter(url, "variables", JSON.stringify({ ...(Predicate.isObject(variables) ? variables : {}), [name]: value }))
 }
 
 // A page without items is short.

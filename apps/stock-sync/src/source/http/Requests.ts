@@ -10,6 +10,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type { HttpMethod } from "effect/http/HttpMethod"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -25,6 +26,8 @@ export interface RequestOptions {
   /** The source's name in messages. */
   readonly name: string
   readonly refused: (reason: string) => SourceError
+  /** The headers that sign a request. Redirects are not followed then, because a signature is for one address. */
+  readonly sign?: (method: HttpMethod, url: URL) => Effect.Effect<Readonly<Record<string, string>>>
 }
 
 /** A response with its final address. */
@@ -33,7 +36,11 @@ export interface Fetched {
   readonly response: HttpClientResponse
 }
 
-export type Get = (url: URL, conditions?: Readonly<Record<string, string>>) => Effect.Effect<Fetched, SourceFailure, Scope.Scope>
+export type Get = (
+  url: URL,
+  conditions?: Readonly<Record<string, string>>,
+  method?: "GET" | "HEAD"
+) => Effect.Effect<Fetched, SourceFailure, Scope.Scope>
 
 const retries = 3
 const redirects = 5
@@ -53,7 +60,7 @@ const backoff = Schedule.max([Schedule.recurs(retries), Schedule.jittered(Schedu
   Schedule.modifyDelay(({ duration, input }) => Effect.map(untilRetryAt(input), Duration.max(duration)))
 )
 
-export const make = Effect.fnUntraced(function*({ address, authorization, headers, name, refused, timeout }: RequestOptions) {
+export const make = Effect.fnUntraced(function*({ address, authorization, headers, name, refused, sign, timeout }: RequestOptions) {
   // Without a scope of its own, a response whose body nobody reads stays in memory until a full garbage collection.
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
   const secrets: Readonly<Record<string, string>> = {
@@ -61,28 +68,34 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
     ...(authorization === undefined ? {} : { authorization: Redacted.value(authorization) })
   }
 
-  const requestTo = (url: URL, conditions: Readonly<Record<string, string>>): HttpClientRequest.HttpClientRequest =>
+  const requestTo = (method: HttpMethod, url: URL, more: Readonly<Record<string, string>>): HttpClientRequest.HttpClientRequest =>
     // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
-    HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
+    HttpClientRequest.make(method)(`${url.origin}${url.pathname}${url.search}`, {
       headers: {
         accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
         ...(url.origin === address.origin ? secrets : {}),
         "accept-encoding": "identity",
-        ...conditions
+        ...more
       }
     })
 
-  const follow = (url: URL, conditions: Readonly<Record<string, string>>, left: number): ReturnType<Get> =>
+  const follow = (
+    url: URL,
+    conditions: Readonly<Record<string, string>>,
+    method: "GET" | "HEAD",
+    left: number
+  ): ReturnType<Get> =>
     Effect.gen(function*() {
-      const response = yield* client.execute(requestTo(url, conditions)).pipe(
+      const signature = sign === undefined ? {} : yield* sign(method, url)
+      const response = yield* client.execute(requestTo(method, url, { ...conditions, ...signature })).pipe(
         Effect.provideService(HttpClient.TracerPropagationEnabled, false),
         Effect.mapError((error) => unreachable(name, `the connection failed (${causeOf(error)})`)),
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(silent(name, timeout)) })
       )
       const { location } = response.headers
-      if (!redirections.has(response.status) || location === undefined) return { url, response }
+      if (sign !== undefined || !redirections.has(response.status) || location === undefined) return { url, response }
       if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
-      return yield* follow(new URL(location, url), conditions, left - 1)
+      return yield* follow(new URL(location, url), conditions, method, left - 1)
     })
 
   const checkAvailable = ({ response: { headers, status } }: Fetched) =>
@@ -95,8 +108,8 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
       return yield* unreachable(name, `it responded ${status} with Retry-After until ${DateTime.formatIso(at)}`, at)
     })
 
-  const get: Get = (url, conditions = {}) =>
-    follow(url, conditions, redirects).pipe(
+  const get: Get = (url, conditions = {}, method = "GET") =>
+    follow(url, conditions, method, redirects).pipe(
       Effect.tap(checkAvailable),
       Effect.retry({
         while: (failure) =>
