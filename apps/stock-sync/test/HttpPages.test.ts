@@ -3,34 +3,11 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
 import * as Http from "../src/source/Http.ts"
 import * as Pages from "../src/source/http/Pages.ts"
 import { all, containing, good } from "./support/reading.ts"
-
-type Respond = (url: URL, response: ServerResponse, request: IncomingMessage) => void
-
-/** A server, its origin, and the paths with parameters that were asked for. */
-const serving = (respond: Respond) =>
-  Effect.gen(function*() {
-    const asked: Array<string> = []
-    const server = yield* Effect.acquireRelease(
-      Effect.callback<Server>((resume) => {
-        const made = createServer((request, response) => {
-          asked.push(request.url ?? "")
-          respond(new URL(request.url ?? "", "http://server"), response, request)
-        })
-        made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-      }),
-      (made) =>
-        Effect.callback<void>((resume) => {
-          made.close(() => resume(Effect.void))
-          made.closeAllConnections()
-        })
-    )
-    const at = server.address()
-    return { asked, origin: `http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}` }
-  })
+import { serving } from "./support/serving.ts"
 
 const options = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(1), timeout: Duration.hours(1) }
 const make = (source: string, more: Partial<Http.HttpOptions> = {}) => Http.makeOnNode({ ...options, source, ...more })
@@ -165,12 +142,12 @@ describe("an address that shows other pages", () => {
   const link = { link: "<?cursor=b>; rel=next" }
 
   const refusals: ReadonlyArray<readonly [name: string, field: string, pages: Readonly<Record<string, Page>>]> = [
-    ["a cursor of another name", "nextCursor", { "": { body: { data: [item("A", 1)], nextCursor: "b" } } }],
-    ["an address of a next page", "links.next", { "": { body: { data: [item("A", 1)], links: { next: "/stock?cursor=b" } } } }],
+    ["a cursor of another name", "continuationToken", { "": { body: { data: [item("A", 1)], continuationToken: "b" } } }],
+    ["a next page that is no address", "next", { "": { body: { data: [item("A", 1)], next: "b" } } }],
     ["a total of its header", "x-total-count", { "": { csv, headers: { "x-total-count": "30" } } }],
-    ["a next page in a header", "x-next-page", { "": { csv, headers: { "x-next-page": "2" } } }],
+    ["a next page in a header", "x-next-cursor", { "": { csv, headers: { "x-next-cursor": "b" } } }],
     ["a range", "content-range", { "": { csv, headers: { "content-range": "items 0-1/30" } } }],
-    ["more pages in a header", "x-wp-totalpages", { "": { body: [item("A", 1)], headers: { "x-wp-totalpages": "3" } } }],
+    ["more pages in a header", "x-total-pages", { "": { body: [item("A", 1)], headers: { "x-total-pages": "3" } } }],
     ["errors", "errors", { "": { body: { data: [item("A", 1)], errors: [{ message: "timeout" }] } } }],
     ["more after its last page", "has_more", three({ has_more: true }, { has_more: true })],
     ["a cursor of another name on its last page", "cursors.next", three({}, { cursors: { next: "x" } })],

@@ -35,8 +35,12 @@ const refusal = (remedy: string, accepted: AcceptPartial | undefined, names: Rea
   `${reason}. ${remedy}${accepted === undefined ? "" : `, or accept it with ${accepted.option(names.map(word).join(","))}`}`
 
 /** Why a page of several is refused, and what to do. `names` are all fields that show it. */
-export const pageRefusal = (accepted: AcceptPartial | undefined, names: ReadonlyArray<string>, reason: string): string =>
-  refusal("Provide a document with all items", accepted, names, reason)
+export const pageRefusal = (
+  accepted: AcceptPartial | undefined,
+  names: ReadonlyArray<string>,
+  reason: string,
+  remedy = "Provide a document with all items"
+): string => refusal(remedy, accepted, names, reason)
 
 /** Why a source that was cut is refused, and what to do. */
 export const cutRefusal = (accepted: AcceptPartial | undefined, mark: Mark, reason: string): string =>

@@ -44,6 +44,9 @@ export interface Evidence {
   readonly number: number
   /** How many items the field counts, as far as the document has them. */
   readonly items: number
+  readonly value?: unknown
+  /** The object that has the field, or the headers without `x-`. */
+  readonly fields?: Fields
 }
 
 type Fields = { readonly [name: string]: unknown }
@@ -143,7 +146,7 @@ const isBlankText = (text: string) => blankTexts.has(text.trim().toLowerCase())
 const targets = ["href", "url", "uri", "link", "cursor", "after", "token", "page", "offset", "start"]
 
 /** Whether the field of a next page or of an error holds nothing. */
-const isBlank = (value: unknown, depth = 0): boolean => {
+export const isBlank = (value: unknown, depth = 0): boolean => {
   if (value === null || value === undefined || value === false || value === 0 || value === -1) return true
   if (typeof value === "string") return isBlankText(value)
   if (typeof value !== "object" || depth > maxDepth) return false
@@ -323,6 +326,9 @@ const positionNames = {
   cursor: /^(?:page)?(?:cursor|after|token|startingafter|startafter|nexttoken|continuationtoken)$/
 }
 
+/** Whether a parameter of an address selects a page by its number. */
+export const isPageParameter = (name: string): boolean => positionNames.page.test(normalized(name))
+
 interface Position {
   readonly page: number | undefined
   readonly offset: number | undefined
@@ -410,7 +416,7 @@ const inspect = (
     const found = classify(name, value, place)
     if (found !== undefined) {
       const [kind, number = 0] = found
-      if (!isTotal(kind) || count !== undefined) add({ field, kind, number, shown: shownOf(value), items: count ?? 0 })
+      if (!isTotal(kind) || count !== undefined) add({ field, kind, number, shown: shownOf(value), items: count ?? 0, value, fields })
     } else if (Array.isArray(value)) {
       if (/link/i.test(name)) inspect(linksOf(value), field, count, undefined, add, maxDepth, true)
     } else if (Predicate.isObject(value) && depth < maxDepth && (isHeld || holder.test(normalized(name)))) {
@@ -517,6 +523,7 @@ export class Reader {
   /** The number of items in their array so far. */
   private count = 0
   private outer = 0
+  private root: unknown
 
   constructor(way: ReadonlyArray<string>) {
     this.way = way
@@ -529,6 +536,11 @@ export class Reader {
   /** The number of elements of the outermost array on the way to the items. */
   get outerCount(): number {
     return this.outer
+  }
+
+  /** The document without its items, once it has ended. */
+  get document(): unknown {
+    return this.root
   }
 
   write({ token, value }: Token): void {
@@ -578,6 +590,7 @@ export class Reader {
     const { isElement, path, rest, value } = ended
     const top = this.stack.at(-1)
     if (top === undefined) {
+      this.root = value
       this.collector.walk(value, this.way)
       this.outer = countBelow(value, this.way) ?? 0
     } else if (isElement && rest !== undefined) {
@@ -638,7 +651,7 @@ export const ofHeaders = (headers: Readonly<Record<string, string | undefined>>,
     for (const form of [bare, bare.replace(/^[^-]+-/, "")]) {
       const evidence = classify(form, value, place)
       if (evidence !== undefined && headerKinds.has(evidence[0])) {
-        found.push({ field: name, kind: evidence[0], number: evidence[1] ?? 0, shown: quoted(value), items: count })
+        found.push({ field: name, kind: evidence[0], number: evidence[1] ?? 0, shown: quoted(value), items: count, value, fields: forms })
       }
       // The end of X-Per-Page is no page.
       if (isKnown(form)) break

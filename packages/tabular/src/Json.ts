@@ -27,10 +27,10 @@ export interface JsonOptions {
    */
   readonly onNextCursor?: ((cursor: string) => void) | undefined
   /**
-   * Receives, at the end of the document, what its fields show of other pages, and the number of its outermost items. Without this callback
-   * the document is judged alone.
+   * Receives, at the end of the document, what its fields show of other pages, the number of its outermost items, and the document without
+   * its items. Without this callback the document is judged alone.
    */
-  readonly onEvidence?: ((evidence: ReadonlyArray<Envelope.Evidence>, count: number) => void) | undefined
+  readonly onEvidence?: ((evidence: ReadonlyArray<Envelope.Evidence>, count: number, document: unknown) => void) | undefined
   /** Refuses a document that shows to be a part, except by what is named here (default: only `next_cursor` is looked at). */
   readonly acceptPartial?: AcceptPartial.AcceptPartial | undefined
 }
@@ -157,8 +157,8 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
           `its last item has none of the columns (${quoted(JSON.stringify(this.noRow))}), so it may be cut`)
       )
     }
-    const { evidence = [], outerCount = 0 } = this.envelope ?? {}
-    if (onEvidence !== undefined) return onEvidence(evidence, outerCount)
+    const { document, evidence = [], outerCount = 0 } = this.envelope ?? {}
+    if (onEvidence !== undefined) return onEvidence(evidence, outerCount, document)
     // The reader of the pages knows whether it has all of them.
     if (this.isFollowed) return
     const pages = new Envelope.Pages()

@@ -97,7 +97,8 @@ export const options = {
     absent: "the document itself or its data"
   }),
   next: Setting.optional("next", nextPage, {
-    about: "The path of the field with the address of the next page of a document, such as paging.next, or with its cursor and the parameter that " +
+    about:
+      "The path of the field with the address of the next page of a document, such as paging.next, or with its cursor and the parameter that " +
       "takes it, such as paging.after=after",
     absent: "Link headers, and the forms of OData, JSON:API, HAL, Django REST, GraphQL and common cursors"
   }),

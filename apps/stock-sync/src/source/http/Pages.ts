@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
 import { Wording } from "../../Wording.ts"
 import * as Rows from "../Rows.ts"
 import type { SourceFailure } from "../Source.ts"
@@ -46,9 +47,10 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
     let next: Effect.Effect<Fetched, SourceFailure> | undefined = Effect.succeed(first)
     let number = 0
     let lines = 0
-    let ofFirst = ""
-    /** The parameter or the variable of this page, if its name was concluded from the page before. */
-    let concluded: string | undefined
+    /** What the pages begin with. */
+    const beginnings = new Set<string>()
+    /** How this page was requested, if that was concluded from a cursor or a number of the page before. */
+    let concluded: Exclude<NextPage.Next, { readonly _tag: "Address" }> | undefined
 
     const follow = (url: URL): Effect.Effect<Fetched, SourceFailure> => {
       if (visited.has(url.href)) return Effect.fail(refused("its pages form a loop: one names a page that was read already"))
@@ -67,7 +69,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
 
     const followFound = (url: URL, found: NextPage.Next): Effect.Effect<Fetched, SourceFailure> => {
       if (found._tag === "Address") return followLink(url, found.target)
-      concluded = found.name
+      concluded = found
       return follow(found._tag === "Parameter" ? withParameter(url, found.name, found.value) : withVariable(url, found.name, found.value))
     }
 
@@ -110,7 +112,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       })(bytes)
       const numbered = Stream.map(decoded, (row) => {
         rowCount++
-        if (beginning.length < comparedRows) beginning.push(keyOf(row))
+        if (row._tag === "Valid" && beginning.length < comparedRows) beginning.push(`${row.productId} ${row.stock}`)
         lines = row.line + offset
         return offset === 0 ? row : { ...row, line: lines }
       })
@@ -120,21 +122,27 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
           if (document === undefined) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
           evidence = Envelope.ofDocument(document, way)
         }
-        const key = `${rowCount} ${beginning.join("\n")}`
-        if (isFirst) ofFirst = key
-        else if (concluded !== undefined && key === ofFirst) {
+        const key = beginning.length === 0
+          ? undefined
+          : createHash("sha256").update(`${rowCount}\n${beginning.join("\n")}`).digest("base64")
+        if (concluded !== undefined && key !== undefined && beginnings.has(key)) {
           return Stream.fail(refused(
-            `its page ${number} has the rows of the first one, so its server seems to ignore ${concluded}. Name the field and the parameter ` +
-              `of the next page with ${setting("next")}; no row of it was used`
+            `its page ${number} has the rows of an earlier one, so its server seems to ignore ${concluded.name}. Name the field and the ` +
+              `parameter of the next page with ${setting("next")}; no row of it was used`
           ))
         }
-        concluded = undefined
+        if (key !== undefined) beginnings.add(key)
         const all = [...evidence, ...Envelope.ofHeaders(headers, outerCount ?? rowCount)]
         judged.add(all)
         const named = options.next && NextPage.named(options.next, document, headers)
         if (typeof named === "string") return Stream.fail(refused(`${named}. Correct ${setting("next")}; no row of it was used`))
         const target = ofLink(headers["link"] ?? "")
         const open = { url, evidence: all.filter(({ field }) => !accepts(field)), number, isEmpty: rowCount === 0 }
+        const current = concluded?._tag === "Parameter" && concluded.isNumber === true ? NextPage.numberIn(open) : undefined
+        if (current !== undefined && String(current) !== concluded?.value) {
+          return Stream.fail(refused(`its server sent page ${current} in place of page ${concluded?.value}; no row of it was used`))
+        }
+        concluded = undefined
         if (named !== undefined) next = followFound(url, named)
         else if (target !== undefined) next = followLink(url, target)
         else if (cursor !== undefined && cursor !== "") next = follow(withParameter(url, "cursor", cursor))
@@ -170,8 +178,6 @@ export const ofLink = (value: string): string | undefined => Link.parse(value).f
 
 // Enough to recognise a page that is sent again.
 const comparedRows = 100
-
-const keyOf = (row: Row): string => `${row.productId ?? ""} ${row._tag === "Valid" ? row.stock : row.reason}`
 
 const decodeName = Option.liftThrowable(decodeURIComponent)
 
