@@ -1,4 +1,4 @@
-/** Installs the tarballs of the programs by npm, on any system, and runs them against a sandbox. */
+/** Runs the programs of a folder against a sandbox, on any system, and installs their tarballs by npm for it. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"
@@ -25,23 +25,15 @@ const end = async (program) => {
 }
 
 /**
- * Throws if something does not work. Returns what was checked, in words.
+ * Runs both programs as a user does. Throws if something does not work.
  * @param {object} options
- * @param {string} options.folder an empty folder
- * @param {string} options.node
- * @param {readonly [command: string, worker: string]} options.tarballs
+ * @param {string} options.folder a folder for files
+ * @param {string} options.path the PATH that has the programs
  * @param {string} options.version that of the programs
  */
-export const installAndRun = async ({ folder, node, tarballs, version }) => {
-  const prefix = join(folder, "prefix")
-  const path = [isWindows ? prefix : join(prefix, "bin"), dirname(node), process.env["PATH"]].join(delimiter)
+export const runPrograms = async ({ folder, path, version }) => {
   // A command of npm is a script for a shell on Windows.
   const options = { cwd: folder, env: { ...process.env, PATH: path }, encoding: /** @type {const} */ ("utf8"), shell: isWindows }
-  execFileSync("npm", ["install", "--global", "--prefix", prefix, ...quiet, ...tarballs], {
-    ...options,
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-
   /** @type {Record<string, string | undefined>} */
   const env = { ...options.env, HOME: folder, USERPROFILE: folder }
   const programs = { ...options, env }
@@ -64,13 +56,32 @@ export const installAndRun = async ({ folder, node, tarballs, version }) => {
     check(run("plaza", "me", "--json").includes(`"corner-shop"`), "plaza me prints another account")
     check(run("plaza-stock-sync", "once", "--source", "stock.csv").includes("confirmed\t1\n"), "plaza-stock-sync confirms nothing")
     check(run("plaza-stock-sync", "once", "--source", "stock.csv").includes("unchanged\t1\n"), "plaza-stock-sync has no ledger")
-    const npx = execFileSync("npx", ["--yes", "--package", tarballs[0], "plaza", "--version"], options)
-    check(npx === `${version}\n`, "npx prints another version")
   } finally {
     await end(sandbox)
   }
   // Windows ends a process without a signal that it could handle.
   check(isWindows || sandbox.exitCode === 0, "the sandbox does not stop with 0")
+}
+
+/**
+ * Throws if something does not work. Returns what was checked, in words.
+ * @param {object} options
+ * @param {string} options.folder an empty folder
+ * @param {string} options.node
+ * @param {readonly [command: string, worker: string]} options.tarballs
+ * @param {string} options.version that of the programs
+ */
+export const installAndRun = async ({ folder, node, tarballs, version }) => {
+  const prefix = join(folder, "prefix")
+  const path = [isWindows ? prefix : join(prefix, "bin"), dirname(node), process.env["PATH"]].join(delimiter)
+  const options = { cwd: folder, env: { ...process.env, PATH: path }, encoding: /** @type {const} */ ("utf8"), shell: isWindows }
+  execFileSync("npm", ["install", "--global", "--prefix", prefix, ...quiet, ...tarballs], {
+    ...options,
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  await runPrograms({ folder, path, version })
+  const npx = execFileSync("npx", ["--yes", "--package", tarballs[0], "plaza", "--version"], options)
+  check(npx === `${version}\n`, "npx prints another version")
   return `Node ${
     execFileSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).trim()
   } on ${process.platform}: installed and run\n`
