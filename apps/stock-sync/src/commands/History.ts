@@ -15,6 +15,7 @@ export interface Options {
 
 const json = (entry: HistoryEntry) => ({
   ...entry,
+  since: Format.isoTime(entry.since),
   sentAt: Format.isoTime(entry.sentAt),
   endedAt: Format.isoTime(entry.endedAt),
   code: entry.code ?? null,

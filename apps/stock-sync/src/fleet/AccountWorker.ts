@@ -15,11 +15,12 @@ import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import { Ledger, type LedgerOptions } from "../ledger/Ledger.ts"
+import { Ledger, type LedgerEvent, type LedgerOptions } from "../ledger/Ledger.ts"
 import * as LedgerCommands from "../ledger/LedgerCommands.ts"
 import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
 import * as EventLogger from "../observability/EventLogger.ts"
+import * as EventRecorder from "../observability/EventRecorder.ts"
 import * as Status from "../observability/Status.ts"
 import { Source, type SourceFailure } from "../source/Source.ts"
 import type { WrongAddress } from "../sync/AccountBinding.ts"
@@ -91,7 +92,21 @@ const levelOf = (level: LogLevel.Severity, event: SyncStatus.StampedEvent): LogL
     ? "Warn"
     : level
 
-const statusFrom = (earlier: SyncStatus.State): SyncStatus.SyncStatus["Service"] => {
+/**
+ * What the ledger keeps of a change. Not that an account works at its first activation, which would be a statement of each account when a
+ * runner takes over thousands: a confirmed request shows it as well.
+ */
+const recorded = (change: Status.Change): ReadonlyArray<LedgerEvent> => {
+  const event = EventRecorder.eventOf(change)
+  const { account, source } = change.before
+  const isFirst = event?.kind === "accountRunning"
+    ? account._tag === "Starting"
+    : event?.kind === "sourceRead" && source.failing === undefined
+  return event === undefined || isFirst ? [] : [event]
+}
+
+/** `events`: where the events for the ledger are collected. */
+const statusFrom = (earlier: SyncStatus.State, events: Array<LedgerEvent>): SyncStatus.SyncStatus["Service"] => {
   const state = Ref.makeUnsafe(earlier)
   const change = Status.follow(earlier)
   return {
@@ -99,9 +114,11 @@ const statusFrom = (earlier: SyncStatus.State): SyncStatus.SyncStatus["Service"]
     publish: (event) =>
       Effect.flatMap(DateTime.now, (at) => {
         const stamped = { ...event, at }
+        const changed = change(stamped)
+        events.push(...recorded(changed))
         return Effect.andThen(
           Ref.update(state, (before) => SyncStatus.reduce(before, stamped)),
-          EventLogger.write(change(stamped), levelOf)
+          EventLogger.write(changed, levelOf)
         )
       }),
     // The events of a fleet's accounts have no subscribers.
@@ -235,12 +252,20 @@ const untilIdle = Effect.fnUntraced(function*(activation: Activation, { checkpoi
   record.nextDue = (yield* MonotonicClock.now) + Option.getOrElse(wait, () => Number.POSITIVE_INFINITY)
 })
 
+const recordAll = Effect.fnUntraced(function*({ owned, record: { opening, polling } }: Activation, events: ReadonlyArray<LedgerEvent>) {
+  // Without an opened ledger, another runner may own the account.
+  if (opening !== "again" || polling === undefined) return
+  const ledger = yield* (yield* FleetLedger).open(owned, polling.ledger, "again")
+  yield* Effect.forEach(events, ledger.record, { discard: true })
+})
+
 /** Runs until the account has no work, and then plans its next activation. Fails if the account can't be worked on. */
 export const run = (activation: Activation): Effect.Effect<void, Failure, Requirements> =>
   Effect.gen(function*() {
     const { record } = activation
     const checkpoint = yield* Ref.make(record.checkpoint ?? (yield* SyncWorker.firstCheckpoint))
-    const status = statusFrom((yield* Ref.get(checkpoint)).status)
+    const events: Array<LedgerEvent> = []
+    const status = statusFrom((yield* Ref.get(checkpoint)).status, events)
     record.status = status.state
     const known: Known = { checkpoint, status }
     yield* Effect.ensuring(
@@ -250,6 +275,9 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
         record.checkpoint = { ...last, status: { ...last.status, errors: [] } }
         record.rateLimit = undefined
       })
+    ).pipe(
+      // Seldom, because an event is the beginning or the end of a failure.
+      Effect.ensuring(Effect.suspend(() => events.length === 0 ? Effect.void : Effect.ignore(recordAll(activation, events))))
     )
   }).pipe(
     worded,

@@ -7,6 +7,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import { hostname } from "node:os"
 import * as Binding from "./Binding.ts"
 import * as Corrections from "./Corrections.ts"
+import * as Events from "./Events.ts"
 import type { Ledger, LedgerOptions } from "./Ledger.ts"
 import { LedgerCommands } from "./LedgerCommands.ts"
 import type { LedgerFault } from "./LedgerError.ts"
@@ -79,6 +80,7 @@ export const make = (
     confirm: (send) => run(Outcome.confirm(target, options, send)),
     fail: (send, failed) => run(Outcome.fail(target, options, send, failed)),
     ...Requests.make(target, options, run),
+    ...Events.make(target, run),
     ...Corrections.make(target, run)
   }
 }

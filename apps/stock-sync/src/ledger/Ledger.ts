@@ -12,6 +12,7 @@ import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { SourceFailure } from "../source/Source.ts"
 import type { Entry, EntryState, Refusal } from "./Entry.ts"
+import type { Kind } from "./Events.ts"
 import type { LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.ts"
 import type {
   HeldChange,
@@ -161,12 +162,31 @@ export interface HistoryEntry {
   readonly productId: string
   readonly value: number
   readonly reason: Priority
+  /** When it started to wait; for an assertion, when it was last confirmed. */
+  readonly since: DateTime.Utc
   readonly sentAt: DateTime.Utc
   readonly endedAt: DateTime.Utc
   readonly outcome: "confirmed" | FailedSend["state"]
   /** The error code or the failure's tag; undefined if the request was confirmed. */
   readonly code: string | undefined
   readonly message: string | undefined
+}
+
+/** What happened to the source or the account. */
+export interface LedgerEvent {
+  readonly at: DateTime.Utc
+  readonly kind: Kind
+  /** The error code or the failure's tag. */
+  readonly code: string | undefined
+  readonly detail: string | undefined
+  /** The changed products of an accepted snapshot, the number of a held one, else 0. */
+  readonly count: number
+}
+
+/** From when on the ledger has all past requests and all events; undefined: it has all. */
+export interface Kept {
+  readonly requests: DateTime.Utc | undefined
+  readonly events: DateTime.Utc | undefined
 }
 
 export class Ledger extends Context.Service<Ledger, {
@@ -269,6 +289,11 @@ export class Ledger extends Context.Service<Ledger, {
   readonly requests: Effect.Effect<ReadonlyArray<Duration.Duration>, LedgerFault>
   /** Past requests, the latest first; of one product if it is given. */
   readonly history: (product: Option.Option<string>) => Stream.Stream<HistoryEntry, LedgerFault>
+  /** Records an event, unless the last one of its subject says the same. Snapshots are recorded by `applySnapshot`. */
+  readonly record: (event: LedgerEvent) => Effect.Effect<void, LedgerFault>
+  /** The events, the earliest first: a bounded number. */
+  readonly events: Effect.Effect<ReadonlyArray<LedgerEvent>, LedgerFault>
+  readonly kept: Effect.Effect<Kept, LedgerFault>
 }>()("@plaza/stock-sync/ledger/Ledger") {}
 
 /**

@@ -1,4 +1,5 @@
 /** Records the outcome of a request, in the product and in the history. */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -19,7 +20,7 @@ const lastNumber = (target: Target) => target.sql`(SELECT coalesce(max(n), 0) FR
 const recordHistory = (
   target: Target,
   options: LedgerOptions,
-  { priority, productId, value }: Send,
+  { priority, productId, since, value }: Send,
   outcome: HistoryEntry["outcome"],
   refusal: Refusal | undefined,
   now: number
@@ -30,9 +31,11 @@ const recordHistory = (
     // Before the insertion, as each statement of `together` finds the history.
     (isOwned) => sql`DELETE FROM history WHERE ${mine(target)} AND n <= ${lastNumber(target)} - ${options.historyLimit - 1} AND ${isOwned}`,
     (isOwned) =>
-      sql`INSERT INTO history (account, n, product_id, value, priority, sent_at, ended_at, outcome, code, message)
-        SELECT account, ${lastNumber(target)} + 1, id, ${integer(sql, value)}, ${integer(sql, StockPriority.indexOf(priority))}, sent_at,
-          ${integer(sql, now)}, ${outcome}, ${refusal?.code ?? refusal?.tag ?? null}, ${refusal?.message ?? null}
+      sql`INSERT INTO history (account, n, product_id, value, priority, waiting_since, sent_at, ended_at, outcome, code, message)
+        SELECT account, ${lastNumber(target)} + 1, id, ${integer(sql, value)}, ${integer(sql, StockPriority.indexOf(priority))},
+          ${integer(sql, DateTime.toEpochMillis(since))}, sent_at, ${integer(sql, now)}, ${outcome}, ${
+        refusal?.code ?? refusal?.tag ?? null
+      }, ${refusal?.message ?? null}
         FROM product WHERE ${mine(target)} AND id = ${productId} AND ${isOwned}`
   ]
 }
@@ -170,9 +173,9 @@ export const markInterrupted = (target: Target, { lateWrites }: Pick<LedgerOptio
     yield* Operation.transaction(target, Effect.gen(function*() {
       yield* sql`UPDATE request SET ended_at = ${now} WHERE ${mine(target)} AND ended_at >= ${Requests.inFlight}`
       yield* sql`INSERT INTO request (account, ended_at) SELECT account, ${integer(sql, now)} FROM ${sending} WHERE ${isSending}`
-      yield* sql`INSERT INTO history (account, n, product_id, value, priority, sent_at, ended_at, outcome, code, message)
+      yield* sql`INSERT INTO history (account, n, product_id, value, priority, waiting_since, sent_at, ended_at, outcome, code, message)
         SELECT account, ${lastNumber(target)} + row_number() OVER (ORDER BY sent_at, id), id, sent,
-          ${integer(sql, StockPriority.indexOf("rest"))}, sent_at, ${integer(sql, now)}, 'doubtful', 'Interrupted',
+          ${integer(sql, StockPriority.indexOf("rest"))}, queued_at, sent_at, ${integer(sql, now)}, 'doubtful', 'Interrupted',
           'the process ended before the response came'
         FROM ${sending} WHERE ${isSending} AND sent_at IS NOT NULL`
       const awaits = sql.literal(awaitsLateWrites)

@@ -99,14 +99,19 @@ const rowIssue = ({ integer, keyed, text }: Dialect) =>
 
 const history = ({ integer, keyed, text }: Dialect) =>
   `history (account ${integer} NOT NULL, n ${integer} NOT NULL, product_id ${text} NOT NULL, value ${integer} NOT NULL,
-  priority ${integer} NOT NULL, sent_at ${integer} NOT NULL, ended_at ${integer} NOT NULL, outcome ${text} NOT NULL, code ${text}, message ${text},
-  PRIMARY KEY (account, n))${keyed}`
+  priority ${integer} NOT NULL, waiting_since ${integer} NOT NULL, sent_at ${integer} NOT NULL, ended_at ${integer} NOT NULL,
+  outcome ${text} NOT NULL, code ${text}, message ${text}, PRIMARY KEY (account, n))${keyed}`
+
+// What happened to the source and the account. `amount`: the changed products of an accepted snapshot, or the number of a held one.
+const event = ({ integer, keyed, text }: Dialect) =>
+  `event (account ${integer} NOT NULL, n ${integer} NOT NULL, at ${integer} NOT NULL, kind ${text} NOT NULL, code ${text}, detail ${text},
+  amount ${integer} NOT NULL, PRIMARY KEY (account, n))${keyed}`
 
 // When the requests of the key ended, within the rate window; a time that never comes for a request in flight.
 const request = ({ integer, plain }: Dialect) => `request (account ${integer} NOT NULL, ended_at ${integer} NOT NULL)${plain}`
 
 // A copy of a ledger has these tables, because a preview writes to them.
-const copied = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue }
+const copied = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue, event }
 const tables = { ...copied, history, request }
 
 /** The tables of a ledger that have rows of each account. */

@@ -13,6 +13,7 @@ import type { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import type { SyncStatus } from "../sync/SyncStatus.ts"
 import { staleAfter } from "./Conditions.ts"
 import * as EventLogger from "./EventLogger.ts"
+import * as EventRecorder from "./EventRecorder.ts"
 import * as Logs from "./Logs.ts"
 import type { OtlpSettings } from "./OtlpSettings.ts"
 import type { WebhookSettings } from "./Webhook.ts"
@@ -60,6 +61,6 @@ export const layerTelemetry = (
 export const layer = (options: Options): Layer.Layer<never, Config.ConfigError | UsageError, CurrentLedger | SyncStatus | Streams> =>
   sampling(options).pipe(
     Layer.provideMerge(ifSet(options.webhook, async (settings) => (await import("./Webhook.ts")).layerConfig(settings))),
-    Layer.provideMerge(EventLogger.layer),
+    Layer.provideMerge(Layer.merge(EventLogger.layer, EventRecorder.layer)),
     Layer.provideMerge(layerTelemetry(options))
   )

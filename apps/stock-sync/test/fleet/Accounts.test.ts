@@ -241,7 +241,8 @@ describe("accounts", () => {
           "product (account, id, wanted, state, listing, queued_at, line, updated_at, attempts) SELECT account, 'P', 1, 'settled', 'named', 0, 2, 0, 0",
           "held_change (account, id, kind, was, wanted) SELECT account, 'P', 'soldOut', 5, 0",
           "row_issue (account, place, line, kind, reason) SELECT account, 1, 2, 'rejected', 'no stock'",
-          "history (account, n, product_id, value, priority, sent_at, ended_at, outcome) SELECT account, 1, 'P', 1, 0, 0, 0, 'confirmed'",
+          "history (account, n, product_id, value, priority, waiting_since, sent_at, ended_at, outcome) SELECT account, 1, 'P', 1, 0, 0, 0, 0, 'confirmed'",
+          "event (account, n, at, kind, amount) SELECT account, 1, 0, 'snapshotAccepted', 1",
           "request (account, ended_at) SELECT account, 0"
         ]
       ) yield* run(sql.unsafe(`INSERT INTO ${rows} FROM fleet_account`))

@@ -264,6 +264,14 @@ describe("a thousand accounts with a thousand products each", () => {
     ["rowIssues", (ledger) => collect(ledger.rowIssues)],
     ["heldChanges", (ledger) => collect(ledger.heldChanges)],
     ["history", (ledger) => Effect.all([collect(ledger.history(Option.none())), collect(ledger.history(Option.some("P1")))])],
+    ["record", (ledger) => ledger.record({ at: utc(0), kind: "accountPaused", code: "STORE_BLOCKED", detail: undefined, count: 0 })],
+    ["events", (ledger) => ledger.events],
+    ["kept", (ledger) => ledger.kept],
+    ["attention", (ledger) => ledger.attention],
+    ["needing", (ledger) => collect(ledger.needing)],
+    ["rejectedRows", (ledger) => collect(ledger.rejectedRows)],
+    ["product", (ledger) => ledger.product("P3")],
+    ["resend", (ledger) => ledger.resend(["P12"])],
     ["release", (ledger) => Effect.all([ledger.release(Option.some(["P8"])), ledger.release(Option.none())])],
     ["observe", (ledger) => ledger.observe([{ productId: id("P20"), stock: 9 }], utc(4e12), true)],
     ["clockChanged", (ledger) => Effect.all([ledger.clockChanged(0), ledger.clockChanged(60_000), ledger.clockChanged(-60_000)])],
@@ -300,8 +308,10 @@ describe("a thousand accounts with a thousand products each", () => {
         SELECT account, n, n, 'rejected', 'is odd' FROM account CROSS JOIN generate_series(1, 20) AS issue (n)`
         yield* sql`INSERT INTO held_change (account, id, kind, was, wanted)
         SELECT account, 'P' || n, 'soldOut', 5, 0 FROM account CROSS JOIN generate_series(1, 20) AS held (n)`
-        yield* sql`INSERT INTO history (account, n, product_id, value, priority, sent_at, ended_at, outcome)
-        SELECT account, n, 'P1', 1, 1, 0, 0, 'confirmed' FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
+        yield* sql`INSERT INTO history (account, n, product_id, value, priority, waiting_since, sent_at, ended_at, outcome)
+        SELECT account, n, 'P1', 1, 1, 0, 0, 0, 'confirmed' FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
+        yield* sql`INSERT INTO event (account, n, at, kind, amount)
+        SELECT account, n, n, 'snapshotAccepted', 1 FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
 
         const temporary = new RegExp(`^all of (${stagingNames.join("|")})$`)
         for (const [account, areAnalyzed] of [["shop-500", false], ["shop-501", true]] as const) {

@@ -19,6 +19,7 @@ import { createHash } from "node:crypto"
 import { type Kits, unadjusted } from "../../source/rules/ProductRules.ts"
 import { unreachable } from "../../source/Source.ts"
 import { Wording } from "../../Wording.ts"
+import * as Events from "../Events.ts"
 import type { Ledger } from "../Ledger.ts"
 import { LedgerCommands } from "../LedgerCommands.ts"
 import type { LedgerFault } from "../LedgerError.ts"
@@ -94,6 +95,9 @@ const findRepeated = (target: Target, digest: string): Effect.Effect<Option.Opti
     ])
     return Option.some({ ...found.value.result, changed: 0, repeated: true })
   })
+
+/** For a transaction that looks for its owner at its end. */
+const unfenced = ({ sql }: Target, steps: ReadonlyArray<Operation.Step>): ReadonlyArray<Fragment> => steps.map((step) => step(sql`1 = 1`))
 
 interface Judged extends Difference {
   readonly verdict: Judge.Verdict
@@ -261,8 +265,25 @@ export const make = (
         const applied = yield* withStaged(input, ahead, policy, (target, judged, counts, window) =>
           Effect.gen(function*() {
             const { result, verdict } = judged
-            if (verdict._tag === "Held") return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
-            yield* writeAll(target, judged, counts, input, policy, window, appliedRecord(target, result, input.unit, digest, window.now))
+            if (verdict._tag === "Held") {
+              const event = {
+                kind: "snapshotHeld",
+                code: undefined,
+                detail: Judge.describe(result.figures),
+                count: verdict.number
+              } as const
+              if (verdict.isNew) yield* Operation.atOnce(target.sql, unfenced(target, Events.steps(target, event, window.now)))
+              return { held: yield* Judge.hold(target, verdict, result.figures, window.now) }
+            }
+            // Also without changes if it ends the hold of an earlier one. Before the record, which does that.
+            const event = { kind: "snapshotAccepted", code: undefined, detail: undefined, count: result.changed } as const
+            const endsHold = ({ sql }: Target) =>
+              sql`EXISTS (SELECT 1 FROM snapshot WHERE ${Operation.mine(target)} AND held_since IS NOT NULL)`
+            const happened = Events.steps(target, event, window.now, result.changed > 0 ? undefined : endsHold)
+            yield* writeAll(target, judged, counts, input, policy, window, [
+              ...unfenced(target, happened),
+              ...appliedRecord(target, result, input.unit, digest, window.now)
+            ])
             return result
           }))
         return "held" in applied ? yield* Effect.fail(Judge.failure(policy.guard, applied.held, yield* LedgerCommands)) : applied

@@ -1,5 +1,6 @@
 /** All tests that hold for every ledger. */
 import { attention } from "./attention.ts"
+import { events } from "./events.ts"
 import { guard, previews } from "./guard.ts"
 import type { Kind } from "./kind.ts"
 import { model } from "./model.ts"
@@ -27,6 +28,7 @@ export const inFleet = (kind: Kind, runs: Runs): void => {
   turns(kind)
   guard(kind)
   attention(kind, runs.rules)
+  events(kind)
   accounts(kind)
   model(kind, runs.model)
 }

@@ -1,0 +1,71 @@
+/**
+ * Records in the ledger when the account or the source of a running worker fails, and when that ends, for `report`. Snapshots record
+ * themselves. It never delays the worker, and writes nothing while nothing changes.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
+import { CurrentLedger } from "../ledger/CurrentLedger.ts"
+import type { LedgerEvent } from "../ledger/Ledger.ts"
+import { disconnect } from "../sync/Disconnect.ts"
+import type { Failure, SyncStatus } from "../sync/SyncStatus.ts"
+import { type Change, observe } from "./Status.ts"
+
+const longestDetail = 500
+
+const facts = ({ code, message, tag }: Failure): Pick<LedgerEvent, "code" | "detail"> => ({
+  code: code ?? tag,
+  detail: message.slice(0, longestDetail)
+})
+
+const accountKinds = { Running: "accountRunning", Paused: "accountPaused", Quota: "accountQuota", Trouble: "accountTrouble" } as const
+
+/** What a change adds to the ledger; undefined for regular work and for what lasts. The ledger drops what it has already. */
+export const eventOf = ({ before, event, isRepeated }: Change): LedgerEvent | undefined => {
+  const nothing = { at: event.at, code: undefined, detail: undefined, count: 0 }
+  if (event._tag === "AccountChanged") {
+    const { account } = event
+    if (isRepeated || account._tag === "Starting") return undefined
+    return { ...nothing, kind: accountKinds[account._tag], ..."failure" in account ? facts(account.failure) : {} }
+  }
+  if (event._tag === "SourceFailed") return isRepeated ? undefined : { ...nothing, kind: "sourceFailed", ...facts(event.failure) }
+  // After the start it is not known what the last process has left.
+  const mayHaveFailed = before.source.failing !== undefined || before.source.readAt === undefined
+  const isRead = event._tag === "SourceUnchanged" || event._tag === "SnapshotAccepted" || event._tag === "SnapshotHeld"
+  return isRead && mayHaveFailed ? { ...nothing, kind: "sourceRead" } : undefined
+}
+
+/** While no ledger is open. */
+const mostWaiting = 100
+
+const make = Effect.gen(function*() {
+  const current = yield* CurrentLedger
+  const wakes = yield* Queue.sliding<void>(1)
+  let waiting: ReadonlyArray<LedgerEvent> = []
+
+  const write = Effect.gen(function*() {
+    const ledger = yield* Ref.get(current)
+    if (Option.isNone(ledger)) return
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      yield* disconnect(ledger.value.record(next))
+      waiting = waiting.slice(1)
+    }
+  }).pipe(
+    // The worker reports the fault when it uses the ledger next, and opens it again.
+    Effect.ignore
+  )
+
+  yield* observe((change) =>
+    Effect.suspend(() => {
+      const event = eventOf(change)
+      if (event !== undefined) waiting = [...waiting, event].slice(-mostWaiting)
+      const isOpened = change.event._tag === "LedgerChanged" && change.event.ledger._tag === "Open"
+      return event === undefined && (!isOpened || waiting.length === 0) ? Effect.void : Queue.offer(wakes, undefined)
+    })
+  )
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(wakes), write)))
+})
+
+export const layer: Layer.Layer<never, never, CurrentLedger | SyncStatus> = Layer.effectDiscard(make)
