@@ -73,6 +73,9 @@ const isEndpoint = (text: string): boolean => {
     url.hash === ""
 }
 
+/** The entity tag, which a version begins with, or what stands for it. */
+const tagOf = ({ version }: WholeFile.FileInfo): string => version.split(" ", 1)[0] ?? ""
+
 const millisOf = (date: string | undefined): number | undefined => {
   const millis = date === undefined ? NaN : Date.parse(date)
   return Number.isNaN(millis) ? undefined : millis
@@ -191,8 +194,9 @@ export const make = Effect.fnUntraced(function*(options: S3Options) {
         type: "file",
         path: key,
         name: where,
-        version: [key, headers["etag"] ?? "", size, mtime].join(" "),
-        identity: headers["etag"] ?? String(mtime),
+        version: [headers["etag"] ?? mtime, size, mtime, key].join(" "),
+        // A tool may upload a file again and again while it is written, so another object is not taken for a complete one.
+        identity: "",
         size: BigInt(size),
         mtime,
         // Both times are of the server's clock.
@@ -201,18 +205,17 @@ export const make = Effect.fnUntraced(function*(options: S3Options) {
     })
 
   // Another version fails then. A weak validator equals none.
-  const ifUnchanged = ({ identity }: WholeFile.FileInfo): Readonly<Record<string, string>> =>
-    identity.startsWith("\"") ? { "if-match": identity } : {}
+  const ifUnchanged = (tag: string): Readonly<Record<string, string>> => tag.startsWith("\"") ? { "if-match": tag } : {}
 
   const read = (info: WholeFile.FileInfo, range: Readonly<Record<string, string>> = {}) =>
     Effect.gen(function*() {
-      const fetched = yield* get(urlOf(info.path), { ...range, ...ifUnchanged(info) })
+      const fetched = yield* get(urlOf(info.path), { ...range, ...ifUnchanged(tagOf(info)) })
       const { status } = fetched.response
       if (status === 412 || status === 404 || status === 416) return yield* WholeFile.changedWhileRead(info.name)
       if (status !== 200 && status !== 206) return yield* failed(fetched, info.path, false)
       // A server that knows no conditions.
       const found = yield* infoOf(info.path, fetched.response)
-      if (found.identity !== info.identity) return yield* WholeFile.changedWhileRead(info.name)
+      if (tagOf(found) !== tagOf(info)) return yield* WholeFile.changedWhileRead(info.name)
       return fetched
     })
 

@@ -91,6 +91,24 @@ const signatures: Readonly<Record<string, ReadonlyArray<ServerHostKeyAlgorithm>>
 const algorithmsFor = (known: ReadonlySet<string>): Array<ServerHostKeyAlgorithm> =>
   Object.entries(signatures).toSorted(([a], [b]) => Number(known.has(b)) - Number(known.has(a))).flatMap(([, each]) => each)
 
+/** What the protocol says about a file. */
+export const infoOf = (
+  address: Address.SftpAddress,
+  path: string,
+  stats: Pick<Stats, "isDirectory" | "isFile" | "mtime" | "size">
+): WholeFile.FileInfo => ({
+  type: stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other",
+  path,
+  name: Address.shownPath(address, path),
+  version: [path, stats.size, stats.mtime].join("/"),
+  // The protocol has no identity of a file.
+  identity: "",
+  size: BigInt(stats.size),
+  mtime: stats.mtime * 1_000,
+  // The clock of the server is not known, and some clients set the time of the file that they transfer.
+  writtenAt: undefined
+})
+
 export const make = Effect.fnUntraced(function*(options: SftpOptions) {
   const fs = yield* FileSystem.FileSystem
   const { place } = yield* Wording
@@ -298,23 +316,6 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
     )
     sftp.on("error", (error: Error) => lose(failureOf(error)))
 
-    const infoOf = (path: string, stats: Stats): WholeFile.FileInfo => {
-      const where = Address.shownPath(address, path)
-      const mtime = stats.mtime * 1_000
-      return {
-        type: stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other",
-        path,
-        name: where,
-        version: [path, stats.size, mtime].join("/"),
-        // The protocol has no identity of a file.
-        identity: "",
-        size: BigInt(stats.size),
-        mtime,
-        // The clock of the server is not known, and some clients set the time of the file that they transfer.
-        writtenAt: undefined
-      }
-    }
-
     const open = (path: string) =>
       Effect.acquireRelease(
         ask<Buffer>((done) => sftp.open(path, "r", done), (error) => unreadableFile(path, error)),
@@ -345,14 +346,14 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
             sftp.stat(path,
               (error, stats) => codeOf(error) === noSuchFile ? done(undefined, Option.none()) : done(error, Option.some(stats))),
           (error) => unreadableFile(path, error)
-        ).pipe(Effect.map(Option.map((stats) => infoOf(path, stats)))),
+        ).pipe(Effect.map(Option.map((stats) => infoOf(address, path, stats)))),
       bytes: ({ path }, position, count) =>
         Effect.scoped(Effect.flatMap(open(path), (handle) => read(path, handle, Number(position), count))),
       stream: (info) =>
         Stream.unwrap(Effect.gen(function*() {
           const handle = yield* open(info.path)
           const stats = yield* ask<Stats>((done) => sftp.fstat(handle, done), (error) => unreadableFile(info.path, error))
-          if (infoOf(info.path, stats).version !== info.version) return Stream.fail(WholeFile.changedWhileRead(info.name))
+          if (infoOf(address, info.path, stats).version !== info.version) return Stream.fail(WholeFile.changedWhileRead(info.name))
           const size = Number(info.size)
           const blocks = Array.from({ length: Math.ceil(size / blockSize) }, (_, index) => index * blockSize)
           return Stream.fromIterable(blocks).pipe(
