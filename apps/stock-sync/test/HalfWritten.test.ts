@@ -224,34 +224,34 @@ describe.each(places)("a file $name", (place) => {
           }
           expect(yield* poll(fiber)).toMatchObject(result(rows))
         }))
-
-      /** Writes the file in place again and again, for so many seconds: each content for a time in milliseconds. */
-      const written = (
-        { path, write }: Pick<Effect.Success<ReturnType<typeof world>>, "path" | "write">,
-        seconds: number,
-        contents: (round: number) => ReadonlyArray<readonly [content: string, millis: number]>
-      ) =>
-        Effect.gen(function*() {
-          const end = (yield* Clock.currentTimeMillis) + seconds * 1_000
-          for (let round = 0; (yield* Clock.currentTimeMillis) < end; round++) {
-            for (const [content, millis] of contents(round)) {
-              yield* write(path, content)
-              yield* advance(millis)
-            }
-          }
-        })
-
-      it.effect("is read about every ten seconds if it is rewritten in place every two seconds", () =>
-        Effect.gen(function*() {
-          const folder = yield* world()
-          yield* folder.write(folder.path, whole)
-          const fiber = yield* folder.reading
-          yield* written(folder, 8, () => [[whole, 2_000]])
-          expect(yield* poll(fiber)).toMatchObject(unread)
-          yield* written(folder, 6, () => [[whole, 2_000]])
-          expect(yield* poll(fiber)).toMatchObject(result(rows))
-        }))
     }
+
+    /** Writes the file in place again and again, for so many seconds: each content for a time in milliseconds. */
+    const written = (
+      { path, write }: Pick<Effect.Success<ReturnType<typeof world>>, "path" | "write">,
+      seconds: number,
+      contents: (round: number) => ReadonlyArray<readonly [content: string, millis: number]>
+    ) =>
+      Effect.gen(function*() {
+        const end = (yield* Clock.currentTimeMillis) + seconds * 1_000
+        for (let round = 0; (yield* Clock.currentTimeMillis) < end; round++) {
+          for (const [content, millis] of contents(round)) {
+            yield* write(path, content)
+            yield* advance(millis)
+          }
+        }
+      })
+
+    it.effect("is read about every ten seconds if it is rewritten in place every two seconds", () =>
+      Effect.gen(function*() {
+        const folder = yield* world()
+        yield* folder.write(folder.path, whole)
+        const fiber = yield* folder.reading
+        yield* written(folder, 8, () => [[whole, 2_000]])
+        expect(yield* poll(fiber)).toMatchObject(unread)
+        yield* written(folder, 6, () => [[whole, 2_000]])
+        expect(yield* poll(fiber)).toMatchObject(result(rows))
+      }))
 
     const millis = (shortest: number, longest: number) =>
       Arbitrary.map(Generate.between(shortest / 100, longest / 100), (tenths) => tenths * 100)
@@ -345,20 +345,20 @@ describe.each(places)("a file $name", (place) => {
           }
           expect(yield* poll(fiber)).toMatchObject(failure("its last line has no line end"))
         }))
-
-      it.effect("may be missing for a moment while another takes its place", () =>
-        Effect.gen(function*() {
-          const { opened, path, reading, remove, replace, write } = yield* world()
-          yield* write(path, half, noon - 60_000)
-          yield* Effect.result(opened)
-          yield* remove(path)
-          const fiber = yield* reading
-          yield* advance("2 seconds")
-          yield* replace(path, whole)
-          yield* advance("7 seconds")
-          expect(yield* poll(fiber)).toMatchObject(result(rows))
-        }))
     }
+
+    it.effect("may be missing for a moment while another takes its place", () =>
+      Effect.gen(function*() {
+        const { opened, path, reading, remove, replace, write } = yield* world()
+        yield* write(path, half, noon - 60_000)
+        yield* Effect.result(opened)
+        yield* remove(path)
+        const fiber = yield* reading
+        yield* advance("2 seconds")
+        yield* replace(path, whole)
+        yield* advance("7 seconds")
+        expect(yield* poll(fiber)).toMatchObject(result(rows))
+      }))
   })
 
   describe("a last line without its line end", () => {
