@@ -87,6 +87,13 @@ describe.concurrent("wrong input", () => {
       status: 2,
       says: ["||", "STOCK_SYNC_DELIMITER"]
     },
+    {
+      name: "a charset that is none",
+      args: ["once", "--source", "stock.csv", "--charset", "ibm850"],
+      status: 2,
+      says: ["ibm850", "STOCK_SYNC_CHARSET", "windows-1252"]
+    },
+    { name: "a next page that is none", env: { STOCK_SYNC_NEXT: "=after" }, status: 2, says: ["=after", "--next"] },
     { name: "a place in a document that is none", env: { STOCK_SYNC_ITEMS: "a..b" }, status: 2, says: ["a..b", "--items"] },
     {
       name: "a time that is none",

@@ -21,7 +21,7 @@ generated from the samples of the tests (\`pnpm --filter @plaza/tabular feeds\`)
 - An **invalid** source fails with one reason. None of its rows is used.
 
 Every source may be compressed with gzip. UTF-8 and UTF-16 are detected, with or without a byte order mark, and so are Excel workbooks,
-whatever their name. In the second column, ↵ is the end of a line and ⇥ a tab. \`plaza stock import\` reads the same files with the columns
+whatever their name. \`--charset\` names any other charset. In the second column, ↵ is the end of a line and ⇥ a tab. \`plaza stock import\` reads the same files with the columns
 \`productId\` and \`stock\`, and rejects every number below zero.
 `
 
@@ -56,6 +56,7 @@ const columnsOf = (columns: NonNullable<Feed["stockColumn"]>): string =>
 const options = (feed: Feed): string => {
   const given = [
     ["--format", feed.format],
+    ["--charset", feed.charset],
     ["--id-column", feed.idColumn],
     ["--stock-column", feed.stockColumn && columnsOf(feed.stockColumn)],
     ["--decimal", feed.separators?.decimal],

@@ -15,7 +15,7 @@ export type Format = "csv" | "json" | "ndjson" | "xlsx"
 
 export const all: ReadonlyArray<Format> = ["csv", "json", "ndjson", "xlsx"]
 
-export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions, Ndjson.NdjsonOptions, WorkbookOptions {}
+export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions, Ndjson.NdjsonOptions, WorkbookOptions, Utf8.CharsetOptions {}
 
 const endings: ReadonlyArray<readonly [RegExp, Format]> = [
   [/\.json(\.gz)?$/i, "json"],
@@ -63,5 +63,5 @@ export const rows = <Row>(format: Format, schema: RowSchema<Row>, options: Forma
       // Most sources are no workbooks, and need not load its libraries.
       ? (whole) =>
         Stream.unwrap(Effect.map(Effect.promise(() => import("./Workbook.ts")), (Workbook) => Workbook.rows(schema, options)(whole)))
-      : (whole) => decoderOf(format, schema, options)(StreamingParser.decode(() => Utf8.parser(options.source))(whole)))
+      : (whole) => decoderOf(format, schema, options)(StreamingParser.decode(() => Utf8.parser(options.source, options))(whole)))
 }

@@ -19,6 +19,9 @@ const idOf = (text: string): string => CellText.normalize(text, (marked) => mark
 // A long number as Excel writes it, always with a sign. An id such as 5E12 is accepted.
 const rounded = /^\d(?:[.,]\d+)?[eE]\+\d+$/
 
+/** What to do about an id that is not UTF-8, at the end of its reason. */
+export const saveInUtf8 = ": save the file in UTF-8"
+
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** A decoder of one kind of ids, from text and exact whole numbers. Fails with the reason. */
@@ -31,7 +34,7 @@ export const decoder = <Id extends string>(id: Schema.Codec<Id, string>) => {
     const text = idOf(written)
     if (text === "") return Result.fail(`${column} is empty`)
     // The decoder puts this character in place of bytes that are not UTF-8.
-    if (text.includes("\uFFFD")) return Result.fail(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
+    if (text.includes("\uFFFD")) return Result.fail(`${column} ${quoted(text)} is not UTF-8${saveInUtf8}`)
     if (rounded.test(text))
       return Result.fail(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`)
     return Result.mapError(decode(text), (error) => {

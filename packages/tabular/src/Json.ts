@@ -207,8 +207,14 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
     if (this.parser?.isEnded === true && !this.isArray && this.number === 0) {
       return `it is several JSON objects, not one document: set ${formatOption} to ndjson`
     }
+    const { charsetOption } = this.schema
     // Thrown by the decoder of strings; the parser's own errors are of other classes.
-    if (error instanceof TypeError) return `after ${this.itemCount} it is not UTF-8: save it in UTF-8`
+    if (error instanceof TypeError)
+      return `after ${this.itemCount} it is not UTF-8: ${
+        charsetOption === undefined
+          ? "save it in UTF-8"
+          : `save it in UTF-8, or name its charset with ${charsetOption}, such as windows-1252`
+      }`
     return `after ${this.itemCount} it is not JSON`
   }
 

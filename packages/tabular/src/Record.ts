@@ -4,6 +4,7 @@ import * as CellText from "./CellText.ts"
 import * as Identity from "./Identity.ts"
 import { quoted } from "./Quoted.ts"
 import type { Column, RowSchema } from "./RowSchema.ts"
+import * as Utf8 from "./Utf8.ts"
 
 /** The positions of a schema's columns in a record. */
 export interface ColumnLayout {
@@ -54,7 +55,7 @@ const looksLikeData = (names: ReadonlyArray<string>): boolean =>
 /** Finds the columns in the header. Returns the reason as text if a column is missing or occurs twice. */
 export const findColumns = <Row>(
   header: ReadonlyArray<string>,
-  { columns, hidesHeader: hidden = false }: RowSchema<Row>
+  { charsetOption, columns, hidesHeader: hidden = false }: RowSchema<Row>
 ): ColumnLayout | string => {
   const names = header.map((name) => CellText.normalize(name, () => true))
   const found = columns.map((column) => ({ column, positions: positionsOf(names, CellText.trim(column.name)) }))
@@ -65,7 +66,15 @@ export const findColumns = <Row>(
       `columns, including ${columns.map(({ name }) => quoted(name)).join(" and ")}`
   }
   for (const { column, positions } of found) {
-    if (positions.length === 0) return missing(column, names, hidden)
+    if (positions.length === 0) {
+      // The decoder puts this character in place of bytes that are not UTF-8.
+      const undecoded = names.find((name) => name.includes("\uFFFD"))
+      return undecoded === undefined
+        ? missing(column, names, hidden)
+        : `its header is not UTF-8${hidden ? "" : ` (${quoted(undecoded)})`}, and there is no column ${quoted(column.name)} in it: ${
+          Utf8.remedy(charsetOption)
+        }`
+    }
     if (positions.length > 1)
       return `the column ${quoted(column.name)} occurs ${positions.length} times${listOf(names, hidden)}. Keep one of them`
   }

@@ -17,6 +17,8 @@ export interface RowSchema<Row> {
   readonly empty: string | undefined
   /** Whether messages must not show the header, because rows have secrets and a source without a header begins with a row. */
   readonly hidesHeader?: boolean
+  /** The option that names the charset of text, for messages about text that is not UTF-8. */
+  readonly charsetOption?: string | undefined
   /** A rejected row, with its id if it can be read. */
   readonly reject: (line: number, id: string | undefined, reason: string) => Row
 }

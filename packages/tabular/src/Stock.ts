@@ -10,6 +10,7 @@ import type { RowSchema } from "./RowSchema.ts"
 import * as SourceError from "./SourceError.ts"
 import * as StockValue from "./StockValue.ts"
 import type * as StreamingParser from "./StreamingParser.ts"
+import * as Utf8 from "./Utf8.ts"
 
 /** The stock of a product. */
 export interface ValidRow {
@@ -54,6 +55,8 @@ export interface ColumnOptions {
   readonly stock: string
   /** The option that says what the separators of numbers mean. */
   readonly separators?: string | undefined
+  /** The option that names the charset of text. */
+  readonly charset?: string | undefined
 }
 
 /** How a stock below zero is decoded: as 0, or as a rejected row. Inventory systems go below zero when more is sold than in stock. */
@@ -117,7 +120,18 @@ export const schema = (
       : Result.fail({ reason: "the sum of its columns is too large" })
   }
 
+  let isExplained = false
+  /** Says once what to do about ids that are not UTF-8, because there may be many. */
+  const explained = (reason: string): string => {
+    if (optionNames?.charset === undefined || !reason.endsWith(Identity.saveInUtf8)) return reason
+    const before = reason.slice(0, -Identity.saveInUtf8.length)
+    if (isExplained) return before
+    isExplained = true
+    return `${before}: ${Utf8.remedy(optionNames.charset)}`
+  }
+
   return {
+    charsetOption: optionNames?.charset,
     columns: [
       { name: idColumn, option: optionNames?.id },
       ...terms.map(({ column }) => ({ name: column, option: optionNames?.stock, isNumber: true }))
@@ -128,7 +142,7 @@ export const schema = (
       current = line
       const [id] = values
       const productId = decodeId(idColumn, id)
-      if (Result.isFailure(productId)) return reject(line, Identity.ofRejected(id), productId.failure)
+      if (Result.isFailure(productId)) return reject(line, Identity.ofRejected(id), explained(productId.failure))
       const stock = isSum ? decodeSum(values) : StockValue.decode(first.column, values[1], firstOptions)
       if (Result.isSuccess(stock)) return { _tag: "Valid", line, productId: productId.success, stock: stock.success }
       return stock.failure.negative !== undefined && negative === "zero"

@@ -1,4 +1,7 @@
-/** Converts text to UTF-8 without a byte order mark, and rejects files of other kinds, such as old workbooks and HTML pages. */
+/**
+ * Converts UTF-16 and text in a named charset to UTF-8, without a byte order mark, and rejects files of other kinds, such as old workbooks and
+ * HTML pages.
+ */
 import * as Effect from "effect/Effect"
 import * as SourceError from "./SourceError.ts"
 import type * as StreamingParser from "./StreamingParser.ts"
@@ -6,16 +9,52 @@ import type * as StreamingParser from "./StreamingParser.ts"
 // Enough to distinguish HTML from XML.
 const headSize = 1024
 
-export const parser = (source: string): StreamingParser.Parser<Uint8Array> => new Parser(source)
+// Names that the WHATWG encodings lack.
+const aliases: Readonly<Record<string, string>> = { cp932: "shift_jis", cp65001: "utf-8", "utf-8-sig": "utf-8" }
+
+/** The WHATWG name of a charset, such as `windows-1252` for `ISO-8859-1`; undefined for an unknown one. */
+export const charsetOf = (label: string): string | undefined => {
+  try {
+    const name = label.trim().toLowerCase()
+    return new TextDecoder(aliases[name] ?? name).encoding
+  } catch {
+    return undefined
+  }
+}
+
+/** What to do about text that is not UTF-8. `option` names its charset. */
+export const remedy = (option: string | undefined): string =>
+  `save the file as CSV UTF-8${option === undefined ? "" : `, or name its charset with ${option}, such as windows-1252 or shift_jis`}`
+
+export interface CharsetOptions {
+  /** The charset of text, by its WHATWG name (default: UTF-8). A byte order mark and UTF-16 override it. */
+  readonly charset?: string | undefined
+  /** Whether the charset is that of a content type, which servers get wrong. Text that is UTF-8 all the same is refused then. */
+  readonly isDeclared?: boolean | undefined
+  /** The option that names the charset, such as `--charset`. */
+  readonly charsetOption?: string | undefined
+}
+
+export const parser = (source: string, options: CharsetOptions = {}): StreamingParser.Parser<Uint8Array> => new Parser(source, options)
 
 class Parser implements StreamingParser.Parser<Uint8Array> {
   private readonly source: string
+  private readonly options: CharsetOptions
+  /** Finds text that is UTF-8 although another charset is declared. */
+  private readonly doubt: Doubt | undefined
   private head: Uint8Array = new Uint8Array(0)
   private decoder: TextDecoder | undefined
   private isDetected = false
 
-  constructor(source: string) {
+  constructor(source: string, options: CharsetOptions) {
     this.source = source
+    this.options = options
+    this.doubt = options.isDeclared === true && this.charset !== undefined ? new Doubt() : undefined
+  }
+
+  /** Undefined for UTF-8. */
+  private get charset(): string | undefined {
+    return this.options.charset === "utf-8" ? undefined : this.options.charset
   }
 
   push(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Uint8Array>, SourceError.SourceError> {
@@ -26,7 +65,16 @@ class Parser implements StreamingParser.Parser<Uint8Array> {
 
   get end(): Effect.Effect<ReadonlyArray<Uint8Array>, SourceError.SourceError> {
     return Effect.suspend(() => this.isDetected ? Effect.succeed([]) : this.start()).pipe(
-      Effect.map((chunks) => this.decoder === undefined ? chunks : [...chunks, this.decode(new Uint8Array(0), false)])
+      Effect.map((chunks) => this.decoder === undefined ? chunks : [...chunks, this.decode(new Uint8Array(0), false)]),
+      Effect.filterOrFail(
+        () => this.decoder?.encoding !== this.charset || this.doubt?.isUtf8 !== true,
+        () =>
+          SourceError.content(
+            this.source,
+            `its content type names the charset ${this.charset}, and its text is UTF-8: correct the content type, or set ` +
+              `${this.options.charsetOption ?? "the charset"} to utf-8`
+          )
+      )
     )
   }
 
@@ -35,16 +83,41 @@ class Parser implements StreamingParser.Parser<Uint8Array> {
     const other = binaries.find(({ magic }) => magic.every((byte, index) => head[index] === byte))?.reason
     if (other !== undefined) return Effect.fail(SourceError.content(this.source, other))
     this.isDetected = true
-    const encoding = encodingOf(head)
+    const encoding = encodingOf(head) ?? (startsWith(head, utf8Mark) ? undefined : this.charset)
     this.decoder = encoding === undefined ? undefined : new TextDecoder(encoding)
     const text = this.decode(startsWith(head, utf8Mark) ? head.subarray(utf8Mark.length) : head, true)
     const markup = markupOf(Buffer.from(text.subarray(0, headSize)).toString("utf8").trimStart())
     return markup === undefined ? Effect.succeed([text]) : Effect.fail(SourceError.content(this.source, markup))
   }
 
-  /** Decodes UTF-16. Half of a character becomes U+FFFD, which rejects the row. */
+  /**
+   * Decodes text that is not UTF-8. Half of a character becomes U+FFFD, which rejects the row. Always as a stream, because Node 22 otherwise
+   * decodes windows-1252 as ISO 8859-1.
+   */
   private decode(chunk: Uint8Array, more: boolean): Uint8Array {
+    this.doubt?.add(chunk)
     return this.decoder === undefined ? chunk : Buffer.from(this.decoder.decode(chunk, { stream: more }))
+  }
+}
+
+/** Whether bytes are UTF-8 and not ASCII alone, which text in another charset almost never is. */
+class Doubt {
+  private readonly decoder = new TextDecoder("utf-8", { fatal: true })
+  private isValid = true
+  private isAscii = true
+
+  get isUtf8(): boolean {
+    return this.isValid && !this.isAscii
+  }
+
+  add(chunk: Uint8Array): void {
+    if (!this.isValid) return
+    this.isAscii &&= chunk.every((byte) => byte < 0x80)
+    try {
+      this.decoder.decode(chunk, { stream: chunk.length > 0 })
+    } catch {
+      this.isValid = false
+    }
   }
 }
 

@@ -11,12 +11,13 @@ import { path, render } from "../scripts/feeds.ts"
 import { type Feed, sections } from "./support/feeds.ts"
 import { all, inChunks } from "./support/reading.ts"
 
-const optionNames = { id: "--id-column", stock: "--stock-column", separators: "--decimal or --thousands" }
+const optionNames = { id: "--id-column", stock: "--stock-column", separators: "--decimal or --thousands", charset: "--charset" }
 
 const read = (feed: Feed, chunks: number) =>
   Effect.gen(function*() {
     const cursors: Array<string> = []
     const {
+      charset,
       content,
       delimiter,
       file,
@@ -35,6 +36,7 @@ const read = (feed: Feed, chunks: number) =>
         negative,
         separators,
         source: file,
+        charset,
         delimiter,
         items,
         sheet,

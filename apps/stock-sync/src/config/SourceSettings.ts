@@ -4,6 +4,7 @@ import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
 import * as Format from "@plaza/tabular/Format"
 import * as Numerals from "@plaza/tabular/Numerals"
 import * as Stock from "@plaza/tabular/Stock"
+import * as Utf8 from "@plaza/tabular/Utf8"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -33,6 +34,9 @@ const itemsPath = Setting.trimmed(
 )
 
 const sheet = Setting.trimmed("NAME|N", (text) => text === "" ? Option.none() : Option.some(text), "is not the name of a sheet")
+
+const charset = Setting.trimmed("NAME", (text) => Option.fromUndefinedOr(Utf8.charsetOf(text)),
+  "is no charset of the WHATWG encodings, such as utf-8, windows-1252, iso-8859-2, macintosh or shift_jis")
 
 /** The path of a field, and the parameter that takes its value. A path may have an equals sign, a parameter has none. */
 const nextPage = Setting.trimmed("PATH[=PARAMETER]", (text) => {
@@ -91,6 +95,10 @@ export const options = {
   delimiter: Setting.optional("delimiter", delimiter, {
     about: "The separator of CSV columns, one character or tab",
     absent: "the most frequent of comma, semicolon, tab and bar in the header"
+  }),
+  charset: Setting.optional("charset", charset, {
+    about: "The charset of the source, such as windows-1252. A byte order mark overrides it, and so does UTF-16",
+    absent: "that of the content type, else utf-8"
   }),
   items: Setting.optional("items", itemsPath, {
     about: "The path of the array in a JSON document, such as result.items",

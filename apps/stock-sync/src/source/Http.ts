@@ -4,7 +4,9 @@ import * as NodeClient from "@plaza/client/node"
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Format from "@plaza/tabular/Format"
 import type * as NextPage from "@plaza/tabular/NextPage"
+import { quoted } from "@plaza/tabular/Quoted"
 import * as SourceError from "@plaza/tabular/SourceError"
+import * as Utf8 from "@plaza/tabular/Utf8"
 import type { ConfigError } from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -65,6 +67,8 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
       ? `it responded ${status}`
       : encoding !== "identity" && encoding !== "gzip"
       ? `its content encoding ${encoding} is not supported: send plain bytes or gzip`
+      : options.charset === undefined && labelOf(headers) !== undefined && Utf8.charsetOf(labelOf(headers) ?? "") === undefined
+      ? `its charset ${quoted(labelOf(headers) ?? "")} is not known: send UTF-8, or name another one with ${place("charset")}`
       : undefined
     return refusal === undefined ? Effect.succeed(fetched) : Effect.fail(refused(refusal))
   }
@@ -123,6 +127,7 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
           refused,
           fetch: (next) => Effect.flatMap(get(next), checked).pipe(Scope.provide(scope)),
           bytesOf: bytesOf(format),
+          charsetOf: ({ response }) => Utf8.charsetOf(labelOf(response.headers) ?? ""),
           onUnpaged: () => (unpaged = version)
         })
         return Option.some({ version, unit: Rows.unitOf(format), excluded: new Set<string>(), rows })
@@ -134,6 +139,14 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
 /** Whether the end of a response is known from its headers. The encoding that comes last delimits it. */
 const hasLength = (headers: HttpClientResponse["headers"]): boolean =>
   headers["content-length"] !== undefined || /(?:^|,)\s*chunked\s*$/i.test(headers["transfer-encoding"] ?? "")
+
+/** The charset of the content type. */
+const labelOf = (headers: HttpClientResponse["headers"]): string | undefined => {
+  const [, inQuotes, bare] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(headers["content-type"] ?? "") ?? []
+  const label = (inQuotes ?? bare ?? "").trim()
+  // PHP and others send this for files that are no text to them.
+  return label === "" || label.toLowerCase() === "binary" ? undefined : label
+}
 
 const encodingOf = (headers: HttpClientResponse["headers"]): string => {
   const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase()

@@ -5,6 +5,7 @@ import type { JsonOptions } from "@plaza/tabular/Json"
 import * as Numerals from "@plaza/tabular/Numerals"
 import * as Stock from "@plaza/tabular/Stock"
 import type * as StreamingParser from "@plaza/tabular/StreamingParser"
+import type { CharsetOptions } from "@plaza/tabular/Utf8"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Wording } from "../Wording.ts"
@@ -18,13 +19,15 @@ export interface RowOptions extends SchemaOptions {
   readonly format?: Format.Format | undefined
   readonly delimiter?: string | undefined
   readonly items?: string | undefined
+  /** The charset of text, by its WHATWG name (default: that of the content type, else UTF-8). */
+  readonly charset?: string | undefined
   /** The sheet of a workbook: its name, or the number of its tab from 1. */
   readonly sheet?: string | undefined
   /** The fields and marks of a partial source that are accepted. */
   readonly acceptPartial?: ReadonlyArray<string> | undefined
 }
 
-export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" | "onNextCursor"> {
+export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" | "onNextCursor">, Pick<CharsetOptions, "isDeclared"> {
   readonly source: string
   /** Whether nothing but the line end of a last row of CSV shows that the row is complete. */
   readonly needsLineEnd?: boolean
@@ -35,7 +38,8 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" 
 const optionNames = Effect.map(Wording, ({ option }): Stock.ColumnOptions => ({
   id: option("id-column"),
   stock: option("stock-column"),
-  separators: `${option("decimal")} or ${option("thousands")}`
+  separators: `${option("decimal")} or ${option("thousands")}`,
+  charset: option("charset")
 }))
 
 /** Decodes the rows of a query. `consistent` fails at their end if two numbers contradict each other. */
@@ -64,6 +68,7 @@ export const rows = (format: Format.Format, options: ReadOptions): StreamingPars
       acceptPartial: yield* accepting(options),
       itemsOption: place("items"),
       formatOption: place("format"),
+      charsetOption: place("charset"),
       sheetOption: place("sheet")
     })(bytes)
   }))

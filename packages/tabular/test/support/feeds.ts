@@ -4,8 +4,8 @@
 import type * as Numerals from "@plaza/tabular/Numerals"
 import type * as Stock from "@plaza/tabular/Stock"
 import type { Negative } from "@plaza/tabular/Stock"
-import { gzipSync } from "node:zlib"
 import { cell, declaration, main, relations, sheet, styled, workbook, zip } from "@plaza/testing/Workbooks"
+import { gzipSync } from "node:zlib"
 
 export interface Feed {
   readonly name: string
@@ -21,6 +21,7 @@ export interface Feed {
   readonly format?: "csv" | "json" | "ndjson"
   readonly sheet?: string
   readonly delimiter?: string
+  readonly charset?: string
   readonly negative?: Negative
   /** Whether the test follows next_cursor. */
   readonly pages?: true
@@ -378,8 +379,50 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: Buffer.from(crlf("productId;stock;name", "A-1;1;Mütze", "MÜTZE;2;x"), "latin1"),
       shown: "Windows-1252",
       taken: [["A-1", 1]],
-      rejected: [[3, "productId \"M\uFFFDTZE\" is not UTF-8: save the file in UTF-8"]],
-      note: "Other columns may hold any bytes."
+      rejected: [
+        [
+          3,
+          "productId \"M\uFFFDTZE\" is not UTF-8: save the file as CSV UTF-8, or name its charset with --charset, such as windows-1252 or shift_jis"
+        ]
+      ],
+      note: "Other columns may hold any bytes. The first such row says what to do."
+    },
+    {
+      name: "The same with its charset",
+      file: "stock.csv",
+      content: Buffer.from(crlf("productId;stock;name", "A-1;1;Mütze", "MÜTZE;2;x"), "latin1"),
+      shown: "Windows-1252",
+      charset: "windows-1252",
+      taken: [["A-1", 1], ["MÜTZE", 2]]
+    },
+    {
+      name: "Excel, saved in the old encoding of Windows, with its columns in German",
+      file: "stock.csv",
+      content: Buffer.from(crlf("Artikelnummer;Verfügbar", "A-1;1"), "latin1"),
+      shown: "Windows-1252",
+      idColumn: "Artikelnummer",
+      stockColumn: "Verfügbar",
+      refused:
+        "its header is not UTF-8 (\"Verf\uFFFDgbar\"), and there is no column \"Verfügbar\" in it: save the file as CSV UTF-8, or name " +
+        "its charset with --charset, such as windows-1252 or shift_jis"
+    },
+    {
+      name: "Excel, saved in Japanese Windows, with its charset",
+      file: "stock.csv",
+      // 商品,在庫 and セーター in Shift JIS.
+      content: Buffer.concat([
+        Buffer.from([0x8f, 0xa4, 0x95, 0x69]),
+        Buffer.from(","),
+        Buffer.from([0x8d, 0xdd, 0x8c, 0xc9]),
+        Buffer.from("\r\n"),
+        Buffer.from([0x83, 0x5a, 0x81, 0x5b, 0x83, 0x5e, 0x81, 0x5b]),
+        Buffer.from(",5\r\n")
+      ]),
+      shown: "Shift JIS",
+      idColumn: "商品",
+      stockColumn: "在庫",
+      charset: "shift_jis",
+      taken: [["セーター", 5]]
     },
     {
       name: "Google Sheets",

@@ -29,6 +29,8 @@ export interface PagesOptions extends Rows.RowOptions {
   readonly refused: (reason: string) => SourceError.SourceError
   readonly fetch: (url: URL) => Effect.Effect<Fetched, SourceFailure>
   readonly bytesOf: (fetched: Fetched) => Stream.Stream<Uint8Array, SourceFailure>
+  /** The charset that the content type of a page names, if it is known. */
+  readonly charsetOf: (fetched: Fetched) => string | undefined
   /** Called at the end of a document that has no other pages. */
   readonly onUnpaged: () => void
 }
@@ -89,6 +91,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       const offset = lines
       const empty = new EmptyPage()
       const beginning: Array<string> = []
+      const charset = options.charset ?? options.charsetOf(fetched)
       let rowCount = 0
       let cursor: string | undefined
       let evidence: ReadonlyArray<Envelope.Evidence> = []
@@ -102,6 +105,8 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       })
       const decoded = Rows.rows(format, {
         ...options,
+        charset,
+        isDeclared: options.charset === undefined,
         mayBeEmpty: !isFirst,
         onNextCursor: (found) => (cursor = found),
         onEvidence: (found, count, envelope) => {
@@ -118,7 +123,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       })
       const end = Stream.suspend(() => {
         if (!isFirst && format === "json" && rowCount === 0) {
-          document = empty.documentWithItems(way)
+          document = empty.documentWithItems(way, charset)
           if (document === undefined) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
           evidence = Envelope.ofDocument(document, way)
         }
@@ -218,8 +223,8 @@ class EmptyPage {
   }
 
   /** The document, if it has an array of items at the path. */
-  documentWithItems(way: ReadonlyArray<string>): unknown {
-    const document = Option.getOrUndefined(parse(Buffer.concat(this.chunks).toString("utf8")))
+  documentWithItems(way: ReadonlyArray<string>, charset: string | undefined): unknown {
+    const document = Option.getOrUndefined(parse(new TextDecoder(charset).decode(Buffer.concat(this.chunks))))
     const items = way.reduce<unknown>(
       (value, name) => Array.isArray(value) ? value : Predicate.isObject(value) ? value[name] : undefined,
       document
