@@ -10,7 +10,7 @@ import { quoted } from "./Quoted.ts"
 import { type ColumnLayout, findColumns } from "./Record.ts"
 import type { RowSchema } from "./RowSchema.ts"
 import * as SourceError from "./SourceError.ts"
-import type * as StreamingParser from "./StreamingParser.ts"
+import * as StreamingParser from "./StreamingParser.ts"
 import * as Archive from "./workbook/Archive.ts"
 import * as Book from "./workbook/Book.ts"
 import * as Cell from "./workbook/Cell.ts"
@@ -35,8 +35,9 @@ export const rows = <Row>(schema: RowSchema<Row>, options: WorkbookOptions): Str
     const source = `${options.source}, sheet ${quoted(sheet.name)}`
     return Stream.suspend(() => {
       const decoder = new RowDecoder(schema, source, context)
-      const decoded = Stream.flattenIterable(
-        Stream.mapArrayEffect(Rows.decoder(source, sheet.path)(archive.read(sheet.path)), (chunk) => Effect.map(decoder.decode(chunk), one))
+      const decoded = StreamingParser.flatten(
+        Stream.mapArrayEffect(Rows.decoder(source, sheet.path, decoder.selection)(archive.read(sheet.path)), (chunk) =>
+          Effect.map(decoder.decode(chunk), one))
       )
       return Stream.concat(decoded, Stream.suspend(() => decoder.end))
     })
@@ -94,6 +95,8 @@ class RowDecoder<Row> {
   private readonly schema: RowSchema<Row>
   private readonly source: string
   private readonly context: Cell.Context
+  /** Set once the header is known. */
+  readonly selection: Rows.Selection = {}
   private layout: ColumnLayout | undefined
   private hasRows = false
 
@@ -137,6 +140,7 @@ class RowDecoder<Row> {
     const found = findColumns(names, this.schema)
     if (typeof found === "string") return this.errorOf(found, number)
     this.layout = found
+    this.selection.columns = new Set(found.positions)
     return undefined
   }
 

@@ -1,9 +1,9 @@
 /** Opens the zip archive of a workbook in memory, and reads its parts as streams. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Readable } from "node:stream"
+import { Readable } from "node:stream"
 import { crc32 } from "node:zlib"
-import { type Entry, fromBuffer, type ZipFile } from "yauzl"
+import { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from "yauzl"
 import * as SourceError from "../SourceError.ts"
 
 export interface Archive {
@@ -30,18 +30,48 @@ const maxParts = 100_000
 
 const again = "export or transfer it again"
 
-const collect = <E, R>(
-  source: string,
-  bytes: Stream.Stream<Uint8Array, E, R>
-): Effect.Effect<Buffer, E | SourceError.SourceError, R> =>
+const blockSize = 1_048_576
+
+/** Bytes in blocks. One buffer would be copied as it grows, and the copies would count for the memory. */
+class Blocks extends RandomAccessReader {
+  private readonly blocks: Array<Buffer> = []
+  size = 0
+
+  add(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.length;) {
+      const start = this.size % blockSize
+      const block = start === 0 ? Buffer.allocUnsafeSlow(blockSize) : this.blocks.at(-1)
+      if (block === undefined) return
+      if (start === 0) this.blocks.push(block)
+      const part = chunk.subarray(from, from + blockSize - start)
+      block.set(part, start)
+      from += part.length
+      this.size += part.length
+    }
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(this.between(start, end))
+  }
+
+  private *between(start: number, end: number): Generator<Uint8Array> {
+    for (let from = start; from < end;) {
+      const to = Math.min(end, from - from % blockSize + blockSize)
+      const block = this.blocks[Math.floor(from / blockSize)]
+      if (block === undefined) return
+      yield block.subarray(from % blockSize, from % blockSize + to - from)
+      from = to
+    }
+  }
+}
+
+const collect = <E, R>(source: string, bytes: Stream.Stream<Uint8Array, E, R>): Effect.Effect<Blocks, E | SourceError.SourceError, R> =>
   Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
+    const blocks = new Blocks()
     return bytes.pipe(
       Stream.runForEach((chunk) => {
-        size += chunk.length
-        chunks.push(chunk)
-        return size > maxBytes
+        blocks.add(chunk)
+        return blocks.size > maxBytes
           ? Effect.fail(
             SourceError.content(
               source,
@@ -50,14 +80,14 @@ const collect = <E, R>(
           )
           : Effect.void
       }),
-      Effect.map(() => Buffer.concat(chunks))
+      Effect.as(blocks)
     )
   })
 
-const directory = (source: string, bytes: Buffer) =>
+const directory = (source: string, blocks: Blocks) =>
   Effect.callback<{ readonly zip: ZipFile; readonly entries: ReadonlyMap<string, Entry> }, SourceError.SourceError>((resume) => {
     const fail = (reason: string) => resume(Effect.fail(SourceError.content(source, reason)))
-    fromBuffer(bytes, { lazyEntries: true }, (error, zip) => {
+    fromRandomAccessReader(blocks, blocks.size, { autoClose: false, lazyEntries: true }, (error: Error | null, zip) => {
       if (error) {
         // The directory is at the end, so that the beginning of an archive has none.
         const isCut = /end of central directory/i.test(error.message)

@@ -1,6 +1,6 @@
 /** The rows of a sheet with their cells. */
 import type * as StreamingParser from "../StreamingParser.ts"
-import type { Cell } from "./Cell.ts"
+import { type Cell, hasContent } from "./Cell.ts"
 import { TextOf, unescape } from "./TextOf.ts"
 import * as Xml from "./Xml.ts"
 
@@ -10,6 +10,11 @@ export interface Row {
   readonly number: number
   /** In the order of their columns. */
   readonly cells: ReadonlyArray<Cell>
+}
+
+/** The columns that a reader needs. Undefined: all of them. */
+export interface Selection {
+  columns?: ReadonlySet<number>
 }
 
 // Excel's last column is XFD.
@@ -31,6 +36,7 @@ const again = "open the workbook in Excel and save it again"
 const isShown = (name: string): boolean => name === "v" || name === "f" || name === "is"
 
 class Handler implements Xml.Handler<Row> {
+  private readonly selection: Selection
   private rows: Array<Row> = []
   private cells: Array<Cell> = []
   private isInData = false
@@ -41,6 +47,12 @@ class Handler implements Xml.Handler<Row> {
   private isFormula = false
   private inside: string | undefined
   private readonly inline = new TextOf()
+  /** Whether a needed cell of the row has content, so that the other cells don't matter. */
+  private hasContent = false
+
+  constructor(selection: Selection) {
+    this.selection = selection
+  }
 
   open(name: string, attributes: Xml.Attributes): void {
     if (!this.isInData) this.isInData = name === "sheetData"
@@ -87,6 +99,7 @@ class Handler implements Xml.Handler<Row> {
     this.number = number
     this.column = -1
     this.cells = []
+    this.hasContent = false
   }
 
   private openCell(attributes: Xml.Attributes): void {
@@ -96,23 +109,25 @@ class Handler implements Xml.Handler<Row> {
       throw new Xml.Invalid(`the cell ${r ?? ""} is not in the order of its row, so the sheet is damaged: ${again}`, this.number)
     }
     this.column = column
+    // Most cells of a sheet are not needed.
+    if (this.hasContent && this.selection.columns?.has(column) === false) return
     this.attributes = attributes
     this.value = undefined
     this.isFormula = false
   }
 
   private closeCell(): void {
-    const { s: style = "0", t: type = "n" } = this.attributes ?? {}
-    this.cells.push({
-      column: this.column,
-      type,
-      style: Number(style),
-      text: type === "str" && this.value !== undefined ? unescape(this.value) : this.value,
-      isFormula: this.isFormula
-    })
+    const { attributes, column, isFormula, value } = this
+    if (attributes === undefined) return
     this.attributes = undefined
+    const { s: style = "0", t: type = "n" } = attributes
+    const text = type === "str" && value !== undefined ? unescape(value) : value
+    const cell = { column, type, style: Number(style), text, isFormula }
+    this.cells.push(cell)
+    this.hasContent ||= hasContent(cell) && this.selection.columns?.has(column) !== false
   }
 }
 
-/** Decodes the bytes of a sheet. */
-export const decoder = (source: string, path: string): StreamingParser.Decoder<Row> => Xml.decode(source, path, () => new Handler())
+/** Decodes the bytes of a sheet. Of a row with content in the selected columns, other cells are left out. */
+export const decoder = (source: string, path: string, selection: Selection = {}): StreamingParser.Decoder<Row> =>
+  Xml.decode(source, path, () => new Handler(selection))
