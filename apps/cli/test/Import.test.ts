@@ -7,7 +7,8 @@ import * as Report from "@plaza/cli-kit/Report"
 import { TestTime } from "@plaza/client"
 import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Exit, Fiber, FileSystem, Random } from "effect"
+import * as Workbooks from "@plaza/testing/Workbooks"
+import { Effect, Exit, Fiber, FileSystem, Option, Random } from "effect"
 import { HttpClient } from "effect/http"
 import { execFileSync } from "node:child_process"
 import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.ts"
@@ -32,6 +33,35 @@ const explained = (message: string) =>
     _tag: "Explained",
     cause: expect.objectContaining({ message: expect.stringContaining(message) as unknown }) as unknown
   }) as unknown
+
+describe("a workbook", () => {
+  it.effect("is read by its content, and its rows are named as Excel numbers them", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const state = yield* home
+      const file = `${state}/stock.xlsx`
+      const header = ["productId", "stock"]
+      const valid = Workbooks.sheet([header, ["P-0", 1], [Workbooks.styled(1, 1), 2]], { formats: ["\"P-\"0"] })
+      yield* fs.writeFile(file, valid)
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ rows: 2, sent: 2, failed: 0 })
+      expect(yield* stockAt("P-1")).toBe(2)
+      yield* fs.writeFile(file, Workbooks.sheet([header, [], ["P-0", 0.5], ["P-1", 1], ["P-1", 1]]))
+      expect((yield* run(state, "stock", file, { json: false })).stderr.replaceAll(file, "stock.xlsx").split("\n").slice(0, 2)).toEqual([
+        "stock.xlsx, row 3: stock 0.5 is not a whole number",
+        "stock.xlsx, row 5: productId \"P-1\" is also in row 4: keep one of them"
+      ])
+      expect(failureOf(yield* run(state, "stock", file, { report: `${state}/failed.xlsx` }))).toMatchObject({
+        message: "--report can't write an Excel workbook: use a name that ends in .csv, .json or .ndjson"
+      })
+      yield* fs.writeFile(file,
+        Workbooks.workbook({ sheets: [{ name: "Old", rows: [header, ["P-0", 9]] }, { name: "New", rows: [header, ["P-0", 8]] }] }))
+      expect(failureOf(yield* run(state, "stock", file))).toMatchObject({
+        message: `${file}: it has 2 sheets with content ("Old", "New"): name the one to read with --sheet; no row of it was used`
+      })
+      expect(summaryOf(yield* run(state, "stock", file, { sheet: Option.some("New") }))).toMatchObject({ sent: 1 })
+      expect(yield* stockAt("P-0")).toBe(8)
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(2) } }))))
+})
 
 describe("a file", () => {
   it.effect("is checked whole before the first request, and every invalid row is reported with its line", () =>

@@ -128,7 +128,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
     Effect.gen(function*() {
       const env = { XDG_STATE_HOME: yield* home }
       const cases = [
-        [["--format", "xml"], `plaza: --format must be one of csv, json, ndjson, not "xml"\n`],
+        [["--format", "xml"], `plaza: --format must be one of csv, json, ndjson, xlsx, not "xml"\n`],
         [["--delimiter", "||"], `plaza: --delimiter must be one character or tab, not "||"\n`],
         [["--concurrency", "0"], `plaza: --concurrency must be a whole number of at least 1, not "0"\n`],
         [

@@ -5,7 +5,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Result from "effect/Result"
 import { command } from "./Definition.ts"
 
-const formats = ["csv", "json", "ndjson"] as const
+const formats = ["csv", "json", "ndjson", "xlsx"] as const
 
 const parseFormat: Flags.Parse<(typeof formats)[number]> = (written) =>
   Result.fromNullishOr(
@@ -37,7 +37,7 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
       output: kind === "stock" ? "stockImport" : "ordersImport"
     },
     {
-      file: Flags.argument("FILE", "A CSV, JSON or NDJSON file, or a pipe; - for standard input."),
+      file: Flags.argument("FILE", "A CSV, JSON or NDJSON file, an Excel workbook, or a pipe; - for standard input."),
       dryRun: Flags.boolean("dry-run", "Validate the file and print the rows to send, without sending them."),
       again: Flags.boolean("again", "Send every row, including rows that an earlier run sent."),
       report: Flag.optional(
@@ -48,12 +48,17 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
         description: "Rows in flight at the same time.",
         default: defaultConcurrency
       }),
-      format: Flag.optional(Flags.parsed("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).", parseFormat)),
+      format: Flag.optional(Flags.parsed("format", "FORMAT", "csv, json, ndjson or xlsx (default: by the file's extension).", parseFormat)),
       delimiter: Flag.optional(Flags.parsed(
         "delimiter",
         "CHAR",
         "The delimiter of CSV columns: one character or tab (default: detected from the header).",
         parseDelimiter
+      )),
+      sheet: Flag.optional(Flags.text(
+        "sheet",
+        "NAME|N",
+        "The sheet of a workbook: its name, or the number of its tab from 1 (default: the only visible one with content)."
       ))
     },
     () => import("./ImportHandlers.ts").then((handlers) => handlers[kind])

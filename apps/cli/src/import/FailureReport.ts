@@ -63,6 +63,9 @@ export const check = Effect.fnUntraced(function*(report: string, file: string) {
   if ((yield* OutputFile.target(report)) === (yield* OutputFile.target(file))) {
     return yield* new UsageError({ message: `--report would overwrite the imported file ${file}: use another file` })
   }
+  if (Format.ofName(report) === "xlsx") {
+    return yield* new UsageError({ message: "--report can't write an Excel workbook: use a name that ends in .csv, .json or .ndjson" })
+  }
   return Path.resolve(report)
 })
 

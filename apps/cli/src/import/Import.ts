@@ -30,6 +30,8 @@ export interface Options {
   /** The format (default: by the file's extension, else CSV). */
   readonly format: Option.Option<Format.Format>
   readonly delimiter: Option.Option<string>
+  /** The sheet of a workbook. */
+  readonly sheet: Option.Option<string>
   /** Sends nothing; prints the rows that would be sent. */
   readonly dryRun: boolean
   /** Ignores the journal of earlier runs. */
@@ -40,7 +42,11 @@ export interface Options {
 }
 
 /** The rejected rows, with duplicates, in the order of the file. */
-const rejectedRows = (rows: ReadonlyArray<ImportRow | RejectedRow>, column: string): ReadonlyArray<RejectedRow> => {
+const rejectedRows = (
+  rows: ReadonlyArray<ImportRow | RejectedRow>,
+  column: string,
+  unit: "line" | "row"
+): ReadonlyArray<RejectedRow> => {
   const first = new Map<string, number>()
   return rows.flatMap((row) => {
     if (row._tag === "Rejected") return [row]
@@ -49,22 +55,29 @@ const rejectedRows = (rows: ReadonlyArray<ImportRow | RejectedRow>, column: stri
       first.set(row.id, row.line)
       return []
     }
-    const reason = `${column} ${quoted(row.id)} is also on line ${earlier}: keep one of them`
+    const reason = `${column} ${quoted(row.id)} is also ${unit === "row" ? "in row" : "on line"} ${earlier}: keep one of them`
     return [{ _tag: "Rejected" as const, line: row.line, reason }]
   })
 }
 
 /** Reads and validates all rows of a file, once. Prints one line per rejected row, or lists them in the JSON of the failure. */
-const read = Effect.fnUntraced(function*(kind: ImportKind, { delimiter, file, format: named }: Options) {
+const read = Effect.fnUntraced(function*(kind: ImportKind, { delimiter, file, format: named, sheet }: Options) {
   const output = yield* Output
   const { stderr } = yield* Streams
   const name = InputFile.nameOf(file)
   const format = Option.getOrElse(named, () => Format.ofName(file))
-  const decode = kind.decode(format, { source: name, delimiter: Option.getOrUndefined(delimiter), formatOption: "--format" })
+  const decode = kind.decode(format, {
+    source: name,
+    delimiter: Option.getOrUndefined(delimiter),
+    formatOption: "--format",
+    sheet: Option.getOrUndefined(sheet),
+    sheetOption: "--sheet"
+  })
   const rows = yield* Stream.runCollect(decode(InputFile.bytes(file)))
-  const rejected = rejectedRows(rows, kind.columns[0])
+  const unit = format === "xlsx" ? "row" : "line"
+  const rejected = rejectedRows(rows, kind.columns[0], unit)
   if (rejected.length === 0) return rows.filter((row) => row._tag === "Valid")
-  const lines = rejected.map(({ line, reason }) => Text.visible(`${name}, line ${line}: ${reason}\n`)).join("")
+  const lines = rejected.map(({ line, reason }) => Text.visible(`${name}, ${unit} ${line}: ${reason}\n`)).join("")
   if (!output.json) yield* Effect.ignore(stderr.write(lines))
   const which = rows.length === 1
     ? "its only row is"

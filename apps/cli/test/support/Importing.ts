@@ -10,7 +10,7 @@ import { HttpClient } from "effect/http"
 import * as Import from "../../src/import/Import.ts"
 import { kinds } from "../../src/import/ImportRow.ts"
 
-interface ImportOptions extends Partial<Pick<Import.Options, "dryRun" | "again" | "concurrency">> {
+interface ImportOptions extends Partial<Pick<Import.Options, "dryRun" | "again" | "concurrency" | "sheet">> {
   readonly report?: string | undefined
 }
 
@@ -28,7 +28,7 @@ export interface As extends Partial<Pick<Plaza.Options, "rateLimit" | "rateWindo
   readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
 }
 
-const defaults = { format: Option.none(), delimiter: Option.none(), dryRun: false, again: false, concurrency: 16 }
+const defaults = { format: Option.none(), delimiter: Option.none(), sheet: Option.none(), dryRun: false, again: false, concurrency: 16 }
 
 /** The services of a new client for the sandbox. */
 const client = ({ apiKey, through, ...more }: As) =>
