@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { command, described, load } from "./commands/Definition.ts"
 import { fleet } from "./commands/fleet/Fleet.ts"
+import * as ReportOptions from "./commands/ReportOptions.ts"
 import * as LedgerSettings from "./config/LedgerSettings.ts"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.ts"
 import * as Setting from "./config/Setting.ts"
@@ -196,6 +197,18 @@ const history = command("history", {
   (options) =>
     Effect.flatMap(load(() => import("./commands/History.ts")), ({ run }) => run(options)).pipe(withLedger(OpenLedger.layerReadOnly)))
 
+const report = command("report", {
+  summary: "Shows what happened since some time, and whether the store is in sync now.",
+  details: [
+    "Products sent, refused, sold out and back in stock, how long sold-out changes took, requests by failure, snapshots and outages, as far as " +
+    "the ledger has them: it says from when on it has all. Works beside a running worker and from cron. --format html writes one file that " +
+    "needs nothing else, for a browser or a mail."
+  ],
+  examples: ["report", "report --since 7d --json", "report --since 24h --format html > report.html"]
+}, ReportOptions.flags,
+  (options) =>
+    Effect.flatMap(load(() => import("./commands/Report.ts")), ({ run }) => run(options)).pipe(withLedger(OpenLedger.layerReadOnly)))
+
 const export_ = command("export", {
   summary: "Writes each product of the ledger as one JSON object a line.",
   details: ["Works beside a running worker."],
@@ -234,7 +247,7 @@ export const program = Command.make(name).pipe(
     ],
     examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
   }),
-  Command.withSubcommands([run_, once, plan, status, retry, resend, confirm, adopt, history, export_, health, fleet]),
+  Command.withSubcommands([run_, once, plan, status, retry, resend, confirm, adopt, history, report, export_, health, fleet]),
   Command.provide(services),
   Command.withGlobalFlags(Globals.all)
 )

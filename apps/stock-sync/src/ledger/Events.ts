@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { Kept, Ledger, LedgerEvent } from "./Ledger.ts"
-import * as Operation from "./Operation.ts"
+import type * as Operation from "./Operation.ts"
 import { integer, mine, type Run, type Step, type Target, together, toStorable } from "./Operation.ts"
 import * as Rows from "./Rows.ts"
 

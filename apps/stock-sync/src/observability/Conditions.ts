@@ -128,7 +128,7 @@ export const account = (state: AccountState, setKey = setVariable): Condition =>
 }
 
 const keeps = "The stock of the previous snapshot stays in effect."
-const sourceRemedy = "Correct the source. It is read again without a restart."
+export const sourceRemedy = "Correct the source. It is read again without a restart."
 
 type SourceText = Pick<Condition, "tone" | "label" | "description" | "action" | "lead">
 

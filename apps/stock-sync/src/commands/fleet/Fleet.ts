@@ -13,6 +13,7 @@ import * as Setting from "../../config/Setting.ts"
 import * as AccountOptionNames from "../../fleet/AccountOptionNames.ts"
 import { variableOf } from "../../Wording.ts"
 import { described, load } from "../Definition.ts"
+import * as ReportOptions from "../ReportOptions.ts"
 
 /** A command of a fleet. It has no config file. */
 const command = <const Name extends string, const Config extends Command.Command.Config, E, R>(
@@ -54,6 +55,14 @@ const status = command("status", {
   examples: ["fleet status", "fleet status shop-1 --json"]
 }, { account: Argument.optional(Flags.argument("ACCOUNT", "One account (default: the fleet).")) },
   ({ account }) => Effect.flatMap(load(() => import("./Status.ts")), ({ layer, run }) => Effect.provide(run(account), layer)))
+
+const report = command("report", {
+  summary: "Shows what happened to an account since some time, and whether it is in sync now.",
+  details: ["As `report` of a single store. Reads the database, so it works on any machine and beside runners."],
+  examples: ["fleet report shop-1", "fleet report shop-1 --since 7d --format html > shop-1.html"]
+}, { account: Flags.argument("ACCOUNT", "The account."), ...ReportOptions.flags },
+  ({ account, ...options }) =>
+    Effect.flatMap(load(() => import("./Report.ts")), ({ layer, run }) => Effect.provide(run(account, options), layer)))
 
 const loadAccounts = load(() => import("./Accounts.ts"))
 
@@ -213,5 +222,5 @@ export const fleet = Command.make("fleet").pipe(
     ],
     examples: ["fleet migrate", "fleet accounts import accounts.csv", "fleet run --port 9464"]
   }),
-  Command.withSubcommands([migrate, run, accounts, status])
+  Command.withSubcommands([migrate, run, accounts, status, report])
 )
