@@ -86,6 +86,17 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
       expect((yield* api(["POST", "/x", "--input", file])).seen).toMatchObject({ headers: { "content-length": "3" } })
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
+  it.effect("sends JSON without the byte order mark of its file, in UTF-8", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "plaza-api-" })}/body`
+      const body = `{ "text": "ä" }`
+      for (const bytes of [Buffer.from(`\uFEFF${body}`), Buffer.from(`\uFEFF${body}`, "utf16le")]) {
+        yield* fs.writeFile(file, bytes)
+        expect((yield* api(["POST", "/x", "--input", file])).seen).toMatchObject({ body })
+      }
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
+
   it.effect("sends nothing to a whole URL", () =>
     Effect.gen(function*() {
       const { seen } = yield* Service

@@ -8,7 +8,7 @@ import { Writable } from "node:stream"
 import { isatty } from "node:tty"
 import { UsageError } from "./CliError.ts"
 import { Streams } from "./Streams.ts"
-import { visible } from "./Text.ts"
+import { decode, visible } from "./Text.ts"
 
 /** Whether standard input is a terminal. */
 export const isTerminal: Effect.Effect<boolean> = Effect.sync(() => isatty(0))
@@ -83,13 +83,16 @@ const maxLength = 65_536
 /** Reads all piped input, trimmed. */
 export const piped: Effect.Effect<string, UsageError> = Effect.tryPromise({
   try: async () => {
-    let text = ""
-    process.stdin.setEncoding("utf8")
-    for await (const part of process.stdin) {
-      text += String(part)
-      if (text.length > maxLength) break
+    const input: AsyncIterable<string | Uint8Array> = process.stdin
+    const parts: Array<Uint8Array> = []
+    let length = 0
+    for await (const part of input) {
+      const bytes = typeof part === "string" ? Buffer.from(part) : part
+      parts.push(bytes)
+      length += bytes.length
+      if (length > maxLength) break
     }
-    return text.replace(/^\ufeff/, "").trim()
+    return decode(Buffer.concat(parts)).trim()
   },
   catch: () => new UsageError({ message: "standard input can't be read: pipe the key to the command, or run it in a terminal" })
 })

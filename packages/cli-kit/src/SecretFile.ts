@@ -13,6 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as ConfigIssue from "./ConfigIssue.ts"
+import * as Text from "./Text.ts"
 
 const key = "PLAZA_API_KEY"
 
@@ -38,10 +39,9 @@ const read = (variable: string, path: string): Effect.Effect<string, Config.Conf
     const tooLong = () => Stream.fail(refuse(variable, "the file that it names is too long for a secret"))
     const content = yield* bytes(path).pipe(
       (stream) => Stream.limitBytes<PlatformError | Config.ConfigError, FileSystem.FileSystem>(stream, maxBytes, tooLong),
-      Stream.decodeText,
-      Stream.mkString
+      Stream.runCollect
     )
-    const text = content.replace(/[\r\n]+$/, "")
+    const text = Text.decode(Buffer.concat(content)).replace(/[\r\n]+$/, "")
     return text.trim() === "" ? yield* Effect.fail(refuse(variable, "the file that it names is empty")) : text
   }).pipe(Effect.catchTag("PlatformError", ({ reason }) =>
     Effect.fail(refuse(variable, complaints[reason._tag] ?? "the file that it names can't be read"))))

@@ -1,5 +1,5 @@
 /**
- * Makes untrusted text safe for a terminal: it can't move the cursor, change colours or reverse the writing
+ * Decodes text that a person wrote, and makes untrusted text safe for a terminal: it can't move the cursor, change colours or reverse the writing
  * direction.
  */
 
@@ -81,3 +81,17 @@ export const json = (value: unknown, indent?: number): string =>
   // JSON.stringify escapes the rest. The line feeds are those of the indentation.
   plainJson(value, indent).replace(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** By the byte order mark, or by the zero byte beside the first letter, which occurs in no other text. */
+const encodingOf = ([one, two]: Uint8Array): string =>
+  (one === 0xff && two === 0xfe) || (one !== 0 && two === 0)
+    ? "utf-16le"
+    : (one === 0xfe && two === 0xff) || (one === 0 && two !== undefined && two !== 0)
+    ? "utf-16be"
+    : "utf-8"
+
+/**
+ * The text of a file that a person wrote, without a byte order mark. Programs of Windows write UTF-8 with one, and some of them, such as
+ * `>` of PowerShell, UTF-16.
+ */
+export const decode = (bytes: Uint8Array): string => new TextDecoder(encodingOf(bytes)).decode(bytes)

@@ -9,7 +9,7 @@ import type { PlatformError } from "effect/PlatformError"
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
 import { addAbortSignal, type Readable } from "node:stream"
-import { text } from "node:stream/consumers"
+import { buffer } from "node:stream/consumers"
 import { SandboxError } from "./SandboxError.ts"
 
 // By name, because a socket, which is what a program of Node passes on as standard input, can't be opened by its path.
@@ -33,13 +33,20 @@ const problemOf = (error: PlatformError | Cause.UnknownError): string => {
   return problems[_tag] ?? (cause instanceof Error ? cause.message : _tag)
 }
 
+// Programs of Windows write UTF-16 too. Its mark begins no other text.
+const decode = (bytes: Uint8Array): string => {
+  const [one, two] = bytes
+  const encoding = one === 0xff && two === 0xfe ? "utf-16le" : one === 0xfe && two === 0xff ? "utf-16be" : "utf-8"
+  return new TextDecoder(encoding).decode(bytes)
+}
+
 /** Reads a file or a pipe as text without a byte order mark. `subject` begins the error, such as `the fixtures`. */
 export const read = (subject: string, path: string): Effect.Effect<string, SandboxError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { type } = yield* fs.stat(path)
     const content = yield* type === "FIFO" || type === "Socket"
-      ? Effect.tryPromise((signal) => text(addAbortSignal(signal, open(path))))
-      : fs.readFileString(path)
-    return content.replace(/^\uFEFF/, "")
+      ? Effect.tryPromise((signal) => buffer(addAbortSignal(signal, open(path))))
+      : fs.readFile(path)
+    return decode(content)
   }).pipe(Effect.mapError((cause) => new SandboxError({ message: `${subject} ${path} can't be used: ${problemOf(cause)}`, cause })))

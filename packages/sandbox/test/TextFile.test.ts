@@ -2,6 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
+import { encodings } from "@plaza/testing/Encodings"
 import { Effect, Fiber, FileSystem } from "effect"
 import { execFileSync } from "node:child_process"
 import * as TextFile from "../src/TextFile.ts"
@@ -27,6 +28,24 @@ const stateWith = (text: string, optionsOf: (path: string) => Sandbox.Options) =
     yield* (yield* FileSystem.FileSystem).writeFileString(path, text)
     return yield* Fiber.join(reading)
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+describe("a file", () => {
+  for (const [name, encode] of encodings) {
+    it.effect(`of fixtures or assumptions is read in ${name}`, () =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        const folder = yield* files.makeTempDirectoryScoped()
+        yield* files.writeFile(`${folder}/shop.yaml`, encode("products:\n  - { id: MÜTZE, stock: 7 }\n"))
+        yield* files.writeFile(`${folder}/a.json`, encode("{\n  \"latitude\": { \"listOrder\": \"oldestFirst\" }\n}\n"))
+        const { latitude, state } = yield* Effect.provide(
+          Effect.flatMap(Sandbox.Sandbox, ({ latitude, state }) => Effect.all({ state, latitude })),
+          layerInProcess({ fixtures: `${folder}/shop.yaml`, assumptionsFile: `${folder}/a.json` })
+        )
+        expect(state.products).toContainEqual(expect.objectContaining({ id: "MÜTZE", stock: 7 }))
+        expect(latitude).toEqual({ ...Latitude.defaults, listOrder: "oldestFirst" })
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+  }
+})
 
 describe("a pipe", () => {
   it.effect("has fixtures as JSON or YAML, by its content", () =>

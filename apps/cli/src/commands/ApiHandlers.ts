@@ -15,6 +15,7 @@ import * as Fields from "./api/Fields.ts"
 import * as Headers from "./api/Headers.ts"
 import * as RawHttp from "./api/RawHttp.ts"
 import * as Client from "./Client.ts"
+import * as Input from "./Input.ts"
 import * as Write from "./Write.ts"
 
 const invalid = (message: string) => Result.fail(new UsageError({ message }))
@@ -71,9 +72,21 @@ const validate = ({ fields: writtenFields, headers: writtenHeaders, include, inp
     }
   })
 
+// Marks of UTF-8 and UTF-16. JSON must have none, and programs of Windows write them.
+const hasMark = (bytes: Buffer): boolean => /^(?:efbbbf|fffe|feff)/.test(bytes.toString("hex", 0, 3))
+
+/** JSON in UTF-8 without a byte order mark; any other content unchanged. */
+const bodyOf = (bytes: Buffer): Buffer => {
+  if (!hasMark(bytes)) return bytes
+  const text = Text.decode(bytes)
+  return Result.isSuccess(Input.parse(text, "the input")) ? Buffer.from(text) : bytes
+}
+
 export const api = Effect.fnUntraced(function*(request: Request) {
   const { headers, list, path, payload, query } = yield* Effect.fromResult(validate(request))
-  const body = Option.isNone(request.input) ? undefined : Buffer.concat(yield* Stream.runCollect(InputFile.bytes(request.input.value)))
+  const body = Option.isNone(request.input)
+    ? undefined
+    : bodyOf(Buffer.concat(yield* Stream.runCollect(InputFile.bytes(request.input.value))))
   const output = yield* Output
   let head: RawHttp.ResponseHead | undefined
   const transform = RawHttp.transform({

@@ -1,6 +1,7 @@
 /** Reads a file, a pipe or standard input as text or JSON. */
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as InputFile from "@plaza/cli-kit/InputFile"
+import * as Text from "@plaza/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
@@ -10,7 +11,7 @@ import * as Stream from "effect/Stream"
 
 /** The text of a file, or of standard input for `-`. */
 export const text = (path: string): Effect.Effect<string, PlatformError, FileSystem.FileSystem> =>
-  Stream.mkString(Stream.decodeText(InputFile.bytes(path)))
+  Effect.map(Stream.runCollect(InputFile.bytes(path)), (chunks) => Text.decode(Buffer.concat(chunks)))
 
 /** Parses text as JSON. `origin` names the text in the error. */
 export const parse = (text: string, origin: string): Result.Result<unknown, UsageError> =>

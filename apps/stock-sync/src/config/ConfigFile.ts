@@ -1,6 +1,7 @@
 /** Reads the settings of a TOML or JSON file. */
 import { UsageError } from "@plaza/cli-kit/CliError"
 import { nearest } from "@plaza/cli-kit/CommandLine"
+import * as Text from "@plaza/cli-kit/Text"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -88,7 +89,7 @@ const entryOf = (
 export const read = (path: string, names: Names): Effect.Effect<ReadonlyMap<string, Entry>, UsageError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    const text = yield* Effect.mapError(files.readFileString(path), (error) => {
+    const bytes = yield* Effect.mapError(files.readFile(path), (error) => {
       const reason = error.reason._tag
       const what = reason === "NotFound"
         ? "does not exist"
@@ -97,7 +98,7 @@ export const read = (path: string, names: Names): Effect.Effect<ReadonlyMap<stri
         : "can't be read"
       return refuse(`the config file ${path} ${what}: correct --config or STOCK_SYNC_CONFIG`)
     })
-    const settings = yield* parse(path, text)
+    const settings = yield* parse(path, Text.decode(bytes))
     if (!Predicate.isObject(settings)) return yield* refuse(`the config file ${path} must hold one object with a name for each setting`)
     return new Map(yield* Effect.forEach(Object.entries(settings), (entry) => entryOf(path, names, entry)))
   })

@@ -3,6 +3,7 @@
  * never holds a key in the clear, so it may be printed, except for the content of a sealed one.
  */
 import { nearest } from "@plaza/cli-kit/CommandLine"
+import * as Text from "@plaza/cli-kit/Text"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -176,7 +177,8 @@ export const fromVariable = (account: string, name: string, what: string): Effec
   )
 
 const fromFile = (account: string, path: string, what: string): Effect.Effect<Redacted.Redacted, InvalidAccount, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(path)).pipe(
+  Effect.flatMap(FileSystem.FileSystem, (files) => files.readFile(path)).pipe(
+    Effect.map(Text.decode),
     Effect.mapError(() =>
       invalid(account, `the file ${path} with its ${what} can't be read: create it on this runner and let its user read it`)
     ),

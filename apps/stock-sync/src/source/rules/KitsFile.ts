@@ -4,6 +4,8 @@ import * as Csv from "@plaza/tabular/Csv"
 import * as Identity from "@plaza/tabular/Identity"
 import type { RowSchema } from "@plaza/tabular/RowSchema"
 import * as SourceError from "@plaza/tabular/SourceError"
+import * as StreamingParser from "@plaza/tabular/StreamingParser"
+import * as Utf8 from "@plaza/tabular/Utf8"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -36,10 +38,11 @@ const schema: RowSchema<Line> = {
 
 /** The kits in the bytes of a file, by the ids in the source. Fails at the first mistake, with its line and reason. */
 export const read = Effect.fnUntraced(function*<E>(path: string, bytes: Stream.Stream<Uint8Array, E>) {
+  const text = StreamingParser.decode(() => Utf8.parser(path))(bytes)
   const kits = new Map<string, Map<string, number>>()
   const componentLines = new Map<string, number>()
   const invalid = (line: number) => (reason: string) => SourceError.content(path, reason, line)
-  yield* Stream.runForEach(Csv.rows(schema, { source: path })(bytes), ({ content, line }) =>
+  yield* Stream.runForEach(Csv.rows(schema, { source: path })(text), ({ content, line }) =>
     Effect.fromResult(content).pipe(
       Effect.filterOrFail(
         ({ component, kit }) => kits.get(kit)?.has(component) !== true,

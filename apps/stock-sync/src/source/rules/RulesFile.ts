@@ -4,9 +4,11 @@ import * as Csv from "@plaza/tabular/Csv"
 import * as Identity from "@plaza/tabular/Identity"
 import type { RowSchema } from "@plaza/tabular/RowSchema"
 import * as SourceError from "@plaza/tabular/SourceError"
+import * as StreamingParser from "@plaza/tabular/StreamingParser"
+import * as Utf8 from "@plaza/tabular/Utf8"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as ProductRules from "./ProductRules.ts"
 
@@ -79,18 +81,29 @@ const columnsOf = (header: string): Result.Result<ReadonlyArray<Column>, string>
     : Result.fail(`unknown column ${JSON.stringify(unknown)}: the columns are ${columns.join(", ")}, of which id is required`)
 }
 
+// No header is longer.
+const maxHeaderBytes = 65_536
+
+/** Takes bytes until the header is complete. */
+const untilHeader = Sink.fold(
+  () => Buffer.alloc(0),
+  (head) => !/\S.*[\r\n]/.test(head.toString("utf8")) && head.length < maxHeaderBytes,
+  (head, chunk: Uint8Array) => Effect.succeed(Buffer.concat([head, chunk]))
+)
+
 const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).trimStart().split(/[\r\n]/, 1)[0] ?? ""
 
 /**
  * The rules in the bytes of a file, by the id in the source. Fails at the first mistake, with its line and reason. Runs `bytes` twice.
  */
 export const read = Effect.fnUntraced(function*<E>(path: string, bytes: Stream.Stream<Uint8Array, E>) {
+  const text = StreamingParser.decode(() => Utf8.parser(path))(bytes)
   const rules = new Map<string, ProductRules.ProductRule>()
   const invalid = (line?: number) => (reason: string) => SourceError.content(path, reason, line)
-  const head = yield* Stream.runHead(bytes)
-  if (Option.isNone(head)) return yield* invalid()("it is empty: the first line names the columns, of which id is required")
-  const named = yield* Effect.fromResult(Result.mapError(columnsOf(headerOf(head.value)), invalid(1)))
-  yield* Stream.runForEach(Csv.rows(schemaOf(named), { source: path })(bytes), ({ content, line }) =>
+  const head = yield* Stream.run(text, untilHeader)
+  if (head.length === 0) return yield* invalid()("it is empty: the first line names the columns, of which id is required")
+  const named = yield* Effect.fromResult(Result.mapError(columnsOf(headerOf(head)), invalid(1)))
+  yield* Stream.runForEach(Csv.rows(schemaOf(named), { source: path })(text), ({ content, line }) =>
     Effect.fromResult(content).pipe(
       Effect.filterOrFail(({ id }) => !rules.has(id), ({ id }) => `${JSON.stringify(id)} is on an earlier line as well`),
       Effect.mapBoth({ onFailure: invalid(line), onSuccess: ({ id, rule }) => void rules.set(id, rule) })
