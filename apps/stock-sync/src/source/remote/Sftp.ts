@@ -218,7 +218,8 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
     const key = yield* privateKey
     const entries = yield* knownHosts
     const client = new ssh2.Client()
-    const socket = connectSocket({ host, port })
+    // Each request is one small packet, which would wait for the acknowledgement of the packet before it.
+    const socket = connectSocket({ host, port, noDelay: true })
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         client.end()
