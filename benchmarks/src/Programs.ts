@@ -20,7 +20,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const folder = here("../.programs/")
 
 // Our packages and their dependencies are bundled. Peers are loaded from node_modules, as an installed program loads them.
-const bundled = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml|fastest-levenshtein)/
+const bundled = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|numfmt|saxes|xmlchars|yauzl|pend|mime|multipasta|yaml|fastest-levenshtein)/
 
 /**
  * Bundles programs by their paths under `programs` without extension, and returns the path of each bundle. With `installed`, a program

@@ -23,6 +23,7 @@ import * as StockSyncLedger from "./StockSyncLedger.ts"
 import * as Upload from "./Upload.ts"
 import * as Urgency from "./Urgency.ts"
 import * as WaitingList from "./WaitingList.ts"
+import * as Workbooks from "./Workbooks.ts"
 
 const benchmarks: Readonly<Record<string, (form: Form) => Effect.Effect<ReadonlyArray<Row>, Error, FileSystem.FileSystem>>> = {
   start: StartTime.report,
@@ -37,6 +38,7 @@ const benchmarks: Readonly<Record<string, (form: Form) => Effect.Effect<Readonly
   waiting: WaitingList.report,
   shared: SharedAllowance.report,
   urgency: Urgency.report,
+  workbook: Workbooks.report,
   ledger: StockSyncLedger.report,
   failover: Failover.report,
   fleet: Fleet.report
