@@ -7,6 +7,7 @@ const order: ReadonlyArray<readonly [title: string, pages: ReadonlyArray<string>
     "guides/post-with-media",
     "guides/ship-orders",
     "guides/keep-stock-right",
+    "guides/feeds-from-services",
     "guides/what-is-sent-again",
     "guides/chat-rules",
     "guides/handle-errors",

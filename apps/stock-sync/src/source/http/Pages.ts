@@ -105,6 +105,8 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       })
       const decoded = Rows.rows(format, {
         ...options,
+        // A login page is often at another host.
+        source: url.host === address.host ? source : `${source}, redirected to ${url.host}`,
         charset,
         isDeclared: options.charset === undefined,
         mayBeEmpty: !isFirst,
