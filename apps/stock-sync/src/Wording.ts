@@ -17,6 +17,17 @@ const withoutOption: ReadonlyArray<string> = [
   "s3-secret-access-key"
 ]
 
+// The variables of other programs that count too.
+const standardVariables: Readonly<Record<string, string>> = {
+  "s3-access-key-id": "AWS_ACCESS_KEY_ID",
+  "s3-secret-access-key": "AWS_SECRET_ACCESS_KEY"
+}
+
+const placeOfSecret = (name: string): string => {
+  const standard = standardVariables[name]
+  return standard === undefined ? variableOf(name) : `${variableOf(name)} or ${standard}`
+}
+
 export interface Words {
   /** Where to change a setting, such as `--poll or STOCK_SYNC_POLL`. The text tells where it is set. */
   readonly place: (name: string, text?: string) => string
@@ -30,7 +41,7 @@ export interface Words {
 
 export const Wording = Context.Reference<Words>("@plaza/stock-sync/Wording", {
   defaultValue: () => ({
-    place: (name) => withoutOption.includes(name) ? variableOf(name) : `--${name} or ${variableOf(name)}`,
+    place: (name) => withoutOption.includes(name) ? placeOfSecret(name) : `--${name} or ${variableOf(name)}`,
     named: (name, value) => `--${name}${value === undefined ? "" : ` ${value}`} (${variableOf(name)})`,
     option: (name) => `--${name}`,
     baseUrl: "PLAZA_BASE_URL"

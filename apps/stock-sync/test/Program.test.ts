@@ -1,12 +1,14 @@
 /** The built program over a real socket and real files, judged by what the sandbox holds, its output and its exit status. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FileSystem, Redacted } from "effect"
+import { Deferred, Effect, FileSystem, Redacted } from "effect"
 import { cpSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import * as Command from "./support/command.ts"
+import * as SftpServer from "./support/hostileSftp.ts"
 import { account, dist, parsed, run, start } from "./support/program.ts"
+import * as S3 from "./support/s3.ts"
 import { arrived, held } from "./support/sandbox.ts"
 import { csv, ids, inFolder, lateWrites, wanted, write } from "./support/shop.ts"
 
@@ -153,20 +155,53 @@ describe.concurrent("once", () => {
         database.exec("CREATE TABLE product (productId TEXT, stock INTEGER); INSERT INTO product VALUES ('007', 5)")
         database.close()
         const port = yield* listening((_, response) => response.setHeader("content-type", "application/json").end(json(6)))
+        const sftp = yield* SftpServer.scoped({
+          file: () => ({ content: Buffer.from("productId,stock\n007,7\n"), mtime: 1_000 }),
+          authenticate: (context) =>
+            context.method === "password" && context.password === "told-to-nobody" ? context.accept() : context.reject(["password"])
+        })
+        yield* write(`${cwd}/password`, "told-to-nobody\n")
+        const s3 = yield* S3.scoped
+        yield* s3.put("out/stock-1.csv", "productId,stock\n007,8\n")
         const sources: ReadonlyArray<Readonly<Record<string, string>>> = [
           { SOURCE: "a.json" },
           { SOURCE: "b.txt", FORMAT: "json", ITEMS: "result.rows" },
           { SOURCE: "c.jsonl", ID_COLUMN: "sku", STOCK_COLUMN: "qty" },
           { SOURCE: "d.csv", DELIMITER: "|" },
           { SOURCE: "sqlite:e.db", QUERY: "SELECT productId, stock FROM product" },
-          { SOURCE: `http://127.0.0.1:${port}/`, SOURCE_AUTHORIZATION: "Bearer told-to-nobody" }
+          { SOURCE: `http://127.0.0.1:${port}/`, SOURCE_AUTHORIZATION: "Bearer told-to-nobody" },
+          { SOURCE: `sftp://shop@127.0.0.1:${sftp.port}/stock.csv`, SOURCE_PASSWORD_FILE: "password", HOST_KEY: sftp.fingerprint },
+          { SOURCE: "s3://shop/out/stock-*.csv", S3_ENDPOINT: s3.endpoint }
         ]
+        const keys = { AWS_ACCESS_KEY_ID: S3.accessKeyId, AWS_SECRET_ACCESS_KEY: S3.secretAccessKey }
         for (const [index, told] of sources.entries()) {
           const variables = Object.fromEntries(Object.entries(told).map(([name, value]) => [`STOCK_SYNC_${name}`, value]))
-          const ended = yield* run(["once"], { cwd, env: { ...env, ...variables } })
+          const ended = yield* run(["once"], { cwd, env: { ...env, ...keys, ...variables } })
           expect({ told, ended }).toMatchObject({ ended: { status: 0, stderr: "" } })
+          expect(ended.stdout).not.toContain("told-to-nobody")
           expect(yield* held("007")).toEqual({ "007": index + 1 })
         }
+      })
+    ))
+
+  it.live("stops at once while it waits for a server of files that hangs", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const connected = yield* Deferred.make<void>()
+        const { fingerprint, port } = yield* SftpServer.scoped({
+          onConnection: () => {
+            Deferred.doneUnsafe(connected, Effect.void)
+            return false
+          }
+        })
+        const { ended, kill, stderr } = yield* start(["run", "--source", `sftp://shop@127.0.0.1:${port}/stock.csv`], {
+          cwd,
+          env: { ...yield* account, STOCK_SYNC_SOURCE_PASSWORD: "told-to-nobody", STOCK_SYNC_HOST_KEY: fingerprint }
+        })
+        yield* Deferred.await(connected)
+        yield* kill("SIGTERM")
+        expect(yield* ended).toMatchObject({ status: 0 })
+        expect(stderr()).not.toContain("told-to-nobody")
       })
     ))
 

@@ -133,6 +133,9 @@ describe("an object of an S3 server", () => {
       expect(yield* refusal(endpoint, "s3://KEY:hidden@shop/stock.csv")).toMatchObject({
         message: containing("s3://shop/stock.csv: put keys into")
       })
+      expect(yield* refusal(endpoint, source, { credentials: { accessKeyId: "AKIA" } })).toMatchObject({
+        message: containing("set STOCK_SYNC_S3_SECRET_ACCESS_KEY or AWS_SECRET_ACCESS_KEY too")
+      })
       expect(yield* refusal("ftp://x", source)).toMatchObject({ message: containing("correct --s3-endpoint") })
       expect(yield* refusal(endpoint, "s3://shop/")).toMatchObject({ message: containing("it names a folder") })
     })))

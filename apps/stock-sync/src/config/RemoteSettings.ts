@@ -1,5 +1,4 @@
 /** The settings of sources on servers: SFTP and S3. */
-import * as ConfigIssue from "@plaza/cli-kit/ConfigIssue"
 import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -72,32 +71,20 @@ const firstOf = Effect.fnUntraced(function*(variables: ReadonlyArray<string>) {
 
 const secret = (name: typeof secretNames[number]) => Effect.map(SecretFile.secret(variableOf(name)), Option.getOrUndefined)
 
-/** A pair of keys: those of this program, else the standard ones. */
-const credentials: Effect.Effect<S3Credentials | undefined, Config.ConfigError, FileSystem.FileSystem> = Effect.gen(function*() {
-  const pair = (id: string | undefined, key: Redacted.Redacted | undefined, idVariable: string, keyVariable: string) =>
-    id !== undefined && key !== undefined
-      ? Effect.succeed({ accessKeyId: id, secretAccessKey: key })
-      : id === undefined && key === undefined
-      ? Effect.undefined
-      : Effect.fail(id === undefined
-        ? ConfigIssue.refuse(idVariable, `it is missing: ${keyVariable} is set without it`)
-        : ConfigIssue.refuse(keyVariable, `it is missing: ${idVariable} is set without it`))
+/** The keys of this program, else the standard ones. */
+const credentials: Effect.Effect<S3Credentials, Config.ConfigError, FileSystem.FileSystem> = Effect.gen(function*() {
+  const trimmed = (text: string | undefined) => text === undefined ? undefined : Redacted.make(text.trim())
   const [id, key] = yield* Effect.all([secret("s3-access-key-id"), secret("s3-secret-access-key")])
-  const own = yield* pair(
-    id === undefined ? undefined : Redacted.value(id).trim(),
-    key === undefined ? undefined : Redacted.make(Redacted.value(key).trim()),
-    variableOf("s3-access-key-id"),
-    variableOf("s3-secret-access-key")
-  )
-  if (own !== undefined) return own
-  const [standardKey, token] = [yield* firstOf(["AWS_SECRET_ACCESS_KEY"]), yield* firstOf(["AWS_SESSION_TOKEN"])]
-  const standard = yield* pair(
-    yield* firstOf(["AWS_ACCESS_KEY_ID"]),
-    standardKey === undefined ? undefined : Redacted.make(standardKey),
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY"
-  )
-  return standard === undefined || token === undefined ? standard : { ...standard, sessionToken: Redacted.make(token) }
+  return id !== undefined || key !== undefined
+    ? {
+      accessKeyId: id === undefined ? undefined : Redacted.value(id).trim(),
+      secretAccessKey: trimmed(key === undefined ? undefined : Redacted.value(key))
+    }
+    : {
+      accessKeyId: yield* firstOf(["AWS_ACCESS_KEY_ID"]),
+      secretAccessKey: trimmed(yield* firstOf(["AWS_SECRET_ACCESS_KEY"])),
+      sessionToken: trimmed(yield* firstOf(["AWS_SESSION_TOKEN"]))
+    }
 })
 
 /** The secrets for all kinds of servers. */

@@ -36,7 +36,7 @@ export interface RemoteSettings {
 /** What logs in to servers of files. */
 export interface RemoteSecrets {
   readonly sftp: Omit<SftpSettings, "hostKeys" | "keyFile" | "knownHosts">
-  readonly credentials: S3Settings["credentials"]
+  readonly credentials?: S3Settings["credentials"]
 }
 
 export interface SourceOptions extends Rows.RowOptions {

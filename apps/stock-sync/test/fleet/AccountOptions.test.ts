@@ -17,11 +17,11 @@ const client: ClientDefaults = {
 }
 
 const files = FileSystem.layerNoop({
-  readFileString: (path) =>
+  readFile: (path) =>
     path === "/run/key"
-      ? Effect.succeed(`${key}\n`)
+      ? Effect.succeed(Buffer.from(`${key}\n`))
       : Effect.fail(
-        PlatformError.systemError({ module: "FileSystem", method: "readFileString", _tag: "NotFound", pathOrDescriptor: path })
+        PlatformError.systemError({ module: "FileSystem", method: "readFile", _tag: "NotFound", pathOrDescriptor: path })
       )
 })
 
@@ -30,6 +30,10 @@ const environment = {
   SHOP_SOURCE: `postgres://sync:${password}@db.example/shop`,
   SHOP_HEADER: `Bearer ${password}`,
   // None of these applies to an account.
+  AWS_ACCESS_KEY_ID: "key_of_the_runner",
+  AWS_SECRET_ACCESS_KEY: "secret_of_the_runner",
+  AWS_REGION: "region-of-the-runner",
+  STOCK_SYNC_SOURCE_PASSWORD: "of_the_runner",
   STOCK_SYNC_POLL: "7s",
   STOCK_SYNC_STOCK_COLUMN: "of_the_runner",
   STOCK_SYNC_SOURCE: "of_the_runner.csv",
@@ -264,6 +268,41 @@ describe("a secret of an account", () => {
         expect({ ...after, key: before.key }).toEqual(before)
       })
     ))
+
+  it.effect("logs in to a server of files, and none of the runner does", () =>
+    Effect.gen(function*() {
+      const options = { "source-password": password, "host-key": `SHA256:${"a".repeat(43)}`, "known-hosts": "known", "source-key": "key" }
+      const source = "sftp://me@sftp.example/stock-*.csv"
+      const account = yield* using(({ accept }) => accept(written({ source, options })))
+      expect(JSON.stringify(account)).not.toContain(password)
+      const { source: settings } = yield* using((service) => service.resolve(account))
+      expect(settings.sftp).toEqual({ keyFile: "key", knownHosts: "known", hostKeys: [options["host-key"]] })
+      expect(settings.remoteSecrets?.sftp.password?.pipe(Redacted.value)).toBe(password)
+      const s3 = {
+        "s3-access-key-id": "env:SHOP_KEY",
+        "s3-secret-access-key": password,
+        "s3-endpoint": "https://s3.example",
+        "s3-region": "eu"
+      }
+      const { source: bucket } = yield* resolved({ source: "s3://bucket/stock.csv", options: s3 })
+      expect(bucket.s3).toEqual({ endpoint: "https://s3.example", region: "eu" })
+      expect(bucket.remoteSecrets?.credentials).toMatchObject({ accessKeyId: key })
+      // Those of the runner are in its variables.
+      const { source: bare } = yield* resolved({ source: "s3://bucket/stock.csv" })
+      expect(bare.s3).toEqual({ endpoint: undefined, region: "us-east-1" })
+      expect(bare.remoteSecrets?.credentials?.accessKeyId).toBe(undefined)
+      for (
+        const [address, reason] of [
+          ["sftp://me:hunter2hunter2@sftp.example/x", "put the password into the option source-password"],
+          ["sftp://sftp.example/x", "the address lacks the user"],
+          ["s3://bucket", "it names a folder"]
+        ] as const
+      ) {
+        const { message } = yield* Effect.flip(using(({ accept }) => accept(written({ source: address }))))
+        expect(message).toContain(`account shop-1: its source: ${reason}`)
+        expect(message).not.toContain(password)
+      }
+    }))
 
   it.effect("can be in the environment or in a file of the runner", () =>
     Effect.gen(function*() {

@@ -27,13 +27,13 @@ import * as RemoteFile from "./RemoteFile.ts"
 import * as S3Xml from "./S3Xml.ts"
 
 export interface S3Credentials {
-  readonly accessKeyId: string
-  readonly secretAccessKey: Redacted.Redacted
+  readonly accessKeyId?: string | undefined
+  readonly secretAccessKey?: Redacted.Redacted | undefined
   readonly sessionToken?: Redacted.Redacted | undefined
 }
 
 export interface S3Settings {
-  /** Undefined for a bucket that everyone may read. */
+  /** Without both keys, for a bucket that everyone may read. */
   readonly credentials?: S3Credentials | undefined
   /** The address of a server that is not AWS. */
   readonly endpoint?: string | undefined
@@ -84,7 +84,8 @@ const millisOf = (date: string | undefined): number | undefined => {
 export const make = Effect.fnUntraced(function*(options: S3Options) {
   const { place } = yield* Wording
   const settings = options.s3 ?? { region: defaultRegion }
-  const { credentials, region } = settings
+  const { region } = settings
+  const { accessKeyId, secretAccessKey, sessionToken } = settings.credentials ?? {}
   const shown = SourceUri.shown(options.source)
   const refused = (reason: string, name = shown) => new SourceError({ source: name, line: undefined, message: `${name}: ${reason}` })
   const address = yield* Effect.mapError(Effect.fromResult(Address.parseS3(options.source, place("s3-secret-access-key"))),
@@ -93,25 +94,32 @@ export const make = Effect.fnUntraced(function*(options: S3Options) {
   if (settings.endpoint !== undefined && !isEndpoint(settings.endpoint)) {
     return yield* refused(`the endpoint is not an address such as https://host: correct ${place("s3-endpoint")}`)
   }
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
+    return yield* refused(
+      `an access key has two parts: set ${place(accessKeyId === undefined ? "s3-access-key-id" : "s3-secret-access-key")} too`
+    )
+  }
   const bucket = new URL(bucketUrl(address.bucket, settings))
   const cache = new Map<string, ArrayBuffer>()
 
   const sign = (method: HttpMethod, url: URL): Effect.Effect<Readonly<Record<string, string>>> =>
-    credentials === undefined ? Effect.succeed({}) : Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.promise(async () => {
-        const signed = await new AwsV4Signer({
-          method,
-          url: url.href,
-          accessKeyId: credentials.accessKeyId,
-          secretAccessKey: Redacted.value(credentials.secretAccessKey),
-          ...(credentials.sessionToken === undefined ? {} : { sessionToken: Redacted.value(credentials.sessionToken) }),
-          service: "s3",
-          region,
-          cache,
-          datetime: DateTime.formatIso(DateTime.makeUnsafe(now)).replace(/[:-]|\.\d+/g, "")
-        }).sign()
-        return Object.fromEntries(signed.headers)
-      }))
+    accessKeyId === undefined || secretAccessKey === undefined ?
+      Effect.succeed({}) :
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.promise(async () => {
+          const signed = await new AwsV4Signer({
+            method,
+            url: url.href,
+            accessKeyId,
+            secretAccessKey: Redacted.value(secretAccessKey),
+            ...(sessionToken === undefined ? {} : { sessionToken: Redacted.value(sessionToken) }),
+            service: "s3",
+            region,
+            cache,
+            datetime: DateTime.formatIso(DateTime.makeUnsafe(now)).replace(/[:-]|\.\d+/g, "")
+          }).sign()
+          return Object.fromEntries(signed.headers)
+        }))
 
   const get = yield* Requests.make({
     address: bucket,
@@ -149,7 +157,7 @@ export const make = Effect.fnUntraced(function*(options: S3Options) {
       case "AccessDenied":
       case "AllAccessDisabled":
         return refused(
-          credentials === undefined
+          accessKeyId === undefined
             ? `it is not public: set ${keys}`
             : `the access key may not read it: allow it s3:GetObject${address.pattern === undefined ? "" : " and s3:ListBucket"}`,
           where
