@@ -41,7 +41,7 @@ const charset = Setting.trimmed("NAME", (text) => Option.fromUndefinedOr(Utf8.ch
 /** The path of a field, and the parameter that takes its value. A path may have an equals sign, a parameter has none. */
 const nextPage = Setting.trimmed("PATH[=PARAMETER]", (text) => {
   const [, path = "", parameter] = /^(.+?)(?:=([^=&#\s]+))?$/.exec(text) ?? []
-  return path === "" || /[=*]$|(?:^|\.)\./.test(path) ? Option.none() : Option.some({ path, parameter })
+  return path === "" || /^=|[=*]$|(?:^|\.)\./.test(path) ? Option.none() : Option.some({ path, parameter })
 }, "is not the path of a field, with = and the name of a parameter after it if its value is no address")
 
 /** Names with commas between them; a name with a comma or a sign of its own is in quotes. */

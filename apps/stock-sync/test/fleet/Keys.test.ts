@@ -85,8 +85,12 @@ describe("STOCK_SYNC_FLEET_SECRET", () => {
 describe("a reference to a key", () => {
   const none = Option.none<FleetSecret.FleetSecret["Service"]>()
   const files = FileSystem.layerNoop({
-    readFileString: (path) =>
-      path === "/run/key" ? Effect.succeed("sk_from_file\n") : path === "/run/empty" ? Effect.succeed("\n") : Effect.die("no such file")
+    readFile: (path) =>
+      path === "/run/key"
+        ? Effect.succeed(Buffer.from("sk_from_file\n"))
+        : path === "/run/empty"
+        ? Effect.succeed(Buffer.from("\n"))
+        : Effect.die("no such file")
   })
   const environment = ConfigProvider.fromEnv({ env: { SHOP_KEY: "sk_from_env", EMPTY: " " } })
   const resolved = (text: string, secret = none) =>

@@ -11,7 +11,12 @@ import { read as readFixtures } from "../../src/seeding/Fixtures.ts"
 import { layerInProcess } from "../support.ts"
 
 /** A file system with this content in every file. */
-const files = (bytes: Uint8Array) => FileSystem.layerNoop({ readFileString: () => Effect.sync(() => new TextDecoder().decode(bytes)) })
+const files = (bytes: Uint8Array) =>
+  FileSystem.layerNoop({
+    // Nothing else of it is read.
+    stat: () => Effect.succeed({ type: "File" } as FileSystem.File.Info),
+    readFile: () => Effect.succeed(bytes)
+  })
 
 const refusal = (file: string) => `${file} can't be used: `
 
