@@ -5,6 +5,8 @@ import { elementOf } from "@plaza/testing/Generators"
 import { Arbitrary, DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { RequestRecord } from "../src/http/RequestLog.ts"
+import type { Original } from "../src/http/RequestMessages.ts"
+import * as Latitude from "../src/Latitude.ts"
 import * as Calls from "../src/web/Calls.ts"
 import { call, layerInProcess, Transport } from "./support.ts"
 import { request } from "./WebPages.ts"
@@ -81,6 +83,41 @@ layer(layerInProcess())("the requests of one call", (it) => {
         assert.deepStrictEqual(yield* summaries, [])
         yield* sandbox.reset
       }
+    }))
+
+  it.effect("have the same body, also if a fault stops them before the service reads it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 503, times: 3 })
+      for (const text of ["Post 1", "Post 2", "Post 3"]) yield* post(text)
+      assert.deepStrictEqual(yield* summaries, [])
+      yield* post("Post 2")
+      assert.deepStrictEqual(yield* summaries, ["503 replaced, then 200"])
+    }))
+
+  it.effect("say if a repetition created the post once more", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 503 })
+      yield* post("twice")
+      yield* post("twice")
+      assert.deepStrictEqual(yield* summaries, ["503 replaced, then 200: created 2 times"])
+    }))
+
+  it.effect("do not say that a post is missing in a list that nobody can read, or that goes on", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* fresh
+      yield* sandbox.addFault({ kind: "drop", when: "after", method: "POST" })
+      yield* post("hello")
+      yield* sandbox.addFault({ kind: "garbage", body: "<html>", method: "GET" })
+      yield* list()
+      yield* sandbox.setLatitude({ listOrder: "oldestFirst" })
+      yield* call("GET", "/me/posts?limit=2")
+      yield* sandbox.setLatitude({ listOrder: "newestFirst" })
+      yield* list()
+      assert.deepStrictEqual(yield* summaries, [
+        "dropped, then GET /me/posts, 200 replaced, then GET /me/posts, 200, then GET /me/posts, found"
+      ])
     }))
 
   it.effect("have a failure before them: a definite response ends a call", () =>
@@ -167,9 +204,32 @@ const drawnFields = Arbitrary.flatMap(targets,
     Arbitrary.flatMap(outcomes, (outcome) => Arbitrary.map(keys, (keyId): Partial<RequestRecord> => ({ ...target, ...outcome, keyId }))))
 const drawnRecords = Arbitrary.map(Arbitrary.array(drawnFields), (drawn) => drawn.map(record))
 
+/** Bodies of few forms, so that some are equal; every seventh is not kept. */
+const bodies = {
+  get: (id: string): Original | undefined => {
+    const number = Number(id.slice(4))
+    return number % 7 === 0 ? undefined : {
+      method: "POST",
+      url: "/posts",
+      headers: { "user-agent": "test", "content-length": "1" },
+      hasBody: true,
+      body: number % 5 === 0 ? undefined : new Uint8Array([number % 2]),
+      bodySize: 1,
+      upload: undefined,
+      response: undefined,
+      streamed: undefined,
+      faults: [],
+      latitude: Latitude.defaults
+    }
+  }
+}
+
 describe("calls", () => {
   it.prop("contain every request once and in order, and only requests of one key", [drawnRecords], ([records]) => {
-    const calls = Calls.group(records, { original: () => undefined, lists: () => undefined })
+    const calls = Calls.group(records, {
+      original: (id) => bodies.get(id),
+      lists: (id) => [true, false, undefined][Number(id.slice(4)) % 3]
+    })
     assert.sameOrderedMembers(
       calls.flatMap((call) => call.map((attempt) => attempt.record)).toSorted((one, other) =>
         one.at.epochMilliseconds - other.at.epochMilliseconds
@@ -180,6 +240,12 @@ describe("calls", () => {
       assert.strictEqual(new Set(call.map((attempt) => attempt.record.keyId)).size, 1)
       const times = call.map((attempt) => attempt.record.at.epochMilliseconds)
       assert.deepStrictEqual(times, times.toSorted((one, other) => one - other))
+      const sent = call.flatMap(({ record: { id }, role }) => role === "send" ? [bodies.get(id)?.body?.[0]] : [])
+      // Bodies that are not kept are not known to be equal.
+      if (call[0].record.method === "POST" && sent.length > 1) {
+        assert.notStrictEqual(sent[0], undefined)
+        assert.strictEqual(new Set(sent).size, 1)
+      }
     }
     const ends = calls.map((call) => call.at(-1)?.record.at.epochMilliseconds ?? 0)
     assert.deepStrictEqual(ends, ends.toSorted((one, other) => one - other))

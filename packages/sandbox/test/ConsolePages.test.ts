@@ -78,6 +78,42 @@ layer(layerInProcess())("the home page", (it) => {
       assert.deepStrictEqual(yield* sandbox.faults, [])
     }))
 
+  it.effect("never advises to send a stored post again, whatever the list shows", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const demonstrate = Effect.flatMap(
+        submit("/", { do: "demonstrate" }),
+        ({ headers }) => text((headers["location"] ?? "").replace(/#.*/, ""))
+      )
+      for (
+        const [name, prepare, says] of [
+          ["a list that lags", sandbox.setLatitude({ listLagMillis: 60_000 }), "still does not know"],
+          ["a list that fails", sandbox.addFault({ kind: "status", when: "before", status: 503, method: "GET" }), "still does not know"],
+          ["a list that breaks off", sandbox.addFault({ kind: "cut", when: "after", method: "GET" }), "still does not know"],
+          ["a list that is no JSON", sandbox.addFault({ kind: "garbage", body: "<html>", method: "GET" }), "still does not know"],
+          ["another order", sandbox.setLatitude({ listOrder: "oldestFirst" }), "still does not know"]
+        ] as const
+      ) {
+        yield* sandbox.reset
+        yield* prepare
+        const page = yield* demonstrate
+        assert.include(page, "yet the sandbox stored the post", name)
+        assert.include(page, says, name)
+        assert.notInclude(page, "can send it again", name)
+        assert.notMatch(yield* text("/console"), /One call:[^<]*<\/span> [^<]*not found/, name)
+      }
+      yield* sandbox.setLatitude({ listOrder: "newestFirst", listLagMillis: 0 })
+      yield* sandbox.reset
+    }))
+
+  it.effect("leaves the fault that waits for a program", () =>
+    Effect.gen(function*() {
+      yield* submit("/", { do: "arm" })
+      yield* submit("/", { do: "demonstrate" })
+      assert.strictEqual((yield* call("POST", "/posts", { json: { text: "from a program" } })).status, 503)
+      assert.strictEqual((yield* call("POST", "/posts", { json: { text: "the next one" } })).status, 200)
+    }))
+
   it.effect("makes the next post of a program fail", () =>
     Effect.gen(function*() {
       const { headers } = yield* submit("/", { do: "arm" })
@@ -336,11 +372,11 @@ layer(layerInProcess())("the state browser", (it) => {
       yield* call("GET", "/conversations/conv_301/messages")
       for (
         const [of, id, path] of [
-          ["products", "CAP/RED L", "/store/products/CAP%2fRED%20L"],
+          ["products", "CAP/RED L", "/store/products/CAP%2fRED%20L/"],
           ["products", "0042", "/store/products/0042"],
           ["orders", "500001", "/store/orders/500001"],
-          ["posts", postId, `/posts/${postId}`],
-          ["conversations", "conv_301", "/conversations/conv_301"]
+          ["posts", postId, `/posts/${postId}/`],
+          ["conversations", "conv_301", "/conversations/conv_301/"]
         ] as const
       ) {
         const page = yield* text(`/console/state?of=${of}&text=${encodeURIComponent(id)}`)

@@ -6,7 +6,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, Layer } from "effect"
-import type { Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
 import { call, layerSocket, refusal } from "./support.ts"
 
 const asked = {
@@ -212,6 +212,8 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         const page = yield* Browser.visit()
         const opened = () => page.locator("#request h2").first().innerText()
         const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim())
+        const held: Array<Route> = []
+        let slow = true
         yield* steps(async (url) => {
           await page.clock.install()
           await page.goto(`${url}/console`)
@@ -237,6 +239,21 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await page.getByRole("link", { name: "/users/fourth" }).waitFor()
           assert.isTrue(await page.locator("#request details").first().evaluate((details: HTMLDetailsElement) => details.open))
           assert.isTrue(await page.locator("#request").getByRole("button", { name: "Copy the curl command" }).isVisible())
+          // A slow answer for an earlier choice does not replace the later one.
+          await page.route("**/console?id=*", async (route) => {
+            if (slow) {
+              slow = false
+              held.push(route)
+            } else await route.continue()
+          })
+          await page.getByRole("link", { name: "/users/third" }).click()
+          await page.getByRole("link", { name: "/users/first" }).click()
+          await page.locator("tr[aria-current]").getByText("/users/first").waitFor()
+          const answered = page.waitForResponse((response) => response.url().includes("id="))
+          for (const route of held) await route.continue()
+          await (await answered).finished()
+          assert.strictEqual(await opened(), "GET /users/first")
+          await page.unroute("**/console?id=*")
           await page.getByLabel("Text").press("j")
           assert.strictEqual(await opened(), "GET /users/first")
           await page.getByRole("heading", { name: "Console" }).click()
@@ -445,6 +462,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
                   "/console",
                   "/console?text=nothing-like-it",
                   `/console?id=${id}`,
+                  `/console?id=${shown.split("+")[0]}`,
                   `/console/request?id=${id}`,
                   "/console/state",
                   "/console/state?of=products&text=blue",

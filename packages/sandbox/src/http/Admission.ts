@@ -40,6 +40,7 @@ import * as Failures from "./Failures.ts"
 import type { Pause, ResponseFault } from "./Fault.ts"
 import { isUnaffected } from "./Faults.ts"
 import { RequestLog } from "./RequestLog.ts"
+import { maxBodyBytes as shownBodyBytes } from "./RequestMessages.ts"
 import { hasBody, parseJson, readBytes } from "./RequestReader.ts"
 import * as Rule from "./Rule.ts"
 
@@ -157,10 +158,11 @@ const make = Effect.gen(function*() {
 
   const underFault = Effect.fnUntraced(function*(
     state: RequestState,
-    { headers, method }: HttpServerRequest,
+    request: HttpServerRequest,
     admit: Effect.Effect<Admitted, Refusal>
   ): Effect.fn.Return<Admitted, Refusal> {
     const { entry, hit: { delay, outcome: fault, outcomeId } } = state
+    const { headers, method } = request
     const { countRefused, lateCommitMillis } = latitude.value
     const skipsHandler = fault !== undefined && isBeforeHandler(fault)
     const mayBeLate = lateCommitMillis > 0 && method !== "GET" &&
@@ -176,6 +178,12 @@ const make = Effect.gen(function*() {
     yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
     if (!skipsHandler) {
       return yield* state.admission ?? admit
+    }
+    // For the console, which tells a repetition from another request by its body.
+    if (state.bytes === undefined && state.operation?.body !== "file" && Number(headers["content-length"] ?? 0) <= shownBodyBytes) {
+      yield* Effect.ignore(Effect.map(readBytes(request, shownBodyBytes), (bytes) => {
+        state.bytes = bytes
+      }))
     }
     // A refusal for the rate counts only where refusals are assumed to count.
     const isUncounted = fault.kind === "status" && fault.status === 429 && !(countRefused ?? assumedCount)

@@ -115,6 +115,8 @@ const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(v
 const make = (keyPrefixes: ReadonlySet<string>) => {
   const mask = KeyMask.make(keyPrefixes)
   let kept: Array<StoredCommit> = []
+  /** The number of the newest request whose commit was dropped. */
+  let forgotten = 0
   const byRequest = new Map<string, StoredCommit>()
   let total = 0
   let added = 0
@@ -129,7 +131,10 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
   const trim = () => {
     while (kept.length > capacity || total > maxBytes && kept.length > 1) {
-      for (const { write } of kept.splice(0, Math.ceil(kept.length / 2))) byRequest.delete(write.requestId)
+      for (const { write } of kept.splice(0, Math.ceil(kept.length / 2))) {
+        byRequest.delete(write.requestId)
+        forgotten = Math.max(forgotten, Page.numberOf(write.requestId))
+      }
       total = kept.reduce((sum, { size }) => sum + size, 0)
     }
   }
@@ -143,8 +148,13 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
       total += size
       trim()
     },
-    /** The newest write of a request; undefined if it carried out none, or the commit is no longer kept. Without its payload. */
-    ofRequest: (requestId: string): Pick<Commit, "createdId" | "isLate"> | undefined => byRequest.get(requestId)?.write,
+    /** What a request carried out; undefined if nothing is known of a write. */
+    effectOf: (requestId: string): Pick<Commit, "createdId" | "isLate"> | undefined => {
+      const write = byRequest.get(requestId)?.write
+      return write && { createdId: write.createdId, isLate: write.isLate }
+    },
+    /** Whether the commits of a request were dropped, if it had any. */
+    hasForgotten: (requestId: string): boolean => Page.numberOf(requestId) <= forgotten,
     /** A copy of all kept commits, oldest first. */
     all: (): ReadonlyArray<Commit> => kept.map(toCommit),
     /** A copy of one page, oldest first. */
@@ -159,6 +169,7 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
     clear: (): void => {
       kept = []
       byRequest.clear()
+      forgotten = 0
       total = 0
     }
   }

@@ -37,6 +37,10 @@ export interface Sources {
 /** A call that can go on. */
 interface OpenCall {
   readonly attempts: [Attempt, ...Array<Attempt>]
+  /** What was sent first. Each repetition has the same body. */
+  readonly sent: Original | undefined
+  /** The ids of all but the checks. */
+  readonly sends: Array<string>
   /** When its latest response came, in milliseconds since 1970. */
   respondedAt: number
   /** Whether a check found its post: an equal request that follows creates another one. */
@@ -54,15 +58,18 @@ const hasFailed = ({ delivered, deliveredStatus }: RequestRecord): boolean =>
       // Such as a 200 whose body is not JSON.
       (delivered === "replaced" && deliveredStatus < 400)
 
-/** What the repetitions of a request have in common. A fault can keep the sandbox from reading a body, so only its length is part of it. */
+/** What the repetitions of a request have in common besides the body. */
 const sameness = ({ method, path, query }: RequestRecord, sent: Original | undefined): string =>
   `${method} ${path}?${query} ${sent?.headers["content-length"] ?? sent?.hasBody}`
 
-/** Whether two bodies can be the same. Of an upload only type and size are kept, and the boundary of its form differs each time. */
-const canBeSameBody = (one: Original | undefined, other: Original | undefined): boolean =>
-  one?.body !== undefined && other?.body !== undefined
+/** Whether two requests are known to have the same body. Of an upload only type and size are kept, and its boundary differs each time. */
+const hasSameBody = (one: Original | undefined, other: Original | undefined, method: string): boolean => {
+  if (one === undefined || other === undefined) return method === "GET"
+  if (!one.hasBody && !other.hasBody) return true
+  return one.body !== undefined && other.body !== undefined
     ? one.bodySize === other.bodySize && Buffer.compare(one.body, other.body) === 0
-    : one?.upload === undefined || other?.upload === undefined || one.upload.size === other.upload.size
+    : one.upload !== undefined && one.upload.size === other.upload?.size && one.upload.contentType === other.upload.contentType
+}
 
 /** The records must be oldest first. The calls come in the order of their newest requests. */
 export const group = (records: ReadonlyArray<RequestRecord>, { lists, original }: Sources): ReadonlyArray<Call> => {
@@ -87,17 +94,20 @@ export const group = (records: ReadonlyArray<RequestRecord>, { lists, original }
     const ofRepetitions = `${caller} ${sameness(record, sent)}`
     const ofChecks = `${caller} check`
 
-    const repeated = find(ofRepetitions, record, ({ attempts }) =>
-      attempts.every((attempt) => attempt.role === "check" || canBeSameBody(original(attempt.record.id), sent)))
+    const repeated = find(ofRepetitions, record, (call) => hasSameBody(call.sent, sent, record.method))
     const checked = repeated === undefined && record.operation === "listPosts" ? find(ofChecks, record, () => true) : undefined
-    const call: OpenCall = repeated ?? checked ?? { attempts: [{ record, role: "send" }], respondedAt: 0, isDone: false }
+    const call: OpenCall = repeated ?? checked ??
+      { attempts: [{ record, role: "send" }], sent, sends: [record.id], respondedAt: 0, isDone: false }
     call.respondedAt = record.at.epochMilliseconds + (record.durationMillis ?? 0)
     if (checked !== undefined) {
-      const isFound = record.deliveredStatus === 200 ? lists(record.id, checked.attempts.map((attempt) => attempt.record.id)) : undefined
+      const isFound = record.delivered === "complete" && record.deliveredStatus === 200 ? lists(record.id, checked.sends) : undefined
       checked.attempts.push({ record, role: "check", isFound })
       checked.isDone = isFound === true
     } else {
-      if (repeated !== undefined) repeated.attempts.push({ record, role: "send" })
+      if (repeated !== undefined) {
+        repeated.attempts.push({ record, role: "send" })
+        repeated.sends.push(record.id)
+      }
       set(ofRepetitions, call, hasFailed(record))
       // After a 429 the caller knows that no post was created.
       set(ofChecks, call, record.operation === "createPost" && hasFailed(record) && record.deliveredStatus !== 429)
@@ -109,22 +119,37 @@ export const group = (records: ReadonlyArray<RequestRecord>, { lists, original }
   return [...calls]
 }
 
-const ListOfIds = Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
+const ListOfIds = Schema.fromJsonString(Schema.Struct({
+  data: Schema.Array(Schema.Struct({ id: Schema.String })),
+  next_cursor: Schema.optional(Schema.NullOr(Schema.String))
+}))
+
+/** What a page of a list shows. */
+interface Listed {
+  readonly ids: ReadonlySet<string>
+  /** Whether no page follows it. */
+  readonly isLast: boolean
+}
 
 /** Cached, because the console reads the whole log again and again. */
-const readLists = new WeakMap<Original, ReadonlySet<string>>()
+const readLists = new WeakMap<Original, Listed | "unreadable">()
 
-/** The ids of the resources in the response of a list. None, if a fault has broken it. */
-export const listedIds = (list: Original): ReadonlySet<string> => {
+/** What the caller can read in the response of a list; undefined if a fault has broken it. */
+export const readList = (list: Original): Listed | undefined => {
   const known = readLists.get(list)
   if (known !== undefined) {
-    return known
+    return known === "unreadable" ? undefined : known
   }
   const bytes = list.streamed ?? (list.response && Envelope.bytesOf(list.response))
-  const page = Schema.decodeOption(ListOfIds)(new TextDecoder().decode(bytes))
-  const ids = new Set(Option.isNone(page) ? [] : page.value.data.map(({ id }) => id))
-  readLists.set(list, ids)
-  return ids
+  const listed = Option.getOrUndefined(Option.map(
+    Schema.decodeOption(ListOfIds)(new TextDecoder().decode(bytes)),
+    ({ data, next_cursor: next }): Listed => ({
+      ids: new Set(data.map(({ id }) => id)),
+      isLast: next === undefined || next === null || next === ""
+    })
+  ))
+  readLists.set(list, listed ?? "unreadable")
+  return listed
 }
 
 /** A request as words: its status and how the response differed. */
@@ -133,8 +158,11 @@ const outcome = ({ isFound, record: { delivered, deliveredStatus, method, path }
   return role === "send" ? status : `${method} ${path}, ${isFound === undefined ? status : isFound ? "found" : "not found"}`
 }
 
-/** What happened in a call, such as "503 replaced, then GET /me/posts, found". */
-export const describe = (call: Call): string => {
+/**
+ * What happened in a call, such as "503 replaced, then GET /me/posts, found". `created`: how many resources its requests created. More than
+ * one are a mistake of the caller.
+ */
+export const describe = (call: Call, created = 0): string => {
   const outcomes: Array<{ readonly text: string; count: number }> = []
   for (const attempt of call) {
     const text = outcome(attempt)
@@ -142,5 +170,6 @@ export const describe = (call: Call): string => {
     if (last?.text === text) last.count++
     else outcomes.push({ text, count: 1 })
   }
-  return outcomes.map(({ count, text }) => count === 1 ? text : `${text} (${count} times)`).join(", then ")
+  return outcomes.map(({ count, text }) => count === 1 ? text : `${text} (${count} times)`).join(", then ") +
+    (created > 1 ? `: created ${created} times` : "")
 }

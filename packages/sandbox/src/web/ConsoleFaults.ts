@@ -25,9 +25,9 @@ const ordinals = new Intl.PluralRules("en", { type: "ordinal" })
 const verbs: Readonly<Record<string, string>> = { add: "added", replace: "changed", remove: "removed" }
 
 /** The action of a form with the fault that it acted on, as its cookie keeps both. */
-const told = (action: string, id: string): string => `${action}-${id}`
+const doneOf = (action: string, id: string): string => `${action}-${id}`
 
-const readTold = (done: string): { readonly verb: string; readonly id: string } | undefined => {
+const readDone = (done: string): { readonly verb: string; readonly id: string } | undefined => {
   const [, action = "", id = ""] = /^([a-z]+)-(fault_\d+)$/.exec(done) ?? []
   const verb = Object.hasOwn(verbs, action) ? verbs[action] : undefined
   return verb === undefined ? undefined : { verb, id }
@@ -83,13 +83,20 @@ const outcome = (fault: Fault): string => {
   return `${fault.kind}${status}${millis}${outcomes}${"when" in fault ? `, ${fault.when} the commit` : ""}`
 }
 
-const share = (rate: number): string => `${Math.round(rate * 1_000) / 10} %`
+const share = (rate: number): string => `${Number((rate * 100).toPrecision(3))} %`
+
+const maxShownValue = 100
+
+const shortened = (value: unknown): string => {
+  const text = value === "" ? "empty" : String(value)
+  return text.length > maxShownValue ? `${text.slice(0, maxShownValue - 1)}…` : text
+}
 
 /** A call that it hits: "POST /posts", "PATCH", "call of /chat/*" or "call". */
 const call = ({ method = "*", path = "*" }: Fault, noun = "call"): Html =>
   method === "*"
-    ? path === "*" ? html`${noun}` : html`${noun} of <code>${path}</code>`
-    : html`<code>${method}${path !== "*" && ` ${path}`}</code>`
+    ? path === "*" ? html`${noun}` : html`${noun} of <code>${shortened(path)}</code>`
+    : html`<code>${method}${path !== "*" && ` ${shortened(path)}`}</code>`
 
 /** Which calls it hits, as words. */
 const calls = (fault: Fault): Html => {
@@ -112,13 +119,6 @@ const ending = ({ remaining }: ActiveFault, timeLeft: number | undefined): strin
   const count = remaining === null ? [] : [`${remaining.toLocaleString("en")} ${remaining === 1 ? "call" : "calls"}`]
   const time = timeLeft === undefined ? [] : [`ends in ${seconds(timeLeft)}`]
   return [...count, ...time].join(", ") || "unlimited"
-}
-
-const maxShownValue = 100
-
-const shortened = (value: unknown): string => {
-  const text = value === "" ? "empty" : String(value)
-  return text.length > maxShownValue ? `${text.slice(0, maxShownValue - 1)}…` : text
 }
 
 const row = (active: ActiveFault, timeLeft: number | undefined): Html => {
@@ -163,8 +163,11 @@ const effect = (fault: Fault): string => {
 /** Which calls it hits from now on, as the beginning of a sentence. */
 const hit = ({ fault, remaining }: ActiveFault): Html => {
   const { account, every, key, nth, rate } = fault
-  const next = remaining === null
-    ? every === undefined ? "every" : `every ${ordinal(every)}`
+  const isPart = every !== undefined || (rate !== undefined && rate !== 1)
+  const next = every !== undefined
+    ? `every ${ordinal(every)}`
+    : isPart || remaining === null
+    ? "every"
     : remaining === 1
     ? "the next"
     : `each of the next ${remaining}`
@@ -172,9 +175,12 @@ const hit = ({ fault, remaining }: ActiveFault): Html => {
     ...(account === undefined ? [] : [`of the account ${account}`]),
     ...(key === undefined ? [] : [`with the key ${key}`]),
     ...(nth === undefined ? [] : [`from the ${ordinal(nth)} one on`]),
-    ...(rate === undefined || rate === 1 ? [] : [`by a chance of ${share(rate)}`])
+    ...(rate === undefined || rate === 1 ? [] : [`by a chance of ${share(rate)}`]),
+    ...(isPart && remaining !== null ? [`until ${remaining === 1 ? "one is" : `${remaining} are`} hit,`] : [])
   ]
-  return html`${next} ${call(fault, remaining === null || remaining === 1 ? "call" : "calls")}${further.map((part) => ` ${part}`)}`
+  return html`${next} ${call(fault, isPart || remaining === null || remaining === 1 ? "call" : "calls")}${
+    further.map((part) => ` ${part}`)
+  }`
 }
 
 /** The path of an operation with `*` for each parameter. */
@@ -215,7 +221,7 @@ export const routes = Effect.gen(function*() {
 
   const messageOf = ({ done }: Layout.PageRequest, active: ReadonlyArray<ActiveFault>, timesLeft: ReadonlyMap<string, number>) => {
     if (done === "clear") return Layout.success("All faults cleared: calls get the service's own responses again.")
-    const found = readTold(done)
+    const found = readDone(done)
     if (found === undefined) return undefined
     const { id, verb } = found
     const fault = active.find((known) => known.id === id)
@@ -307,7 +313,7 @@ ${FaultForm.view({ kind, submission, id, targets })}
       onFailure: (error) => show({ kind: FaultForm.isKind(kind) ? kind : "status", submission: { values: form, error }, id }),
       onSuccess: (fault) =>
         Effect.catchTag(
-          Effect.map(run(fault, form), (id) => Layout.seeOther(path, told(action, id))),
+          Effect.map(run(fault, form), (id) => Layout.seeOther(path, doneOf(action, id))),
           "ValidationError",
           (error) => show({ kind: fault.kind, submission: { values: form, error }, id })
         )
@@ -327,14 +333,14 @@ ${FaultForm.view({ kind, submission, id, targets })}
             if (preset === undefined) {
               return yield* new ValidationError({ message: "there is no preset of this name" })
             }
-            return Layout.seeOther(path, told("add", yield* faults.add(preset.fault)))
+            return Layout.seeOther(path, doneOf("add", yield* faults.add(preset.fault)))
           }),
         add: submitted("add", faults.add),
         replace: submitted("replace",
           (fault, form) => Effect.map(faults.replace(FaultId.make(form.get("id") ?? ""), fault), ({ id }) => id)),
         remove: ({ form }) => {
           const id = form.get("id") ?? ""
-          return Effect.as(faults.remove(FaultId.make(id)), Layout.seeOther(path, told("remove", id)))
+          return Effect.as(faults.remove(FaultId.make(id)), Layout.seeOther(path, doneOf("remove", id)))
         },
         clear: Layout.confirmed(path, clearing, () => Effect.as(Effect.sync(faults.clear), Layout.seeOther(path, "clear")))
       })

@@ -37,21 +37,24 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
     Calls.group(records, {
       original: log.original,
       lists: (listId, requestIds) => {
-        const list = log.original(listId)
-        return list && requestIds.some((id) => {
-          const created = commits.ofRequest(id)?.createdId ?? undefined
-          return created !== undefined && Calls.listedIds(list).has(created)
-        })
+        const original = log.original(listId)
+        const list = original && Calls.readList(original)
+        if (list === undefined) return undefined
+        const created = requestIds.flatMap((id) => commits.effectOf(id)?.createdId ?? [])
+        if (created.some((id) => list.ids.has(id))) return true
+        // Another page may list it, and a dropped commit may have created it.
+        const isKnown = !requestIds.some((id) => commits.effectOf(id) === undefined && commits.hasForgotten(id))
+        return isKnown && (created.length === 0 || list.isLast) ? false : undefined
       }
     })
 
   const dataOf = (detail: RequestDetail, calls: ReadonlyArray<Calls.Call>, origin: string): Parameters<typeof Detail.content>[0] => ({
     detail,
     names: namesOf([detail]),
-    obstacle: Replay.obstacle(log.original(detail.id)),
+    obstacle: detail.delivered === "waiting" ? "It waits for its response." : Replay.obstacle(log.original(detail.id)),
     baseUrl: `${origin}${basePath}`,
     call: calls.find((call) => call.some(({ record }) => record.id === detail.id)) ?? [{ record: detail, role: "send" }],
-    commit: commits.ofRequest(detail.id)
+    commit: commits.effectOf(detail.id) ?? (commits.hasForgotten(detail.id) ? "forgotten" : undefined)
   })
 
   const list: Layout.Route["handle"] = (request) =>
@@ -70,10 +73,11 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
         total: all.length,
         names: namesOf(all),
         filter,
-        wasCarriedOut: ({ delivered, id }) => delivered !== "complete" && commits.ofRequest(id) !== undefined,
+        wasCarriedOut: ({ delivered, id }) => delivered !== "complete" && commits.effectOf(id) !== undefined,
+        createdBy: (call) => call.filter(({ record: { id } }) => (commits.effectOf(id)?.createdId ?? null) !== null).length,
         opened: opened && {
           id,
-          content: Detail.content(dataOf(opened, calls, origin), { isBeside: true, link: (id) => List.beside(filter, id) })
+          content: Detail.content(dataOf(opened, calls, origin), { filter: List.format(filter), link: (id) => List.beside(filter, id) })
         },
         message: id !== "" && opened === undefined ? Layout.problem(unknownRequest(id).message) : Layout.done(request, Detail.sentences)
       })
@@ -116,7 +120,9 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
         replay: ({ form }) =>
           Effect.map(replay.again(form.get("request") ?? ""), (id) =>
             Layout.seeOther(
-              form.get("beside") === "yes" ? List.beside(List.readFilter(new URLSearchParams()), id) : `${Layout.paths.request}?id=${id}`,
+              form.get("beside") === "yes"
+                ? List.beside(List.readFilter(new URLSearchParams(form.get("filter") ?? "")), id)
+                : `${Layout.paths.request}?id=${id}`,
               "replay"
             ))
       })

@@ -88,10 +88,15 @@ const requestsOf = (kind: Queries.Kind, records: ReadonlyArray<RequestRecord>): 
     return (id) => callers.has(id) ? new URLSearchParams({ account: id }).toString() : undefined
   }
   const prefix = prefixes[kind]
-  const sent = new Map(records.flatMap(({ path }) => {
-    const [segment = ""] = prefix !== undefined && path.startsWith(prefix) ? path.slice(prefix.length).split("/") : []
-    return segment === "" ? [] : [[decoded(segment), `${prefix}${segment}`]]
-  }))
+  const sent = new Map<string, string>()
+  for (const { path } of records) {
+    const [segment = "", ...rest] = prefix !== undefined && path.startsWith(prefix) ? path.slice(prefix.length).split("/") : []
+    if (segment === "") continue
+    // With the slash after it, so that p1 does not find p10, unless a request has none.
+    const own = `${prefix}${segment}`
+    const known = sent.get(decoded(segment))
+    sent.set(decoded(segment), rest.length === 0 || known === own ? own : `${own}/`)
+  }
   return (id) => {
     const text = sent.get(id)
     return text === undefined ? undefined : new URLSearchParams({ text }).toString()

@@ -9,7 +9,7 @@ import type { Fault } from "../http/Fault.ts"
 import { Faults } from "../http/Faults.ts"
 import type { RequestDetail } from "../http/RequestLog.ts"
 import { RequestLog } from "../http/RequestLog.ts"
-import { listedIds } from "./Calls.ts"
+import * as Calls from "./Calls.ts"
 import * as Curl from "./Curl.ts"
 import * as Form from "./Form.ts"
 import type { Html } from "./Html.ts"
@@ -21,6 +21,10 @@ import { delivery } from "./RequestList.ts"
 /** The next post is stored, and its caller receives 503. */
 const fault: Fault = { kind: "status", when: "after", status: 503, method: "POST", path: "/posts" }
 
+const fieldsOf = (one: Fault): string => JSON.stringify(Object.entries(one).toSorted(([name], [other]) => name < other ? -1 : 1))
+
+const isArmed = (other: Fault): boolean => fieldsOf(other) === fieldsOf(fault)
+
 const text = "Fresh bread from eight o'clock."
 
 /** What was sent and what became of it. */
@@ -30,7 +34,8 @@ interface Shown {
   readonly postId: string | undefined
   /** The list that looks for the post; undefined if the caller knows what happened. */
   readonly list: RequestDetail | undefined
-  readonly isListed: boolean
+  /** Whether the list has the post, on its only page; undefined if nobody can know from it. */
+  readonly isListed: boolean | undefined
 }
 
 export interface Demonstration {
@@ -49,6 +54,7 @@ export const make = Effect.fnUntraced(function*(replay: Replay.Replay) {
 
   const run: Demonstration["run"] = Effect.fnUntraced(function*(baseUrl, key) {
     const headers = { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": "plaza-sandbox-page" }
+    const before = yield* faults.list
     const added = yield* faults.add(fault)
     const body = new TextEncoder().encode(JSON.stringify({ text }))
     const sent = yield* replay.send({
@@ -57,9 +63,11 @@ export const make = Effect.fnUntraced(function*(replay: Replay.Replay) {
       headers: { ...headers, "content-type": "application/json", "content-length": String(body.length) },
       body
     })
-    // Another fault, or a refusal, can come before it.
-    yield* Effect.ignore(faults.remove(added))
-    const status = log.detail(sent)?.deliveredStatus ?? null
+    const detail = log.detail(sent)
+    // Another fault, or a refusal, can come before it. One that waits for a program stays: the new one takes its place.
+    const isReplacement = before.some((other) => detail?.faults.includes(other.id) === true && isArmed(other.fault))
+    if (!isReplacement) yield* Effect.ignore(faults.remove(added))
+    const status = detail?.deliveredStatus ?? null
     return status === null || status >= 500
       ? [sent, yield* replay.send({ method: "GET", url: `${baseUrl}/me/posts`, headers, body: undefined })]
       : [sent]
@@ -67,13 +75,16 @@ export const make = Effect.fnUntraced(function*(replay: Replay.Replay) {
 
   const read: Demonstration["read"] = ([sentId = "", listId = ""]) => {
     const sent = log.detail(sentId)
-    const postId = commits.ofRequest(sentId)?.createdId ?? undefined
+    const postId = commits.effectOf(sentId)?.createdId ?? undefined
+    const list = log.detail(listId)
     const original = log.original(listId)
+    const listed = original && list?.delivered === "complete" && list.deliveredStatus === 200 ? Calls.readList(original) : undefined
     return sent && {
       sent,
       postId,
-      list: log.detail(listId),
-      isListed: original !== undefined && postId !== undefined && listedIds(original).has(postId)
+      list,
+      // Another page may have it.
+      isListed: listed && (postId === undefined ? false : listed.ids.has(postId) || (listed.isLast ? false : undefined))
     }
   }
 
@@ -94,9 +105,13 @@ const stepsOf = ({ isListed, list, postId, sent }: Shown): Html => {
   }</li>
 ${
     hasFailed && html`<li>${request(list)} ${delivery(list)}<br>${
-      isListed
+      isListed === true
         ? "The list has the post. A program that only sends again would have published it twice."
-        : "The list does not have the post, so a program can send it again."
+        : isListed === undefined
+        ? "This response does not show whether the post exists, so the program still does not know. Sending the post again could publish it twice."
+        : postId === undefined
+        ? "The list does not have the post."
+        : "The list does not have the post yet: this service variant lists posts late. A program that sends again now publishes it twice."
     }</li>`
   }
 </ol>`
@@ -116,7 +131,7 @@ export const view = ({ controlUrl, path, shown }: {
   }${Form.button({ action: path, values: { do: "arm" }, text: "Do it to my program's next post", kind: "quiet" })}</div>
 ${shown && stepsOf(shown)}
 <details><summary>From a test or a terminal</summary>
-<p>Add the fault, then run your program. The client, the SDK and <code>plaza</code> look for the post first, so one post stays one post.</p>
+<p>Set the environment variables below. Add the fault, then run your program. The client, the SDK and <code>plaza</code> look for the post first, so one post stays one post.</p>
 ${
     Layout.snippet(
       "demonstration-lines",

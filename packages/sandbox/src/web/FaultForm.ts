@@ -47,7 +47,13 @@ const targetFields: ReadonlyArray<Field> = [
     list: paths,
     expects: "must be a method, a path or both, such as POST /posts"
   },
-  { name: "times", label: "Times", type: "number", hint: "Calls that it hits (default: 1).", expects: count },
+  {
+    name: "times",
+    label: "Times",
+    type: "number",
+    hint: "Calls that it hits (default: 1; unlimited with Lasts, Share or Every).",
+    expects: count
+  },
   {
     name: "lasts",
     label: "Lasts (seconds)",
@@ -63,7 +69,13 @@ const targetFields: ReadonlyArray<Field> = [
     expects: "must be a number from 0 to 100, such as 10"
   },
   { name: "every", label: "Every nth call", type: "number", hint: "10 hits every 10th call.", expects: count },
-  { name: "nth", label: "From call number", type: "number", hint: "The first call that it hits (default: 1).", expects: count },
+  {
+    name: "nth",
+    label: "From call number",
+    type: "number",
+    hint: "The first call that it hits (default: 1, or that of Every).",
+    expects: count
+  },
   { name: "account", label: "Account", hint: "Its id or username (default: any).", expects: "must be an id or a username" },
   {
     name: "key",

@@ -43,7 +43,7 @@ const result = (detail: RequestDetail): Html =>
 ${
     detail.messages?.response === null || detail.messages === null
       ? html`<p>The caller received no response: the connection was closed.</p>`
-      : body("first-body", detail.messages.response.body)
+      : body("first-body", "Body", detail.messages.response.body)
   }
 </div>`
 

@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as Keys from "../access/Keys.ts"
 import { CurrentAssumptions } from "../Assumptions.ts"
 import * as Envelope from "../http/Envelope.ts"
+import * as KeyMask from "../http/KeyMask.ts"
 import { RequestLog } from "../http/RequestLog.ts"
 import { basePath } from "../InterfaceApi.ts"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.ts"
@@ -244,6 +245,7 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
   const assumed = yield* CurrentAssumptions
   const { seed } = yield* Seeding
   const latitude = yield* CurrentLatitude
+  const mask = KeyMask.make(latitude.keyPrefixes)
   const log = yield* RequestLog
   const queries = yield* Queries.make
   // Generated on first use, because most sandboxes run for one test that never opens the reference.
@@ -299,7 +301,8 @@ export const routes = Effect.fnUntraced(function*(replay: Replay.Replay) {
         onFailure: (error) => show(path, new URLSearchParams(), { values: form, error, operation }),
         onSuccess: (request) =>
           Effect.map(replay.send(request), (id) => {
-            sent.set(id, { values: form })
+            // As the request log keeps it.
+            sent.set(id, { values: new URLSearchParams(Array.from(form, ([field, value]) => [field, mask.text(value)])) })
             for (const oldest of [...sent.keys()].slice(0, -maxSent)) {
               sent.delete(oldest)
             }

@@ -22,7 +22,7 @@ interface RequestData {
   /** The call that it belongs to. */
   readonly call: Call
   /** What the service carried out for it, also after its response. */
-  readonly commit: Pick<Commit, "createdId" | "isLate"> | undefined
+  readonly commit: Pick<Commit, "createdId" | "isLate"> | "forgotten" | undefined
 }
 
 /** Ids of the neighbours in the log. */
@@ -45,7 +45,7 @@ const bytes = (size: number | null): string =>
   size === null ? "unknown size" : `${size.toLocaleString("en")} ${size === 1 ? "byte" : "bytes"}`
 
 /** A recorded body, JSON with line breaks. */
-export const body = (id: string, { contentType, form, size, text, truncated }: RecordedBody): Html => {
+export const body = (id: string, name: string, { contentType, form, size, text, truncated }: RecordedBody): Html => {
   const facts = [contentType, bytes(size)].filter((fact) => fact !== null).join(", ")
   switch (form) {
     case "empty":
@@ -56,7 +56,7 @@ export const body = (id: string, { contentType, form, size, text, truncated }: R
       return html`<p>${facts}. The sandbox responded without reading it.</p>`
     case "text":
       return html`<p class="soft small">${facts}${truncated && ". Only the beginning is recorded"}</p>
-<pre id="${id}" class="wrap body" role="region" tabindex="0" aria-label="Body">${truncated ? text : indented(text ?? "")}</pre>`
+<pre id="${id}" class="wrap body" role="region" tabindex="0" aria-label="${name}">${truncated ? text : indented(text ?? "")}</pre>`
   }
 }
 
@@ -75,12 +75,12 @@ const messages = ({ delivered, messages }: RequestDetail, isBeside: boolean): Ht
     )
     : html`<div class="columns">
 <section aria-labelledby="sent"><h2 id="sent">Request</h2>${headers("request", messages.request.headers, !isBeside)}
-<h3>Body</h3>${body("request-body", messages.request.body)}</section>
+<h3>Body</h3>${body("request-body", "Body of the request", messages.request.body)}</section>
 <section aria-labelledby="received"><h2 id="received">Response ${Layout.status(messages.response?.status ?? null)}</h2>${
       messages.response === null
         ? html`<p>The caller received no response: the connection was closed.</p>`
         : html`${headers("response", messages.response.headers, !isBeside)}
-<h3>Body</h3>${body("response-body", messages.response.body)}`
+<h3>Body</h3>${body("response-body", "Body of the response", messages.response.body)}`
     }</section></div>`
 
 const values = (fields: object): Html =>
@@ -105,23 +105,35 @@ ${
 </section>`
 }
 
+/** Whether the service variant can carry a failed request out after its response. */
+const mayBeLate = ({ deliveredStatus, messages }: RequestDetail): boolean =>
+  (deliveredStatus === null || deliveredStatus >= 500) && messages?.latitude["lateCommitMillis"] !== undefined
+
 /** What a request changed. A read changes nothing. */
-const effect = ({ commit, detail: { delivered, method } }: RequestData): Html | false =>
-  method !== "GET" && delivered !== "waiting" && html`<dt>Effect</dt><dd>${
-    commit === undefined
-      ? "none: the service changed nothing"
+const effect = ({ commit, detail }: RequestData): Html | false =>
+  detail.method !== "GET" && detail.delivered !== "waiting" && html`<dt>Effect</dt><dd>${
+    commit === "forgotten"
+      ? "no longer known: newer writes have taken its room"
+      : commit === undefined
+      ? mayBeLate(detail) ? "none so far: this service variant can carry it out late" : "none: the service changed nothing"
       : html`carried out${commit.isLate && " after the response"}${
         commit.createdId !== null && html`: created <code>${commit.createdId}</code>`
       }`
   }</dd>`
 
-const attempts = ({ call, detail: { id } }: RequestData, link: (id: string) => string): Html | false =>
-  call.length > 1 && html`<section aria-labelledby="attempts"><h2 id="attempts">Requests of this call</h2>
+/** So many attempts of a call are listed: the first ones, those around the request, and the last one. */
+const firstListed = 3
+const nearListed = 8
+
+const attempts = ({ call, detail: { id } }: RequestData, link: (id: string) => string): Html | false => {
+  const position = call.findIndex(({ record }) => record.id === id)
+  const isListed = (index: number) => index < firstListed || Math.abs(index - position) <= nearListed || index === call.length - 1
+  return call.length > 1 && html`<section aria-labelledby="attempts"><h2 id="attempts">Requests of this call</h2>
 <ol class="attempts">${
-    call.map((attempt) => {
-      const { isFound, record, role } = attempt
+    call.map(({ isFound, record, role }, index) => {
+      if (!isListed(index)) return false
       const text = html`${Layout.method(record.method)} <code>${record.path}</code>`
-      return html`<li>${
+      return html`<li value="${index + 1}">${
         record.id === id ? html`<strong aria-current="true">${text}</strong>` : html`<a href="${link(record.id)}" data-open>${text}</a>`
       } ${delivery(record)}${
         role === "check" && isFound !== undefined &&
@@ -130,11 +142,16 @@ const attempts = ({ call, detail: { id } }: RequestData, link: (id: string) => s
     })
   }</ol>
 <p class="soft small">The sandbox infers this from what was sent: the same request from the same program after a failure, or a list of posts that looks for a lost one.</p></section>`
+}
 
 /** The request in detail, on a page of its own or beside the list. */
 export const content = (
   data: RequestData,
-  { isBeside, link }: { readonly isBeside: boolean; readonly link: (id: string) => string }
+  { filter, link }: {
+    /** The filter of the list beside which it is shown; undefined on a page of its own. */
+    readonly filter?: string
+    readonly link: (id: string) => string
+  }
 ): Html => {
   const { baseUrl, detail, names, obstacle } = data
   const { accountId, at, durationMillis, id, keyId, method, operation, path, query, reason, rule, status } = detail
@@ -147,7 +164,7 @@ export const content = (
 ${effect(data)}
 <dt>Deciding rule</dt><dd><code>${rule ?? "undecided"}</code>${reason !== null && html` <span class="soft">${reason}</span>`}</dd>
 <dt>Operation</dt><dd>${operation === null ? "unknown route" : html`<a href="${operationPath(operation)}">${operation}</a>`}</dd>
-<dt>Time</dt><dd>${Layout.timestamp(at)}, took ${took(durationMillis)}</dd>
+<dt>Time</dt><dd>${Layout.timestamp(at)}${durationMillis === null ? ", waiting for its response" : `, took ${took(durationMillis)}`}</dd>
 <dt>Key</dt><dd>${keyId === null ? "none, or unknown" : html`${names.keys.get(keyId)} <span class="soft">${keyId}</span>`}</dd>
 <dt>Account</dt><dd>${accountId === null ? "none" : html`${names.accounts.get(accountId)} <span class="soft">${accountId}</span>`}</dd>
 </dl>
@@ -155,14 +172,14 @@ ${effect(data)}
     obstacle === undefined
       ? Form.button({
         action: Layout.paths.request,
-        values: { do: "replay", request: id, ...(isBeside ? { beside: "yes" } : {}) },
+        values: { do: "replay", request: id, ...(filter === undefined ? {} : { beside: "yes", filter }) },
         text: "Send again"
       })
       : html`<p class="soft">It can't be sent again. ${obstacle}</p>`
   }</div>
 </section>
 ${attempts(data, link)}
-${messages(detail, isBeside)}
+${messages(detail, filter !== undefined)}
 ${influences(detail)}
 <section aria-labelledby="as-curl"><h2 id="as-curl">As curl</h2>
 ${Layout.snippet("curl", "the curl command", Curl.format(baseUrl, detail))}
@@ -180,6 +197,6 @@ export const page = (data: RequestData, { next, previous }: Neighbours, message:
     body: html`<p class="actions"><a href="${Layout.paths.console}">All requests</a> ${neighbour(previous, "Previous")} ${
       neighbour(next, "Next")
     }</p>
-${content(data, { isBeside: false, link })}`
+${content(data, { link })}`
   })
 }

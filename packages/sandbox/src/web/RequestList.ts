@@ -34,7 +34,7 @@ export const readFilter = (query: URLSearchParams): RequestFilter => ({
 })
 
 /** The filter as a query with its question mark; empty without a filter. */
-const format = (filter: RequestFilter): string => {
+export const format = (filter: RequestFilter): string => {
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== "")).toString()
   return query === "" ? "" : `?${query}`
 }
@@ -82,6 +82,8 @@ interface RequestsData {
   readonly filter: RequestFilter
   /** Whether the service carried a request out although its caller received no success. */
   readonly wasCarriedOut: (record: RequestRecord) => boolean
+  /** How many resources the requests of a call created. */
+  readonly createdBy: (call: Call) => number
   /** The request that is open beside the list. */
   readonly opened: { readonly id: string; readonly content: Html } | undefined
   readonly message: Html | undefined
@@ -145,7 +147,7 @@ const call = ({ call, matching }: ListedCall, data: RequestsData): Html =>
   html`<tbody${call.length > 1 && html` class="call"`}>${
     call.length > 1 &&
     html`<tr class="summary"><th colspan="3" scope="rowgroup"><span class="soft">One call:</span> ${
-      Calls.describe(call)
+      Calls.describe(call, data.createdBy(call))
     }</th><td colspan="3" class="why"></td></tr>`
   }${call.map(({ record }) => matching.has(record.id) && row(record, data))}</tbody>`
 
@@ -200,7 +202,7 @@ ${
     }
 </table></div>
 </section>
-<div class="panel" id="request" tabindex="-1">${
+<div class="panel" id="request" tabindex="-1" data-of="${data.opened?.id ?? ""}">${
       data.opened !== undefined &&
       html`<p class="actions"><strong>${data.opened.id}</strong> <a href="${Layout.paths.request}?id=${data.opened.id}">Open on a page of its own</a>
 <a class="back" href="#list">Back to the list</a> <a href="${Layout.paths.console}${format(data.filter)}" data-close>Close</a></p>

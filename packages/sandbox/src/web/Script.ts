@@ -65,7 +65,7 @@ const load = async (url) => {
   return new DOMParser().parseFromString(await response.text(), "text/html")
 }
 
-const nameOf = (element) => element.getAttribute("href") ?? element.getAttribute("aria-label")
+const nameOf = (element) => element.getAttribute("href") ?? element.getAttribute("aria-label") ?? element.textContent
 
 // What the sandbox sent for each part. Compared with it, an unchanged part keeps its scroll position, selection and opened details.
 const sent = new Map()
@@ -78,8 +78,13 @@ const update = (page, names) => {
     if (text === (sent.get(name) ?? then.innerHTML)) continue
     sent.set(name, text)
     const focused = then.contains(document.activeElement) ? nameOf(document.activeElement) : null
+    // What the reader has opened or closed stays so, as long as the same request is shown.
+    const isSame = then.dataset.of === now.dataset.of
+    const states = isSame ? [...then.querySelectorAll("details")].map((details) => details.open) : []
     then.replaceChildren(...now.childNodes)
+    if (now.dataset.of !== undefined) then.dataset.of = now.dataset.of
     enhance(then)
+    then.querySelectorAll("details").forEach((details, index) => { if (index < states.length) details.open = states[index] })
     if (focused !== null) [...then.querySelectorAll("a[href], button")].find((element) => nameOf(element) === focused)?.focus()
   }
 }
@@ -99,7 +104,11 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
       try {
         const page = await load(url)
         // A request may have been opened meanwhile.
-        if (url === location.href) update(page, names)
+        if (url === location.href) {
+          update(page, names)
+          const part = page.querySelector("[data-beside]")
+          if (part !== null) document.querySelector("[data-beside]").className = part.className
+        }
         status.textContent = ""
       } catch {
         status.textContent = "The sandbox does not respond."
@@ -120,17 +129,20 @@ const beside = document.querySelector("[data-beside]")
 if (beside) {
   const names = beside.dataset.beside.split(" ")
   const panel = document.getElementById("request")
-  const open = async (url) => {
+  /** Shows what the address names. An answer that comes after the next choice is not shown. */
+  const open = async () => {
+    const url = location.href
     let page
     try {
       page = await load(url)
     } catch {
-      announce("The sandbox does not respond.")
+      if (url === location.href) announce("The sandbox does not respond.")
       return false
     }
+    if (url !== location.href) return false
     const now = page.querySelector("[data-beside]")
     if (now === null) {
-      location.href = url
+      location.reload()
       return false
     }
     beside.className = now.className
@@ -138,14 +150,15 @@ if (beside) {
     panel.scrollTop = 0
     return true
   }
-  const go = async (url) => {
-    history.pushState(null, "", url)
-    return open(url)
+  const go = (url) => {
+    if (url !== location.href) history.pushState(null, "", url)
+    return open()
   }
   const current = () => beside.querySelector("tr[aria-current] a[data-open]")
-  addEventListener("popstate", () => open(location.href))
+  addEventListener("popstate", open)
   document.addEventListener("click", async (event) => {
-    const link = event.target.closest?.("a[data-open], a[data-close]")
+    const link = event.target.closest?.("a[data-open], a[data-close]") ??
+      (event.target.closest?.("a, button, summary") || String(getSelection()) !== "" ? null : event.target.closest?.("tr[data-request]")?.querySelector("a[data-open]"))
     if (!link || !beside.contains(link) || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     const isKeyboard = event.detail === 0
@@ -163,7 +176,9 @@ if (beside) {
     const step = { j: 1, k: -1 }[event.key]
     if (step === undefined) return
     const rows = [...beside.querySelectorAll("tr[data-request] a[data-open]")]
-    const row = rows[current() === null ? 0 : rows.indexOf(current()) + step]
+    // By the address, which is ahead of the list while a request loads.
+    const position = rows.findIndex((row) => row.href === location.href)
+    const row = rows[position < 0 && current() !== null ? rows.indexOf(current()) + step : position < 0 ? 0 : position + step]
     if (row === undefined || !await go(row.href)) return
     current()?.focus({ preventScroll: true })
     current()?.scrollIntoView({ block: "nearest" })

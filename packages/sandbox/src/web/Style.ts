@@ -162,6 +162,7 @@ table.log .summary th { font-weight: 600; font-size: .8125rem; border-left: 3px 
 table.log tr[aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--accent); }
 ol.steps { margin: 1rem 0; padding-left: 1.5rem; } ol.steps li { margin-bottom: .5rem; } ol.steps a:not(:hover) { text-decoration: none; }
 ol.attempts { margin: 0 0 .5rem; padding-left: 1.5rem; }
+table.log tr[data-request] { cursor: pointer; }
 kbd { font: .75rem var(--mono); border: 1px solid var(--field); border-radius: 4px; padding: 0 .3rem; }
 .filters {
   position: sticky; top: 0; z-index: 2; background: var(--page); border-bottom: 1px solid var(--line); padding: .6rem 0; margin: 0 0 .75rem;
@@ -241,6 +242,7 @@ tr:target, li:target { background: var(--hover); outline: 2px solid var(--accent
   table.log.stack tr { display: flex; flex-wrap: wrap; gap: 0 .75rem; } table.log.stack th { flex: 1 0 100%; order: -1; }
   table.log.stack tr > * { width: auto; white-space: normal; overflow-wrap: anywhere; } table.log.stack .took, table.log.stack .account { display: none; }
   table.log tbody.call { border-left: 3px solid var(--accent); padding-left: .5rem; } table.log.stack tbody.call tr > * { border-left: 0; padding-left: 0; }
+  table.log.stack th a { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
   table.log.stack tr { border-bottom: 0; } table.log.stack td:empty { display: none; }
   .panel .back { display: inline; } .keys { display: none; }
 }

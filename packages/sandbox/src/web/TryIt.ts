@@ -162,7 +162,7 @@ const result = (operation: Operation, detail: RequestDetail): Html =>
 ${
     detail.messages?.response === null || detail.messages === null
       ? html`<p>The caller received no response: the connection was closed.</p>`
-      : bodyView(`${operation.name}-response`, detail.messages.response.body)
+      : bodyView(`${operation.name}-response`, `Body from ${operation.name}`, detail.messages.response.body)
   }
 </div>`
 
