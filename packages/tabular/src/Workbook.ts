@@ -45,8 +45,6 @@ export const rows = <Row>(schema: RowSchema<Row>, options: WorkbookOptions): Str
 
 const one = <A>(value: A) => [value] as const
 
-const hasContent = ({ cells }: Rows.Row): boolean => cells.some(Cell.hasContent)
-
 const listOf = (sheets: ReadonlyArray<Book.Sheet>): string => sheets.map(({ name }) => quoted(name)).join(", ")
 
 const choose = (
@@ -77,9 +75,7 @@ const choose = (
   // Any order of the sheets may change, so the first one is no better than the others.
   return Effect.flatMap(
     Effect.filter(visible,
-      ({ path }) =>
-        Effect.map(Stream.runHead(Stream.filter(Rows.decoder(archive.source, path)(archive.read(path)), hasContent)), ({ _tag }) =>
-          _tag === "Some")),
+      ({ path }) => Effect.map(Stream.runHead(Rows.decoder(archive.source, path)(archive.read(path))), ({ _tag }) => _tag === "Some")),
     ([filled, ...more]) =>
       filled === undefined || more.length === 0
         ? Effect.succeed(filled ?? first)
@@ -110,7 +106,6 @@ class RowDecoder<Row> {
     return Effect.suspend(() => {
       const decoded: Array<Row> = []
       for (const row of rows) {
-        if (!hasContent(row)) continue
         const result = this.layout === undefined ? this.header(row) : this.row(this.layout, row)
         if (result instanceof SourceError.SourceError) return Effect.fail(result)
         if (result !== undefined) decoded.push(result.row)
@@ -155,9 +150,11 @@ class RowDecoder<Row> {
       if ("problem" in found) problem ??= `${column.name} ${found.problem}`
       values.push("problem" in found ? undefined : found.value)
     }
-    if (problem === undefined && values.every((value) => value === "" || (typeof value === "string" && CellText.trim(value) === ""))) {
-      // A row with only white space is none, as in CSV.
-      if (row.cells.every((cell) => CellText.trim(Cell.nameOf(cell, this.context) ?? "-") === "")) return undefined
+    // A row with only white space is none, as in CSV.
+    if (
+      problem === undefined && row.cells.every((cell) => CellText.trim(Cell.nameOf(cell, this.context) ?? "-") === "")
+    ) {
+      return undefined
     }
     this.hasRows = true
     return {

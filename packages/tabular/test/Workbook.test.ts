@@ -6,9 +6,9 @@ import * as Format from "@plaza/tabular/Format"
 import * as Orders from "@plaza/tabular/Orders"
 import * as Stock from "@plaza/tabular/Stock"
 import * as Generate from "@plaza/testing/Generators"
+import * as Workbooks from "@plaza/testing/Workbooks"
 import { Arbitrary, Effect, Result } from "effect"
 import { all, bad, good, inChunks } from "./support/reading.ts"
-import * as Workbooks from "@plaza/testing/Workbooks"
 
 const { cell, sheet, styled, workbook, zip } = Workbooks
 const header = ["productId", "stock"]
@@ -196,6 +196,15 @@ describe("the rows of a sheet", () => {
         bad(6, undefined, "productId is empty"),
         good(8, "B", 2)
       ])
+    }))
+
+  it.effect("are rejected, not left out, if only their other columns have content", () =>
+    Effect.gen(function*() {
+      // Enough rows that the columns are known before the last ones are parsed.
+      const filler = Array.from({ length: 2_000 }, (_, index) => ["x", `P-${index}`, 1, "y"])
+      const rows = [["x", " ", " ", "y"], [null, " ", null, "y"], [null, null, null, "y"], [" ", " ", " ", " "]]
+      const found = yield* read(sheet([["note", ...header, "more"], ...filler, ...rows], { texts: "inline" }))
+      expect(found.slice(filler.length)).toEqual([2_002, 2_003, 2_004].map((row) => bad(row, undefined, "productId is empty")))
     }))
 
   it.effect("below a title are found only without the title", () =>

@@ -3,7 +3,7 @@ import type { Column } from "../RowSchema.ts"
 import { type NumberFormat, shown, visible } from "./NumberFormat.ts"
 import type { SharedStrings } from "./SharedStrings.ts"
 
-/** A cell as the sheet has it. */
+/** A cell as the sheet has it, with a value or a formula. */
 export interface Cell {
   /** From 0. */
   readonly column: number
@@ -24,9 +24,6 @@ export interface Context {
 export type Value = { readonly value: string | number | boolean } | { readonly problem: string }
 
 const empty: Value = { value: "" }
-
-/** Whether the cell has anything but a format. */
-export const hasContent = ({ isFormula, text }: Cell): boolean => isFormula || (text !== undefined && text !== "")
 
 const uncalculated: Value = {
   problem: "is a formula that has not been calculated: open the workbook in Excel and save it"

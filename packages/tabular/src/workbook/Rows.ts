@@ -1,15 +1,17 @@
 /** The rows of a sheet with their cells. */
 import type * as StreamingParser from "../StreamingParser.ts"
-import { type Cell, hasContent } from "./Cell.ts"
+import type { Cell } from "./Cell.ts"
 import { TextOf, unescape } from "./TextOf.ts"
 import * as Xml from "./Xml.ts"
 
-/** A row that has cells, which may be empty. */
+/** A row with content. */
 export interface Row {
   /** Excel's number, from 1. */
   readonly number: number
-  /** In the order of their columns. */
+  /** Those with a value or a formula, in the order of their columns. */
   readonly cells: ReadonlyArray<Cell>
+  /** Whether cells were left out. */
+  readonly isPartial: boolean
 }
 
 /** The columns that a reader needs. Undefined: all of them. */
@@ -49,6 +51,7 @@ class Handler implements Xml.Handler<Row> {
   private readonly inline = new TextOf()
   /** Whether a needed cell of the row has content, so that the other cells don't matter. */
   private hasContent = false
+  private isPartial = false
 
   constructor(selection: Selection) {
     this.selection = selection
@@ -71,7 +74,7 @@ class Handler implements Xml.Handler<Row> {
     if (!this.isInData) return
     if (name === "c") this.closeCell()
     else if (name === "row") {
-      if (this.cells.length > 0) this.rows.push({ number: this.number, cells: this.cells })
+      if (this.cells.length > 0) this.rows.push({ number: this.number, cells: this.cells, isPartial: this.isPartial })
     } else if (name === "sheetData") this.isInData = false
     else if (name === this.inside) {
       if (name === "is") this.value = this.inline.end()
@@ -100,6 +103,7 @@ class Handler implements Xml.Handler<Row> {
     this.column = -1
     this.cells = []
     this.hasContent = false
+    this.isPartial = false
   }
 
   private openCell(attributes: Xml.Attributes): void {
@@ -110,7 +114,10 @@ class Handler implements Xml.Handler<Row> {
     }
     this.column = column
     // Most cells of a sheet are not needed.
-    if (this.hasContent && this.selection.columns?.has(column) === false) return
+    if (this.hasContent && this.selection.columns?.has(column) === false) {
+      this.isPartial = true
+      return
+    }
     this.attributes = attributes
     this.value = undefined
     this.isFormula = false
@@ -120,11 +127,12 @@ class Handler implements Xml.Handler<Row> {
     const { attributes, column, isFormula, value } = this
     if (attributes === undefined) return
     this.attributes = undefined
+    // A sheet may have a million rows of cells with nothing but a format.
+    if (!isFormula && (value === undefined || value === "")) return
     const { s: style = "0", t: type = "n" } = attributes
     const text = type === "str" && value !== undefined ? unescape(value) : value
-    const cell = { column, type, style: Number(style), text, isFormula }
-    this.cells.push(cell)
-    this.hasContent ||= hasContent(cell) && this.selection.columns?.has(column) !== false
+    this.cells.push({ column, type, style: Number(style), text, isFormula })
+    this.hasContent ||= this.selection.columns?.has(column) !== false
   }
 }
 
