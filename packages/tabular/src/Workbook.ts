@@ -152,7 +152,7 @@ class RowDecoder<Row> {
     }
     // A row with only white space is none, as in CSV.
     if (
-      problem === undefined && row.cells.every((cell) => CellText.trim(Cell.nameOf(cell, this.context) ?? "-") === "")
+      problem === undefined && !row.isPartial && row.cells.every((cell) => CellText.trim(Cell.nameOf(cell, this.context) ?? "-") === "")
     ) {
       return undefined
     }
