@@ -1,5 +1,6 @@
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Option, Redacted } from "effect"
+import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
 import * as ObservabilitySettings from "../src/config/ObservabilitySettings.ts"
 import { parse } from "./support/settings.ts"
 
@@ -17,6 +18,7 @@ describe("the settings of observability", () => {
         logs: { format: "text", level: "Info" },
         server: Option.none(),
         webhook: Option.none(),
+        notify: Option.none(),
         otlp: Option.none()
       })
     }))
@@ -46,6 +48,38 @@ describe("the settings of observability", () => {
       ) {
         const { message } = yield* Effect.flip(resolved([], { [variable]: value }))
         for (const part of [variable, flag, value]) expect(message).toContain(part)
+      }
+    }))
+})
+
+describe("the address of the chat", () => {
+  const url = "https://hooks.example/T1/t0ken"
+  const given = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+    Effect.map(resolved(argv, env), ({ notify }) =>
+      Option.getOrUndefined(Option.map(notify, (settings) => Redacted.value(settings.url).href)))
+
+  it.effect("is that of the option, else of the variable, else of the file", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const file = `${yield* files.makeTempDirectoryScoped()}/chat`
+      yield* files.writeFileString(file, `${url}/file\n`)
+      expect(yield* given(["--notify", url], { STOCK_SYNC_NOTIFY: `${url}/variable` })).toBe(url)
+      expect(yield* given([], { STOCK_SYNC_NOTIFY: `${url}/variable` })).toBe(`${url}/variable`)
+      expect(yield* given([], { STOCK_SYNC_NOTIFY_FILE: file })).toBe(`${url}/file`)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+
+  it.effect("is refused without showing it", () =>
+    Effect.gen(function*() {
+      for (
+        const [address, message] of [
+          ["hooks/t0ken", /^the address of the chat must be an address .*: change --notify, STOCK_SYNC_NOTIFY or STOCK_SYNC_NOTIFY_FILE$/],
+          ["http://hooks.example/t0ken", /must begin with https:\/\/.*PLAZA_ALLOW_INSECURE_HTTP=true/],
+          ["https://user:t0ken@hooks.example/", /user name or a password/]
+        ] as const
+      ) {
+        const { message: refused } = yield* Effect.flip(given([], { STOCK_SYNC_NOTIFY: address }))
+        expect(refused).toMatch(message)
+        expect(refused).not.toContain("t0ken")
       }
     }))
 })

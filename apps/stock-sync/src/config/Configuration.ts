@@ -54,6 +54,7 @@ const names: Names = {
   variables: new Map([
     ...settings.map(({ flag, variable }) => [flag, variable] as const),
     ["webhook-secret-file", ObservabilitySettings.webhookSecretFileVariable],
+    ["notify-file", ObservabilitySettings.notifyFileVariable],
     ...RemoteSettings.secretNames.map((name) => [`${name}-file`, `${variableOf(name)}_FILE`] as const),
     ...Object.entries(clientVariables)
   ]),
@@ -72,7 +73,8 @@ export const variables: ReadonlySet<string> = new Set([
   ...Object.values(secretVariables),
   ...RemoteSettings.variables,
   ObservabilitySettings.webhookSecretVariable,
-  ObservabilitySettings.webhookSecretFileVariable
+  ObservabilitySettings.webhookSecretFileVariable,
+  ObservabilitySettings.notifyFileVariable
 ])
 
 const prefix = "STOCK_SYNC_"

@@ -1,4 +1,4 @@
-/** The settings of the log, the status page, the webhook and OTLP. */
+/** The settings of the log, the status page, the webhook, messages to a chat and OTLP. */
 import type { UsageError } from "@plaza/cli-kit/CliError"
 import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import { Settings } from "@plaza/client"
@@ -9,6 +9,7 @@ import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Logs from "../observability/Logs.ts"
+import type { NotifySettings } from "../observability/Messenger.ts"
 import type { ObservabilitySettings } from "../observability/Observability.ts"
 import * as OtlpSettings from "../observability/OtlpSettings.ts"
 import type { WebhookSettings } from "../observability/Webhook.ts"
@@ -47,15 +48,35 @@ export const options = {
       "Address to POST an event to when a product is quarantined or uncertain, a snapshot is held or the account is paused, and when that ends. " +
       "Signed with STOCK_SYNC_WEBHOOK_SECRET or STOCK_SYNC_WEBHOOK_SECRET_FILE",
     absent: "none"
+  }),
+  notify: Setting.optional("notify", Setting.trimmed("URL", Option.some<string>, Setting.text.complaint), {
+    about:
+      "Address of a chat to POST a message to when a person is needed: Slack, Mattermost, Google Chat, or Discord with /slack at the end. Who knows " +
+      "the address can write to the chat, so set it by STOCK_SYNC_NOTIFY or STOCK_SYNC_NOTIFY_FILE",
+    absent: "none"
   })
 }
 
 export const webhookSecretVariable = `${options.webhook.variable}_SECRET`
 export const webhookSecretFileVariable = `${webhookSecretVariable}_FILE`
 
+export const notifyFileVariable = `${options.notify.variable}_FILE`
+
+/** An address, and what to change if it is wrong. */
+interface Address {
+  readonly subject: string
+  readonly change: string
+}
+
+const webhookAddress: Address = { subject: "the webhook's address", change: "--webhook or STOCK_SYNC_WEBHOOK" }
+const notifyAddress: Address = {
+  subject: "the address of the chat",
+  change: `--notify, ${options.notify.variable} or ${notifyFileVariable}`
+}
+
 // The address may contain a token, so no message repeats it.
-const webhookUrl = (text: string, allowInsecure: boolean): Effect.Effect<URL, UsageError> => {
-  const complain = (complaint: string) => Setting.usageError(`the webhook's address ${complaint}: change --webhook or STOCK_SYNC_WEBHOOK`)
+const receiverUrl = ({ change, subject }: Address, text: string, allowInsecure: boolean): Effect.Effect<URL, UsageError> => {
+  const complain = (complaint: string) => Setting.usageError(`${subject} ${complaint}: change ${change}`)
   if (!URL.canParse(text)) return complain("must be an address such as https://host/path")
   const url = new URL(text)
   if (url.protocol !== "https:" && url.protocol !== "http:") return complain("must begin with https://")
@@ -81,7 +102,7 @@ const resolveWebhook = (
 ): Effect.Effect<Option.Option<WebhookSettings>, UsageError | ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     if (address === undefined) return Option.none()
-    const url = yield* webhookUrl(address, yield* Settings.allowInsecureHttp)
+    const url = yield* receiverUrl(webhookAddress, address, yield* Settings.allowInsecureHttp)
     const text = yield* SecretFile.secret(webhookSecretVariable)
     if (Option.isNone(text)) {
       return yield* Setting.usageError(
@@ -96,15 +117,27 @@ const resolveWebhook = (
       )
   })
 
+/** The address is that of the option or the variable, else that of the file which a variable names. */
+export const resolveNotify = (
+  address: string | undefined
+): Effect.Effect<Option.Option<NotifySettings>, UsageError | ConfigError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const secret = address === undefined ? yield* SecretFile.secret(options.notify.variable) : Option.some(Redacted.make(address))
+    if (Option.isNone(secret)) return Option.none()
+    const url = yield* receiverUrl(notifyAddress, Redacted.value(secret.value).trim(), yield* Settings.allowInsecureHttp)
+    return Option.some({ url: Redacted.make(url) })
+  })
+
 export const resolve = (
   given: Setting.Parsed<typeof options>
 ): Effect.Effect<ObservabilitySettings, UsageError | ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const { format, host, level, port, webhook } = yield* Effect.all(given)
+    const { format, host, level, notify, port, webhook } = yield* Effect.all(given)
     return {
       logs: { format, level },
       server: Option.map(Option.fromUndefinedOr(port), (port) => ({ host, port })),
       webhook: yield* resolveWebhook(webhook),
+      notify: yield* resolveNotify(notify),
       otlp: yield* OtlpSettings.resolve
     }
   })

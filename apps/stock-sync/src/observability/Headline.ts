@@ -75,7 +75,8 @@ const helpsOf = ({ productId, refusal, state }: NeedingEntry, { retryProduct }: 
   return ["Correct what the response names. Then run ", retry, "."]
 }
 
-const ofEntry = (entry: NeedingEntry, commands: Commands): Item => ({
+/** A product that waits for a person. */
+export const ofEntry = (entry: NeedingEntry, commands: Commands): Item => ({
   subject: entry.productId,
   state: entry.state === "uncertain" ? "uncertain" : "quarantined",
   wrong: refusalText(entry.refusal),

@@ -41,6 +41,10 @@ const webhookOutcomes = ["delivered", "failed", "dropped"] as const
 export type WebhookOutcome = (typeof webhookOutcomes)[number]
 export const webhook = (outcome: WebhookOutcome) => Metric.withAttributes(webhookDeliveries, { outcome })
 
+const chatMessages = counter("notifications", "Messages to the chat that ended, by outcome")
+const messageOutcomes = ["delivered", "failed"] as const
+export const messages = (outcome: (typeof messageOutcomes)[number]) => Metric.withAttributes(chatMessages, { outcome })
+
 /** By `priority`. */
 const timeToShelf = Metric.histogram(named("time_to_shelf_seconds"), {
   description: "Time from the snapshot with a new stock to its confirmation",
@@ -121,6 +125,7 @@ export const initializeCounters: Effect.Effect<void> = Effect.all([
   ...outcomes.map((outcome) => Metric.value(Metric.withAttributes(sends, { outcome }))),
   ...waiting.map((priority) => Metric.value(Metric.withAttributes(timeToShelf, { priority }))),
   ...webhookOutcomes.map((outcome) => Metric.value(webhook(outcome))),
+  ...messageOutcomes.map((outcome) => Metric.value(messages(outcome))),
   ...[ledgerFaults, mismatches, ClientMetrics.requests, ClientMetrics.retries, ClientMetrics.rateLimited].map(Metric.value),
   Metric.value(ClientMetrics.waits)
 ], { discard: true })

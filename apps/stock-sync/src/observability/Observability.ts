@@ -1,5 +1,5 @@
 /**
- * Combines the log, the status page with health, readiness and metrics, the webhook and OTLP. They read the worker's state and its ledger,
+ * Combines the log, the status page with health, readiness and metrics, the webhook, messages to a chat and OTLP. They read the worker's state and its ledger,
  * and change neither. Each part is loaded only if a setting asks for it.
  */
 import type { UsageError } from "@plaza/cli-kit/CliError"
@@ -15,6 +15,7 @@ import { staleAfter } from "./Conditions.ts"
 import * as EventLogger from "./EventLogger.ts"
 import * as EventRecorder from "./EventRecorder.ts"
 import * as Logs from "./Logs.ts"
+import type { NotifySettings } from "./Messenger.ts"
 import type { OtlpSettings } from "./OtlpSettings.ts"
 import type { WebhookSettings } from "./Webhook.ts"
 
@@ -23,6 +24,7 @@ export interface ObservabilitySettings {
   /** The address of the status page; none if there is no page. */
   readonly server: Option.Option<{ readonly host: string; readonly port: number }>
   readonly webhook: Option.Option<WebhookSettings>
+  readonly notify: Option.Option<NotifySettings>
   readonly otlp: Option.Option<OtlpSettings>
 }
 
@@ -61,6 +63,7 @@ export const layerTelemetry = (
 export const layer = (options: Options): Layer.Layer<never, Config.ConfigError | UsageError, CurrentLedger | SyncStatus | Streams> =>
   sampling(options).pipe(
     Layer.provideMerge(ifSet(options.webhook, async (settings) => (await import("./Webhook.ts")).layerConfig(settings))),
+    Layer.provideMerge(ifSet(options.notify, async (settings) => (await import("./Notify.ts")).layerConfig(settings, options.poll))),
     Layer.provideMerge(Layer.merge(EventLogger.layer, EventRecorder.layer)),
     Layer.provideMerge(layerTelemetry(options))
   )

@@ -5,25 +5,20 @@
 import * as NodeClient from "@plaza/client/node"
 import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type { HttpClientError } from "effect/http/HttpClientError"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
 import { createHmac, randomUUID } from "node:crypto"
 import type { SyncStatus } from "../sync/SyncStatus.ts"
-import { name, version } from "../version.ts"
 import { log } from "./EventLogger.ts"
 import * as Metrics from "./Metrics.ts"
 import * as Notification from "./Notification.ts"
+import * as Post from "./Post.ts"
 import { observe } from "./Status.ts"
 
 export interface WebhookSettings {
@@ -32,19 +27,14 @@ export interface WebhookSettings {
   readonly secret: Redacted.Redacted<Uint8Array>
 }
 
-const attemptTimeout = Duration.seconds(10)
 const stopWithin = Duration.seconds(5)
 /** Products that are quarantined together are one delivery. */
 const batchTime = Duration.seconds(1)
-const maxResponseBytes = 64 * 1024
 
 const retries = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")]).pipe(
   Schedule.jittered,
   Schedule.upTo({ duration: "15 minutes" })
 )
-
-/** One attempt failed. The reason contains no part of the address. */
-class NotDelivered extends Data.TaggedError("NotDelivered")<{ readonly reason: string }> {}
 
 interface Delivery {
   /** The same in every attempt, so that a receiver can ignore repeated deliveries. */
@@ -57,38 +47,15 @@ interface Delivery {
 export const signature = (secret: Uint8Array, id: string, timestamp: number, body: string): string =>
   `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`
 
-const reasonOf = ({ cause, reason: { _tag } }: HttpClientError): string => {
-  const code = Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? ` (${cause.code})` : ""
-  return `${_tag.replace(/Error$/, "")}${code}`
-}
-
-const post = (client: HttpClient.HttpClient, settings: WebhookSettings, { body, id }: Delivery): Effect.Effect<void, NotDelivered> =>
-  Effect.gen(function*() {
-    const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-    const request = HttpClientRequest.post(Redacted.value(settings.url)).pipe(
-      HttpClientRequest.setHeaders({
-        "user-agent": `${name}/${version}`,
-        "webhook-id": id,
-        "webhook-timestamp": String(timestamp),
-        "webhook-signature": signature(Redacted.value(settings.secret), id, timestamp, body)
-      }),
-      HttpClientRequest.bodyText(body, "application/json")
-    )
-    const response = yield* client.execute(request)
-    // Only the status matters. Reading the body lets the connection be reused.
-    yield* Stream.runDrain(Stream.limitBytes(response.stream, maxResponseBytes, () => Stream.empty)).pipe(Effect.timeout("1 second"),
-      Effect.ignore)
-    if (response.status < 200 || response.status > 299) return yield* new NotDelivered({ reason: `status ${response.status}` })
-  }).pipe(
-    Effect.catchTag("HttpClientError", (error) => new NotDelivered({ reason: reasonOf(error) })),
-    Effect.timeoutOrElse({
-      duration: attemptTimeout,
-      orElse: () => new NotDelivered({ reason: `no response within ${Duration.format(attemptTimeout)}` })
-    }),
-    // Spans and trace headers would disclose the address.
-    Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
-    Effect.provideService(HttpClient.TracerPropagationEnabled, false)
-  )
+const post = (client: HttpClient.HttpClient, settings: WebhookSettings, { body, id }: Delivery): Effect.Effect<void, Post.NotDelivered> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const timestamp = Math.floor(now / 1_000)
+    return Post.post(client, settings.url, body, {
+      "webhook-id": id,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": signature(Redacted.value(settings.secret), id, timestamp, body)
+    })
+  })
 
 const count = (outcome: Metrics.WebhookOutcome, number = 1) => Metric.update(Metrics.webhook(outcome), number)
 
@@ -124,7 +91,7 @@ const make = Effect.fnUntraced(function*(settings: WebhookSettings) {
     return current
   }
 
-  const deliver = (delivery: Delivery, attempts: Effect.Effect<void, NotDelivered>) =>
+  const deliver = (delivery: Delivery, attempts: Effect.Effect<void, Post.NotDelivered>) =>
     attempts.pipe(
       Effect.catch(({ reason }) =>
         Effect.andThen(count("failed"), log("Error", "webhook.failed", { id: delivery.id, event: delivery.type, reason }))

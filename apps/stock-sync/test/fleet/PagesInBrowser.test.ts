@@ -87,17 +87,18 @@ const served = <A, E, E2>(
   Effect.gen(function*() {
     const lines: Array<string> = []
     const state = yield* Effect.flatMap(Support.readyState, Ref.make)
-    yield* FleetObservability.layer({ server: Option.some({ host: "127.0.0.1", port: 0 }), exportsMetrics: false }).pipe(
-      Layer.provide(Layer.mergeAll(
-        Layer.provide(FleetLedger.layer, Layer.effectDiscard(prepare)),
-        Support.layerRunner(state, activities),
-        Logs.layer({ format: "text", level: "Info" })
-      )),
-      Layer.provide(server.database),
-      Layer.provide(Streams.layerTest({ stdout: [], stderr: lines })),
-      Layer.fresh,
-      Layer.build
-    )
+    yield* FleetObservability.layer({ server: Option.some({ host: "127.0.0.1", port: 0 }), notify: Option.none(), exportsMetrics: false })
+      .pipe(
+        Layer.provide(Layer.mergeAll(
+          Layer.provide(FleetLedger.layer, Layer.effectDiscard(prepare)),
+          Support.layerRunner(state, activities),
+          Logs.layer({ format: "text", level: "Info" })
+        )),
+        Layer.provide(server.database),
+        Layer.provide(Streams.layerTest({ stdout: [], stderr: lines })),
+        Layer.fresh,
+        Layer.build
+      )
     return yield* use(yield* eventually(address(lines), (url) => url.startsWith("http")), state)
   })
 

@@ -19,6 +19,7 @@ export const observed = ({ host = "127.0.0.1", lines = [], logs = { format: "tex
     logs,
     server: port === undefined ? Option.none() : Option.some({ host, port }),
     webhook: Option.none(),
+    notify: Option.none(),
     otlp: Option.fromUndefinedOr(otlp),
     rateLimit: 120,
     rateWindow: Duration.minutes(1),

@@ -43,7 +43,7 @@ export const layer = (options: FleetRunnerLive.Options) =>
 
 /** The runner with its log, pages and metrics. */
 export const layerObserved = (settings: FleetSettings) =>
-  FleetObservability.layer({ server: settings.server, exportsMetrics: Option.isSome(settings.otlp) }).pipe(
+  FleetObservability.layer({ server: settings.server, notify: settings.notify, exportsMetrics: Option.isSome(settings.otlp) }).pipe(
     Layer.provideMerge(layer(settings)),
     Layer.provideMerge(Observability.layerTelemetry(settings))
   )

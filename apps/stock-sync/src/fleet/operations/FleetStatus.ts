@@ -157,6 +157,28 @@ const troubledAccounts: Read<ReadonlyArray<TroubledAccount>> = reading((sql) =>
     ORDER BY listed.id`)
 )
 
+const NeedyAccount = Schema.Struct({
+  id: Schema.String,
+  problem: Schema.NullOr(Schema.String),
+  /** The number of the held snapshot; null without one. */
+  held: Schema.NullOr(Schema.Int),
+  /** Products that need a person. */
+  products: Schema.Int
+})
+export type NeedyAccount = typeof NeedyAccount.Type
+
+const needyRows = Rows.all(NeedyAccount)
+
+/** The accounts with a problem, a held snapshot or a product that needs a person, and not paused, by id. */
+export const needyAccounts: Read<ReadonlyArray<NeedyAccount>> = reading((sql) =>
+  needyRows(sql`
+    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN held_number END AS held, coalesce(products.n, 0) AS products
+    FROM fleet_account LEFT JOIN snapshot USING (account)
+    LEFT JOIN (SELECT account, count(*) AS n FROM product WHERE ${sql.literal(needing)} GROUP BY account) AS products USING (account)
+    WHERE NOT paused AND (problem IS NOT NULL OR (${sql.literal(heldUnconfirmed)}) OR products.n > 0)
+    ORDER BY id`)
+)
+
 const AccountBacklog = Schema.Struct({
   account: Schema.String,
   products: Schema.Int,
