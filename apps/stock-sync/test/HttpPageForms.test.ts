@@ -463,6 +463,26 @@ for (const form of forms) {
   })
 }
 
+describe("a page of products without variants", () => {
+  for (const field of ["cursor", "nextCursor"]) {
+    it.effect(`is no last page if ${field} names another one`, () =>
+      Effect.gen(function*() {
+        const pages: Readonly<Record<string, object>> = {
+          "": { products: [{ variants: [item("A", 1)] }], [field]: "b" },
+          "b": { products: [{ variants: [] }], [field]: "c" },
+          "c": { products: [{ variants: [item("C", 3)] }] }
+        }
+        const { asked, origin } = yield* serving((url, response) =>
+          response.setHeader("x-total-count", "3").setHeader("content-type", "application/json").end(
+            JSON.stringify(pages[url.searchParams.get("cursor") ?? ""])
+          )
+        )
+        expect(yield* read(`${origin}/stock`, { items: "products.variants" })).toEqual([good(1, "A", 1), good(2, "C", 3)])
+        expect(asked).toHaveLength(3)
+      }))
+  }
+})
+
 describe("pages whose request is not known", () => {
   const refused = (body: unknown, path = "/stock", more: Partial<Http.HttpOptions> = {}) =>
     Effect.gen(function*() {
@@ -503,7 +523,9 @@ describe("pages whose request is not known", () => {
 
   it.effect("are refused if the number of a page is that of a parameter with another name", () =>
     Effect.gen(function*() {
-      expect(yield* refused({ data, pageNumber: 1, pageCount: 3 })).toContain("pageCount is 3, and it has 1 page")
+      expect(yield* refused({ data, pageNumber: 1, pageCount: 3 })).toContain(
+        "pageCount is 3, and it has 1 page. Put the parameter with the number of the first page into the address, as in ?pageNumber=1"
+      )
     }))
 
   it.effect("are refused if --next names an address that is a cursor", () =>

@@ -431,7 +431,7 @@ const isTotal = (kind: Kind) => kind === "total" || kind === "count" || kind ===
 const own = (fields: Fields, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : undefined
 
 /** The number of elements of the first array on the way to the items. */
-const countBelow = (value: unknown, rest: ReadonlyArray<string>): number | undefined => {
+export const countBelow = (value: unknown, rest: ReadonlyArray<string>): number | undefined => {
   if (Array.isArray(value)) return value.length
   const [name, ...further] = rest
   return name === undefined || !Predicate.isObject(value) ? undefined : countBelow(own(value, name), further)

@@ -80,6 +80,9 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
       if (url.searchParams.has("query") && evidence.some(({ field, kind }) => kind === "partial" && field.endsWith("hasNextPage"))) {
         return "Give the query a variable for the cursor of one connection, as in products(first: 100, after: $after), so that its pages are followed"
       }
+      if (evidence.some(({ kind }) => kind === "pages") && NextPage.numberIn({ url, evidence }) !== undefined) {
+        return "Put the parameter with the number of the first page into the address, as in ?pageNumber=1, so that its pages are followed"
+      }
       const cursor = evidence.find(({ field, kind }) => (kind === "next" || kind === "perhaps") && !accepts(field))
       return cursor && `Name the parameter that takes ${cursor.field} with ${setting("next")}, as in ${option("next")} ` +
           `${cursor.field}=PARAMETER, provide a document with all items`
@@ -128,6 +131,8 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
           document = empty.documentWithItems(way, charset)
           if (document === undefined) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
           evidence = Envelope.ofDocument(document, way)
+          // A page of products without variants has no rows, and others may follow it.
+          outerCount = Envelope.countBelow(document, way)
         }
         const key = beginning.length === 0
           ? undefined
@@ -144,7 +149,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
         const named = options.next && NextPage.named(options.next, document, headers)
         if (typeof named === "string") return Stream.fail(refused(`${named}. Correct ${setting("next")}; no row of it was used`))
         const target = ofLink(headers["link"] ?? "")
-        const open = { url, evidence: all.filter(({ field }) => !accepts(field)), number, isEmpty: rowCount === 0 }
+        const open = { url, evidence: all.filter(({ field }) => !accepts(field)), number, isEmpty: (outerCount ?? rowCount) === 0 }
         const current = concluded?._tag === "Parameter" && concluded.isNumber === true ? NextPage.numberIn(open) : undefined
         if (current !== undefined && String(current) !== concluded?.value) {
           return Stream.fail(refused(`its server sent page ${current} in place of page ${concluded?.value}; no row of it was used`))

@@ -2,6 +2,7 @@
  * A file on an SFTP server as a source: one SSH connection for each read, to a server whose key is known. Uses the library `ssh2`
  * (docs/decisions/059-files-on-servers.md).
  */
+import * as Text from "@plaza/cli-kit/Text"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -126,8 +127,10 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
     )
   }
 
+  const readText = (path: string) => Effect.map(fs.readFile(path), Text.decode)
+
   const readFile = (path: string, what: string, setting: string) =>
-    Effect.mapError(fs.readFileString(path), ({ reason }) =>
+    Effect.mapError(readText(path), ({ reason }) =>
       refused(
         `the ${what} ${path} ${
           reason._tag === "NotFound"
@@ -170,7 +173,7 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
     const entries = (path: string) => (text: string) => KnownHosts.entriesOf(text, path, host, port)
     return settings.knownHosts === undefined
       ? Effect.map(
-        Effect.forEach(defaultKnownHosts, (path) => Effect.orElseSucceed(Effect.map(fs.readFileString(path), entries(path)), () => [])),
+        Effect.forEach(defaultKnownHosts, (path) => Effect.orElseSucceed(Effect.map(readText(path), entries(path)), () => [])),
         (found) => found.flat()
       )
       : Effect.map(readFile(settings.knownHosts, "file of known hosts", "known-hosts"), entries(settings.knownHosts))
