@@ -91,8 +91,10 @@ class RowDecoder<Row> {
   private readonly schema: RowSchema<Row>
   private readonly source: string
   private readonly context: Cell.Context
-  /** Set once the header is known. */
-  readonly selection: Rows.Selection = {}
+  /** Its columns are set once the header is known. */
+  readonly selection: Rows.Selection = {
+    isBlank: (cell) => CellText.trim(Cell.nameOf(cell, this.context) ?? "-") === ""
+  }
   private layout: ColumnLayout | undefined
   private hasRows = false
 
@@ -151,11 +153,7 @@ class RowDecoder<Row> {
       values.push("problem" in found ? undefined : found.value)
     }
     // A row with only white space is none, as in CSV.
-    if (
-      problem === undefined && !row.isPartial && row.cells.every((cell) => CellText.trim(Cell.nameOf(cell, this.context) ?? "-") === "")
-    ) {
-      return undefined
-    }
+    if (problem === undefined && row.cells.every(this.selection.isBlank)) return undefined
     this.hasRows = true
     return {
       row: problem === undefined

@@ -10,13 +10,14 @@ export interface Row {
   readonly number: number
   /** Those with a value or a formula, in the order of their columns. */
   readonly cells: ReadonlyArray<Cell>
-  /** Whether cells were left out. */
-  readonly isPartial: boolean
 }
 
-/** The columns that a reader needs. Undefined: all of them. */
+/** What a reader needs. */
 export interface Selection {
+  /** Undefined until they are known: all of them. */
   columns?: ReadonlySet<number>
+  /** Whether a cell has only white space. */
+  readonly isBlank: (cell: Cell) => boolean
 }
 
 // Excel's last column is XFD.
@@ -51,7 +52,6 @@ class Handler implements Xml.Handler<Row> {
   private readonly inline = new TextOf()
   /** Whether a needed cell of the row has content, so that the other cells don't matter. */
   private hasContent = false
-  private isPartial = false
 
   constructor(selection: Selection) {
     this.selection = selection
@@ -74,7 +74,7 @@ class Handler implements Xml.Handler<Row> {
     if (!this.isInData) return
     if (name === "c") this.closeCell()
     else if (name === "row") {
-      if (this.cells.length > 0) this.rows.push({ number: this.number, cells: this.cells, isPartial: this.isPartial })
+      if (this.cells.length > 0) this.rows.push({ number: this.number, cells: this.cells })
     } else if (name === "sheetData") this.isInData = false
     else if (name === this.inside) {
       if (name === "is") this.value = this.inline.end()
@@ -103,7 +103,6 @@ class Handler implements Xml.Handler<Row> {
     this.column = -1
     this.cells = []
     this.hasContent = false
-    this.isPartial = false
   }
 
   private openCell(attributes: Xml.Attributes): void {
@@ -114,10 +113,7 @@ class Handler implements Xml.Handler<Row> {
     }
     this.column = column
     // Most cells of a sheet are not needed.
-    if (this.hasContent && this.selection.columns?.has(column) === false) {
-      this.isPartial = true
-      return
-    }
+    if (this.hasContent && this.selection.columns?.has(column) === false) return
     this.attributes = attributes
     this.value = undefined
     this.isFormula = false
@@ -131,11 +127,14 @@ class Handler implements Xml.Handler<Row> {
     if (!isFormula && (value === undefined || value === "")) return
     const { s: style = "0", t: type = "n" } = attributes
     const text = type === "str" && value !== undefined ? unescape(value) : value
-    this.cells.push({ column, type, style: Number(style), text, isFormula })
-    this.hasContent ||= this.selection.columns?.has(column) !== false
+    const cell = { column, type, style: Number(style), text, isFormula }
+    this.cells.push(cell)
+    this.hasContent ||= this.selection.columns?.has(column) === true && !this.selection.isBlank(cell)
   }
 }
 
+const all: Selection = { isBlank: () => false }
+
 /** Decodes the bytes of a sheet. Of a row with content in the selected columns, other cells are left out. */
-export const decoder = (source: string, path: string, selection: Selection = {}): StreamingParser.Decoder<Row> =>
+export const decoder = (source: string, path: string, selection = all): StreamingParser.Decoder<Row> =>
   Xml.decode(source, path, () => new Handler(selection))
