@@ -212,7 +212,7 @@ describe("an option of the help", () => {
       const variable = `STOCK_SYNC_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`
       expect([flag, description.endsWith(`[${variable}]`), variables.has(variable)]).toEqual([flag, true, true])
     }
-    const named = options.flatMap(({ description }) => description.match(/STOCK_SYNC_[A-Z_]+/g) ?? [])
+    const named = options.flatMap(({ description }) => description.match(/STOCK_SYNC_[A-Z0-9_]+/g) ?? [])
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter((variable) => !variables.has(variable))).toEqual([])
   })

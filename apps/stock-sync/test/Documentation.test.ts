@@ -45,7 +45,7 @@ const groups = below().filter(({ commands }) => commands.length > 0)
 const commands = below().filter(({ commands }) => commands.length === 0)
 
 const helpOf = (said: string) => ({
-  variable: /\[(STOCK_SYNC_[A-Z_]+)\]/.exec(said)?.[1],
+  variable: /\[(STOCK_SYNC_[A-Z0-9_]+)\]/.exec(said)?.[1],
   standard: /\(default: ([^()]+)\)/.exec(said)?.[1]
 })
 
@@ -98,7 +98,7 @@ describe("the options of docs/stock-sync.md", () => {
   })
 
   it("are beside every variable that a command reads", () => {
-    const named = new Set(section(guide, "Options").match(/STOCK_SYNC_[A-Z_]*[A-Z]/g))
+    const named = new Set(section(guide, "Options").match(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g))
     named.delete("STOCK_SYNC_FLEET")
     expect(Array.from(named).toSorted()).toEqual(Array.from(variables).toSorted())
   })

@@ -267,12 +267,16 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
     const ask = <A>(call: (done: (error: Error | null | undefined, value: A) => void) => void, failed: (error: unknown) => SourceFailure) =>
       Effect.callback<A, SourceFailure>((resume) => {
         if (lost !== undefined) return resume(Effect.fail(lost))
-        const onLost = (failure: SourceFailure) => resume(Effect.fail(failure))
+        const onLost = (failure: SourceFailure) => end(Effect.fail(failure))
+        const end = (result: Effect.Effect<A, SourceFailure>) => {
+          waiting.delete(onLost)
+          resume(result)
+        }
         waiting.add(onLost)
         try {
-          call((error, value) => resume(error ? Effect.fail(lost ?? failed(error)) : Effect.succeed(value)))
+          call((error, value) => end(error ? Effect.fail(lost ?? failed(error)) : Effect.succeed(value)))
         } catch (error) {
-          resume(Effect.fail(failed(error)))
+          end(Effect.fail(failed(error)))
         }
         return Effect.sync(() => void waiting.delete(onLost))
       }).pipe(
