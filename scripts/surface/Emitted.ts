@@ -21,7 +21,7 @@ export interface Emitted {
 }
 
 const eventPattern = /^[a-z][a-z_]*\.[a-zA-Z_]+$/
-export const variablePattern = /\b(?:(?:PLAZA|STOCK_SYNC|OTEL|XDG|NODE)_[A-Z][A-Z_]*[A-Z]|[A-Z]+_PROXY|NO_COLOR)\b/g
+export const variablePattern = /\b(?:(?:PLAZA|STOCK_SYNC|OTEL|XDG|NODE|AWS)_[A-Z][A-Z0-9_]*[A-Z0-9]|[A-Z]+_PROXY|NO_COLOR)\b/g
 
 const isReference = (type: ts.Type): type is ts.TypeReference => "target" in type
 

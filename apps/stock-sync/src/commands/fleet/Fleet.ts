@@ -102,7 +102,7 @@ const accountSettings = {
     ...Object.fromEntries(
       AccountOptionNames.secretNames.map((name) => [
         name,
-        optionalText(name, "REFERENCE", `Secret request headers for the source, as in ${variableOf(name)}: env:NAME or file:PATH.`)
+        optionalText(name, "REFERENCE", `A secret of the source, as in ${variableOf(name)}: env:NAME or file:PATH.`)
       ])
     )
   }
