@@ -61,7 +61,10 @@ const optionsOf = (command: string) => (commands.find((page) => nameOf(page) ===
 
 describe("the options of docs/stock-sync.md", () => {
   const known = new Map(
-    [...commands.flatMap(({ flags }) => flags), ...program.globals].map((flag) => [flagOf(flag), helpOf(flag.description)] as const)
+    // Those of `report` are no settings: its `--format` is not that of the source.
+    [...commands.filter((page) => nameOf(page) !== "report").flatMap(({ flags }) => flags), ...program.globals].map((flag) =>
+      [flagOf(flag), helpOf(flag.description)] as const
+    )
   )
 
   it("are those of the help, each once, with its variable and its default", () => {
@@ -94,6 +97,7 @@ describe("the options of docs/stock-sync.md", () => {
     expect(without("run")).toEqual([...intake, ...sending, ...groupOf("The worker")].toSorted())
     for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
     expect(without("history")).toEqual(["--limit"])
+    expect(without("report")).toEqual(["--format", "--since"])
     expect(without("health")).toEqual(["--port", "--ready"])
   })
 
@@ -105,7 +109,7 @@ describe("the options of docs/stock-sync.md", () => {
 
   it("have the same default in docs/stock-sync-watching.md", () => {
     const rows = rowsOf(watching).filter(([name = ""]) => name.startsWith("`--"))
-    expect(rows.map(([name = ""]) => plain(name))).toEqual(["--port", "--host", "--log-format", "--log-level", "--webhook"])
+    expect(rows.map(([name = ""]) => plain(name))).toEqual(["--port", "--host", "--log-format", "--log-level", "--webhook", "--notify"])
     for (const [name = "", variable = "", standard = ""] of rows) {
       const help = known.get(plain(name))
       expect([name, plain(variable)]).toEqual([name, help?.variable])

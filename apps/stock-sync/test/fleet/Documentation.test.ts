@@ -26,7 +26,7 @@ describe("the log events of docs/fleet.md", () => {
   it("are those that a runner adds", () => {
     const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => /^(commands\/)?fleet\/.*\.ts$/.test(name))
     const text = files.map((name) => readFileSync(new URL(name, sources), "utf8")).join("\n")
-    const written = Array.from(text.matchAll(/"((?:account|fleet|metrics|runner)\.[a-zA-Z]+)"/g), ([, event = ""]) => event)
+    const written = Array.from(text.matchAll(/"((?:account|fleet|metrics|notify|runner)\.[a-zA-Z]+)"/g), ([, event = ""]) => event)
     const [, log = ""] = page.split("\n### Log\n")
     const documented = rowsOf(log.split("\n### ")[0] ?? "").flatMap(([names = ""]) =>
       Array.from(names.matchAll(/`([^`]+)`/g), ([, name = ""]) => name)
