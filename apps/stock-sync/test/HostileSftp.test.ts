@@ -143,6 +143,16 @@ describe("an SFTP server", () => {
       expect(yield* refusal(shrinking)).toMatchObject(changed)
     })))
 
+  it.live("that shows no rights of a file is read, and one that shows no time of it is not", () =>
+    inTest(Effect.gen(function*() {
+      const file = () => fileOf(csv)
+      expect(yield* readAt(yield* Server.scoped({ file, hidden: ["mode", "uid", "gid"] }))).toEqual([good(2, "A", 1)])
+      expect(yield* refusal(yield* Server.scoped({ file, hidden: ["atime", "mtime"] }))).toMatchObject({
+        _tag: "SourceError",
+        message: containing("the server does not show its size and time")
+      })
+    })))
+
   it.live("with ten thousand files in a folder shows the newest", () =>
     inTest(Effect.gen(function*() {
       const server = yield* Server.scoped({

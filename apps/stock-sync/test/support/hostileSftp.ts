@@ -1,7 +1,7 @@
 /** An SFTP server in the process of a test, which does to its client what the test says. */
 import { Effect } from "effect"
 import { type AddressInfo, createServer, type Socket } from "node:net"
-import ssh2, { type AuthContext, type Connection, type SFTPWrapper } from "ssh2"
+import ssh2, { type Attributes, type AuthContext, type Connection, type SFTPWrapper } from "ssh2"
 import * as KnownHosts from "../../src/source/remote/KnownHosts.ts"
 
 export const { STATUS_CODE } = ssh2.utils.sftp
@@ -21,6 +21,8 @@ export interface Behaviour {
   readonly onRead?: (position: number, client: Connection) => boolean
   /** The number of bytes that files really have. */
   readonly readable?: number
+  /** What it does not say about files. */
+  readonly hidden?: ReadonlyArray<keyof Attributes>
   readonly authenticate?: (context: AuthContext) => void
   readonly hasSftp?: boolean
   /** Called with each connection. False leaves it without a response. */
@@ -29,10 +31,14 @@ export interface Behaviour {
 
 const attributesOf = ({ content, mtime }: File) => ({ mode: 0o100644, uid: 0, gid: 0, size: content.length, atime: mtime, mtime })
 
+/** Those of a server that leaves some out, which the types of the library do not provide for. */
+const without = (attributes: Attributes, names: ReadonlyArray<keyof Attributes>) =>
+  Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.some((each) => each === name))) as unknown as Attributes
+
 const serve = (
   sftp: SFTPWrapper,
   client: Connection,
-  { file = () => undefined, list = () => [], onRead = () => true, readable }: Behaviour
+  { file = () => undefined, list = () => [], hidden = [], onRead = () => true, readable }: Behaviour
 ) => {
   const asked = new Map<string, number>()
   const handles = new Map<string, File>()
@@ -41,7 +47,7 @@ const serve = (
     asked.set(path, (asked.get(path) ?? 0) + 1)
     const found = file(path, asked.get(path) ?? 0)
     if (found === undefined) sftp.status(id, STATUS_CODE.NO_SUCH_FILE)
-    else sftp.attrs(id, attributesOf(found))
+    else sftp.attrs(id, without(attributesOf(found), hidden))
   }
   sftp.on("STAT", stat)
   sftp.on("FSTAT", (id, handle) => stat(id, String(handle)))

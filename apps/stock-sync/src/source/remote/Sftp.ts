@@ -77,7 +77,9 @@ const messageOf = (error: unknown): string => {
   return typeof code === "string" ? code : error instanceof Error ? error.message : String(error)
 }
 
-const defaultKnownHosts = [`${homedir()}/.ssh/known_hosts`, "/etc/ssh/ssh_known_hosts"] as const
+/** That of the user may be unknown, as in a container whose user has no name. */
+const home = Option.getOrElse(Option.liftThrowable(homedir)(), () => "")
+const defaultKnownHosts = [`${home}/.ssh/known_hosts`, "/etc/ssh/ssh_known_hosts"] as const
 
 // A key of RSA has one type and several signatures.
 const signatures: Readonly<Record<string, ReadonlyArray<ServerHostKeyAlgorithm>>> = {
@@ -92,13 +94,20 @@ const signatures: Readonly<Record<string, ReadonlyArray<ServerHostKeyAlgorithm>>
 const algorithmsFor = (known: ReadonlySet<string>): Array<ServerHostKeyAlgorithm> =>
   Object.entries(signatures).toSorted(([a], [b]) => Number(known.has(b)) - Number(known.has(a))).flatMap(([, each]) => each)
 
-/** What the protocol says about a file. */
-export const infoOf = (
-  address: Address.SftpAddress,
-  path: string,
-  stats: Pick<Stats, "isDirectory" | "isFile" | "mtime" | "size">
-): WholeFile.FileInfo => ({
-  type: stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other",
+/** What the protocol says about a file. Servers may leave any of it out, which the types of the library don't show. */
+export interface FileStats extends Pick<Stats, "isDirectory" | "isFile"> {
+  readonly mode?: number | undefined
+  /** In seconds since the epoch. */
+  readonly mtime: number
+  readonly size: number
+}
+
+const isComplete = (stats: { readonly mtime?: number | undefined; readonly size?: number | undefined }): boolean =>
+  stats.mtime !== undefined && stats.size !== undefined
+
+export const infoOf = (address: Address.SftpAddress, path: string, stats: FileStats): WholeFile.FileInfo => ({
+  // A server without rights shows no type. It refuses to open what is no file.
+  type: stats.isFile() || stats.mode === undefined ? "file" : stats.isDirectory() ? "folder" : "other",
   path,
   name: Address.shownPath(address, path),
   version: [path, stats.size, stats.mtime].join("/"),
@@ -354,7 +363,13 @@ export const make = Effect.fnUntraced(function*(options: SftpOptions) {
             sftp.stat(path,
               (error, stats) => codeOf(error) === noSuchFile ? done(undefined, Option.none()) : done(error, Option.some(stats))),
           (error) => unreadableFile(path, error)
-        ).pipe(Effect.map(Option.map((stats) => infoOf(address, path, stats)))),
+        ).pipe(
+          Effect.filterOrFail(
+            Option.match({ onNone: () => true, onSome: isComplete }),
+            () => refused("the server does not show its size and time, so a change of it can't be seen", Address.shownPath(address, path))
+          ),
+          Effect.map(Option.map((stats) => infoOf(address, path, stats)))
+        ),
       bytes: ({ path }, position, count) =>
         Effect.scoped(Effect.flatMap(open(path), (handle) => read(path, handle, Number(position), count))),
       stream: (info) =>
