@@ -5,7 +5,7 @@ import * as Path from "node:path"
 
 /**
  * @typedef {{ readonly name: string, readonly version: string, readonly private?: boolean, readonly description?: string,
- *   readonly license?: string, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
+ *   readonly license?: string, readonly licenses?: ReadonlyArray<{ readonly type: string }>, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
  *   readonly config?: { readonly programs?: Readonly<Record<string, string>>, readonly chunks?: Readonly<Record<string, ReadonlyArray<string>>> },
  *   readonly engines?: { readonly node?: string },
  *   readonly devEngines?: { readonly packageManager: { readonly version: string } },
@@ -17,9 +17,12 @@ import * as Path from "node:path"
  * The cast is true because the package manager has read the same file as a manifest.
  * @param {string} folder
  */
-export const readManifest = (
-  folder
-) => /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
+export const readManifest = (folder) => {
+  const manifest = /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
+  const { license, licenses, ...rest } = manifest
+  // The form of old manifests.
+  return license === undefined && licenses !== undefined ? { ...rest, license: licenses.map(({ type }) => type).join(" OR ") } : manifest
+}
 
 /**
  * The folder of the package that a file belongs to. A `package.json` without a name only sets the form of the modules below it.
