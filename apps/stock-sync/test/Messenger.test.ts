@@ -125,13 +125,13 @@ describe("a chat", () => {
           headers: { "content-type": "application/json" }
         })
         expect(received[0]?.headers["user-agent"]).toMatch(/^plaza-stock-sync\//)
-        expect(received[0]?.text).toMatch(/^Nothing is sent: the account is paused\. .*INVALID_API_KEY.* \(for 1 min\)$/)
+        expect(received[0]?.text).toMatch(/^\S+ledger\.sqlite: Nothing is sent: the account is paused\. .*INVALID_API_KEY.* \(for 1 min\)$/)
         expect(received[0]?.headers["traceparent"]).toBeUndefined()
         yield* pass("30 minutes", "15 seconds")
         expect(received).toHaveLength(1)
         yield* running
         yield* until(() => received.length === 2)
-        expect(received[1]?.text).toMatch(/^Over after 31 min[ 0-9s]*: the service refused all requests\.$/)
+        expect(received[1]?.text).toMatch(/^\S+ledger\.sqlite: Over after 31 min[ 0-9s]*: the service refused all requests\.$/)
       })))
 
   it.effect("gets one message for all products that are refused, from the ledger, and another one for further ones after an hour", () =>
@@ -143,7 +143,7 @@ describe("a chat", () => {
         for (let count = 0; count < 3; count++) yield* sent("quarantined")
         yield* until(() => received.length === 1, "15 seconds")
         const [first = "", ...lines] = received[0]?.text.split("\n") ?? []
-        expect(first).toBe("3 products need you:")
+        expect(first).toMatch(/^\S+ledger\.sqlite: 3 products need you:$/)
         expect(lines).toHaveLength(3)
         expect(received[0]?.text).toContain("• &lt;!channel&gt;: NOT_FOUND: no such product.")
         expect(received[0]?.text).toContain("run `plaza-stock-sync retry A`.")
@@ -151,7 +151,7 @@ describe("a chat", () => {
         yield* pass("50 minutes", "15 seconds")
         expect(received).toHaveLength(1)
         yield* until(() => received.length === 2, "15 seconds")
-        expect(received[1]?.text).toMatch(/^4 products need you:\n/)
+        expect(received[1]?.text).toMatch(/ledger\.sqlite: 4 products need you:\n/)
       })))
 
   it.effect("that is away delays neither the worker nor its stop", () =>

@@ -214,6 +214,11 @@ describe("a running worker", () => {
       ]])
   })
 
+  it("is named by its ledger while the service has not confirmed its account", () => {
+    const account = { _tag: "Paused", since: before(3), failure: failure(), nextProbe: now } as const
+    expect(problems({ owner: undefined, account })[0]?.[2]).toBe("stock.sqlite")
+  })
+
   it("needs a person when the service is unavailable, a quota is used up, or the ledger is unavailable", () => {
     const trouble = failure({ tag: "ConnectionLost", code: undefined, message: "the connection was lost" })
     expect(first({ account: { _tag: "Trouble", since: before(3), failure: trouble, nextTry: now } })).toEqual(["unavailable", 15])

@@ -93,7 +93,7 @@ const ofProducts = (needing: Needing, { commands }: Options): ReadonlyArray<Prob
 /** What needs a person now. `needing`: the products that do, as far as the ledger was read. Pure. */
 export const problemsOf = (state: State, needing: Needing, now: DateTime.Utc, options: Options): ReadonlyArray<Problem> => {
   if (state.stopping) return []
-  const subject = state.owner?.id
+  const subject = state.owner?.id ?? (state.ledger._tag === "Open" ? state.ledger.path : undefined)
   const kind = accountKinds[state.account._tag]
   const all = [
     ...state.ledger._tag === "Failing" ? [described("ledger", Conditions.ledger(state.ledger), options)] : [],
@@ -101,7 +101,7 @@ export const problemsOf = (state: State, needing: Needing, now: DateTime.Utc, op
     ...ofSource(state, now, options),
     ...ofProducts(needing, options)
   ]
-  // Whoever has several stores in one chat has to know which one it is.
+  // Whoever has several stores in one chat has to know which one it is, also if the service has not said so.
   return subject === undefined ? all : all.map((each) => ({ ...each, account: subject }))
 }
 

@@ -4,14 +4,12 @@ import * as Duration from "effect/Duration"
 import type { Outage, Report } from "./Report.ts"
 import { counted, duration, grouped, moment } from "./StatusText.ts"
 
-/** A duration, with tenths of a second below ten seconds. */
+/** A duration. Below ten seconds it has a fraction. */
 export const length = (time: Duration.Duration): string => {
   const seconds = Duration.toSeconds(time)
-  return seconds < 10 ? `${Math.round(seconds * 10) / 10} s` : duration(time)
+  const digits = seconds < 1 ? 100 : 10
+  return seconds < 10 ? `${Math.round(seconds * digits) / digits} s` : duration(time)
 }
-
-/** The period of the report, such as "24 h, from 2026-03-01 12:00:00 UTC on". */
-export const period = ({ now, since }: Report): string => `${duration(DateTime.distance(since, now))}, from ${moment(since)} on`
 
 /** What of the period the ledger no longer has, in sentences. */
 export const gaps = ({ completeFrom, since }: Report): ReadonlyArray<string> => [
