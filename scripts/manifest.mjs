@@ -5,7 +5,7 @@ import * as Path from "node:path"
 
 /**
  * @typedef {{ readonly name: string, readonly version: string, readonly private?: boolean, readonly description?: string,
- *   readonly license?: string, readonly licenses?: ReadonlyArray<{ readonly type: string }>, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
+ *   readonly license?: string, readonly author?: string | { readonly name?: string }, readonly bin?: Readonly<Record<string, string>>,
  *   readonly config?: { readonly programs?: Readonly<Record<string, string>>, readonly chunks?: Readonly<Record<string, ReadonlyArray<string>>> },
  *   readonly engines?: { readonly node?: string },
  *   readonly devEngines?: { readonly packageManager: { readonly version: string } },
@@ -18,10 +18,13 @@ import * as Path from "node:path"
  * @param {string} folder
  */
 export const readManifest = (folder) => {
-  const manifest = /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
-  const { license, licenses, ...rest } = manifest
+  const { licenses, ...manifest } = /** @type {Manifest & { readonly licenses?: ReadonlyArray<{ readonly type: string }> }} */ (
+    /** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8")))
+  )
   // The form of old manifests.
-  return license === undefined && licenses !== undefined ? { ...rest, license: licenses.map(({ type }) => type).join(" OR ") } : manifest
+  return manifest.license === undefined && licenses !== undefined
+    ? { ...manifest, license: licenses.map(({ type }) => type).join(" OR ") }
+    : manifest
 }
 
 /**
