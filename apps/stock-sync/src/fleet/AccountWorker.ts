@@ -105,8 +105,24 @@ const recorded = (change: Status.Change): ReadonlyArray<LedgerEvent> => {
   return event === undefined || isFirst ? [] : [event]
 }
 
-/** `events`: where the events for the ledger are collected. */
-const statusFrom = (earlier: SyncStatus.State, events: Array<LedgerEvent>): SyncStatus.SyncStatus["Service"] => {
+/** The events for the ledger. */
+interface Events {
+  /** Those that came while no ledger was open. */
+  readonly waiting: Array<LedgerEvent>
+  /** Of the open ledger. */
+  record: Ledger["Service"]["record"] | undefined
+}
+
+const add = (events: Events, change: Status.Change): Effect.Effect<void> => {
+  const found = recorded(change)
+  const { record } = events
+  if (found.length === 0) return Effect.void
+  if (record === undefined) return Effect.sync(() => void events.waiting.push(...found))
+  // Detached: a worker does not wait for it. An account that is paused keeps its worker for long.
+  return Effect.asVoid(Effect.forkDetach(Effect.forEach(found, (event) => Effect.ignore(record(event)), { discard: true })))
+}
+
+const statusFrom = (earlier: SyncStatus.State, events: Events): SyncStatus.SyncStatus["Service"] => {
   const state = Ref.makeUnsafe(earlier)
   const change = Status.follow(earlier)
   return {
@@ -115,10 +131,9 @@ const statusFrom = (earlier: SyncStatus.State, events: Array<LedgerEvent>): Sync
       Effect.flatMap(DateTime.now, (at) => {
         const stamped = { ...event, at }
         const changed = change(stamped)
-        events.push(...recorded(changed))
-        return Effect.andThen(
-          Ref.update(state, (before) => SyncStatus.reduce(before, stamped)),
-          EventLogger.write(changed, levelOf)
+        return Ref.update(state, (before) => SyncStatus.reduce(before, stamped)).pipe(
+          Effect.andThen(EventLogger.write(changed, levelOf)),
+          Effect.andThen(add(events, changed))
         )
       }),
     // The events of a fleet's accounts have no subscribers.
@@ -153,6 +168,7 @@ const scheduled = (source: Source["Service"], { reads, record }: Activation): So
 interface Known {
   readonly checkpoint: Ref.Ref<SyncWorker.Checkpoint>
   readonly status: SyncStatus.SyncStatus["Service"]
+  readonly events: Events
 }
 
 /** Plans the next poll after a worker has ended. */
@@ -219,11 +235,12 @@ const polled = (activation: Activation, known: Known) =>
     )
   }).pipe(Effect.scoped)
 
-const untilIdle = Effect.fnUntraced(function*(activation: Activation, { checkpoint, status }: Known) {
+const untilIdle = Effect.fnUntraced(function*(activation: Activation, { checkpoint, events, status }: Known) {
   const { owned, record } = activation
   const { resolved: { client, ledger: ledgerOptions, policy, send, sync }, source } = yield* prepare(activation)
   const ledger = yield* (yield* FleetLedger).open(owned, ledgerOptions, record.opening)
   record.opening = "again"
+  events.record = ledger.record
   const http = CountedClient.make(leased(yield* HttpClient.HttpClient, activation), Effect.succeedSome(ledger))
   const read = record.nextPoll <= (yield* MonotonicClock.now)
   if (read) yield* askForPoll(record)
@@ -264,10 +281,10 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
   Effect.gen(function*() {
     const { record } = activation
     const checkpoint = yield* Ref.make(record.checkpoint ?? (yield* SyncWorker.firstCheckpoint))
-    const events: Array<LedgerEvent> = []
+    const events: Events = { waiting: [], record: undefined }
     const status = statusFrom((yield* Ref.get(checkpoint)).status, events)
     record.status = status.state
-    const known: Known = { checkpoint, status }
+    const known: Known = { checkpoint, status, events }
     yield* Effect.ensuring(
       Effect.flatMap(polled(activation, known), (hasWork) => hasWork ? untilIdle(activation, known) : Effect.void),
       Effect.map(Ref.get(checkpoint), (last) => {
@@ -277,7 +294,9 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
       })
     ).pipe(
       // Seldom, because an event is the beginning or the end of a failure.
-      Effect.ensuring(Effect.suspend(() => events.length === 0 ? Effect.void : Effect.ignore(recordAll(activation, events))))
+      Effect.ensuring(
+        Effect.suspend(() => events.waiting.length === 0 ? Effect.void : Effect.ignore(recordAll(activation, events.waiting)))
+      )
     )
   }).pipe(
     worded,

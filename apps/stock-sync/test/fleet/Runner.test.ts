@@ -240,6 +240,37 @@ describe("a runner", () => {
       })
     ))
 
+  it.effect("an outage of an account or of its source is in its ledger from its beginning to its end, for a report", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const { setAccess } = yield* Sandbox.Sandbox
+        yield* fleet.add("a", products("a", 3, () => 1), { options: { poll: "5 seconds" } })
+        yield* fleet.start()
+        yield* until(areSent("a", products("a", 3, () => 1)))
+        const { memory: { ledger }, source } = yield* fleet.account("a")
+        const kinds = Effect.map(ledger.events, (events) => events.map(({ kind }) => kind))
+        const has = (count: number) => until(Effect.map(kinds, (found) => found.length >= count), "20 minutes")
+        yield* source.fail(new SourceUnreachable({ source: "a.csv", message: "a.csv: no such file; no row of it was used" }))
+        yield* has(2)
+        yield* Effect.sleep("5 minutes")
+        yield* source.set(products("a", 3, () => 1))
+        yield* has(3)
+        yield* setAccess("store-a", "suspend")
+        yield* source.set(products("a", 3, () => 2))
+        yield* has(5)
+        yield* setAccess("store-a", "restore")
+        yield* has(6)
+        expect(yield* kinds).toEqual([
+          "snapshotAccepted",
+          "sourceFailed",
+          "sourceRead",
+          "snapshotAccepted",
+          "accountPaused",
+          "accountRunning"
+        ])
+      })
+    ))
+
   it.effect("a key that the service refuses is reported with what to do, and the next key is used within seconds", () =>
     simulated((fleet) =>
       Effect.gen(function*() {
