@@ -1,7 +1,8 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, FileSystem, Option, Stream } from "effect"
+import { Duration, Effect, FileSystem, Option, Redacted, Stream } from "effect"
 import * as Open from "../src/source/Open.ts"
+import * as SftpServer from "./support/hostileSftp.ts"
 import { recordSpans } from "./support/spans.ts"
 
 const options = { idColumn: "productId", stockColumn: "stock", settle: Duration.zero, timeout: Duration.seconds(1) }
@@ -23,4 +24,25 @@ describe("a source", () => {
         ["Source.rows", path]
       ])
     }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("on a server has spans that name its address, without the user", () =>
+    Effect.gen(function*() {
+      const { fingerprint, port } = yield* SftpServer.scoped({ file: () => ({ content: Buffer.from("productId,stock\nA,1\n"), mtime: 1 }) })
+      const { spans, tracer } = yield* recordSpans
+      const server = {
+        sftp: { hostKeys: [fingerprint], keyFile: undefined, knownHosts: undefined },
+        remoteSecrets: { sftp: { password: Redacted.make("secret") } }
+      }
+      const read = Effect.flatMap(Open.make({ ...options, ...server, source: `sftp://shop@127.0.0.1:${port}/stock.csv` }),
+        (source) => source.open(Option.none())).pipe(
+          Effect.map(Option.getOrThrow),
+          Effect.flatMap(({ rows }) => Stream.runDrain(rows))
+        )
+      yield* Effect.withTracer(read, tracer)
+      const address = `sftp://127.0.0.1:${port}/stock.csv`
+      expect(spans.map(({ attributes, name }) => [name, attributes.get("url.full")])).toEqual([["Source.open", address], [
+        "Source.rows",
+        address
+      ]])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 })
