@@ -103,7 +103,9 @@ const execute = ({ code }: Block, folder: string) =>
 describe("the shell blocks", () => {
   it("are found, and most of them run", () => {
     expect(runnable.length).toBeGreaterThan(25)
-    expect(runnable.length).toBeGreaterThan(shell.length / 2)
+    // The blocks of this page need systemd, a cluster or a container engine. `deploy/test` checks the files that they name.
+    const others = shell.filter(({ page }) => page !== "docs/deploy.md")
+    expect(others.filter((block) => runnable.includes(block)).length).toBeGreaterThan(others.length * 0.6)
   })
 })
 

@@ -107,8 +107,8 @@ export const options = {
   next: Setting.optional("next", nextPage, {
     about:
       "The path of the field with the address of the next page of a document, such as paging.next, or with its cursor and the parameter that " +
-      "takes it, such as paging.after=after",
-    absent: "Link headers, and the forms of OData, JSON:API, HAL, Django REST, GraphQL and common cursors"
+      "takes it, such as paging.after=after. The known forms are those of OData, JSON:API, HAL, Django REST, GraphQL and common cursors",
+    absent: "Link headers and the known forms"
   }),
   sheet: Setting.optional("sheet", sheet, {
     about: "The sheet of an Excel workbook: its name, or the number of its tab from 1",

@@ -5,10 +5,10 @@ import * as Format from "@plaza/tabular/Format"
 import * as Orders from "@plaza/tabular/Orders"
 import * as Stock from "@plaza/tabular/Stock"
 import * as Fuzz from "@plaza/testing/Fuzz"
+import { main, workbook } from "@plaza/testing/Workbooks"
 import { Effect, Exit, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { main, workbook } from "@plaza/testing/Workbooks"
 
 const seeds: Readonly<Record<Format.Format, ReadonlyArray<string>>> = {
   csv: [
