@@ -23,9 +23,11 @@ describe("the reference of the sandbox", () => {
     it.effect("shows an example of every operation, as it is compiled", () =>
       Effect.gen(function*() {
         const { webUrl } = yield* Sandbox.Sandbox
-        const response = yield* HttpClient.get(`${webUrl}reference`)
-        const page = yield* response.text
-        const operations = [...page.matchAll(/<h3 id="(\w+)"><span class="method">/g)].map(([, name = ""]) => name)
+        const textOf = (path: string) => Effect.flatMap(HttpClient.get(new URL(path, webUrl)), (response) => response.text)
+        const overview = yield* textOf("/reference")
+        const areas = new Set([...overview.matchAll(/href="(\/reference\/(?!schemas)[\w-]+)"/g)].map(([, path = ""]) => path))
+        const page = (yield* Effect.forEach(areas, textOf)).join("")
+        const operations = [...page.matchAll(/<h2 id="(\w+)" class="operation">/g)].map(([, name = ""]) => name)
         const shown = new Map(
           [...page.matchAll(/<pre id="ts-(\w+)"[^>]*>([^<]*)<\/pre>/g)].map(([, name = "", code = ""]) => [name, unescape(code)] as const)
         )

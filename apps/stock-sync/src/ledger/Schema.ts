@@ -183,7 +183,7 @@ export const createCopy = (dialect: Dialect, account: number, schema: string | u
 ]
 
 const staging = ({ integer, keyed, plain, stagingKey, text }: Dialect) => ({
-  /** The rows of a snapshot as they are read. Below 1, `line` is not that of a row. */
+  /** The rows of a snapshot as they are read. */
   staged_row: `line ${integer} NOT NULL, id ${text}, stock ${integer}, kind ${text} NOT NULL, reason ${text})${plain}`,
   /** How the rules reduce the stock of single products. */
   adjustment:

@@ -71,6 +71,8 @@ const writing: ReadonlyArray<readonly [keyof Ledger["Service"], Operation]> = [
   ["fail", (ledger, send) => fail(ledger, send, "doubtful")],
   ["retryNow", (ledger) => ledger.retryNow],
   ["release", (ledger) => ledger.release(Option.none())],
+  ["resend", (ledger) => ledger.resend(["C"])],
+  ["record", (ledger) => ledger.record({ at: utc(4e12), kind: "accountPaused", code: "INVALID_API_KEY", detail: "refused", count: 0 })],
   ["clockChanged", (ledger) => ledger.clockChanged(1_000)],
   ["observe", (ledger) => ledger.observe([{ productId: productId("C"), stock: 9 }], utc(4e12), true)],
   ["countRequest", (ledger) => ledger.countRequest(Effect.void)]
@@ -91,7 +93,13 @@ const reading: ReadonlyArray<readonly [keyof Ledger["Service"], Operation]> = [
   ["nextDelayed", (ledger) => ledger.nextDelayed],
   ["nextDue", (ledger) => ledger.nextDue(Option.none())],
   ["requests", (ledger) => ledger.requests],
-  ["history", (ledger) => collect(ledger.history(Option.none()))]
+  ["history", (ledger) => collect(ledger.history(Option.none()))],
+  ["attention", (ledger) => ledger.attention],
+  ["needing", (ledger) => collect(ledger.needing)],
+  ["rejectedRows", (ledger) => collect(ledger.rejectedRows)],
+  ["product", (ledger) => ledger.product("C")],
+  ["events", (ledger) => ledger.events],
+  ["kept", (ledger) => ledger.kept]
 ]
 
 describe("after a takeover", () => {

@@ -202,6 +202,9 @@ const insertKits = (sql: SqlClient, adjustments: Adjustments, kits: Kits, missin
       ) AS counted${join}`)
   })
 
+/** Staged rows that are none of the source: kits that can't be computed, and rules without an effect. */
+const isOfRule = "kind IN ('kit', 'rule')"
+
 /** So many unused rules are named. */
 const maxUnused = 20
 
@@ -254,8 +257,10 @@ export const finish = (
     }
     // Rows that were added up count as one.
     const counts = yield* decodeCounts(sql`SELECT unnamed + "rows" AS "all", unnamed + rejected AS rejected, negative, others FROM
-      (SELECT count(CASE WHEN id IS NULL THEN 1 END) AS unnamed, count(CASE WHEN line < 1 THEN 1 END) AS others FROM staged_row
-        WHERE id IS NULL OR line < 1) AS without_id, (
+      (SELECT count(CASE WHEN id IS NULL THEN 1 END) AS unnamed, count(CASE WHEN ${
+      sql.literal(isOfRule)
+    } THEN 1 END) AS others FROM staged_row
+        WHERE id IS NULL OR ${sql.literal(isOfRule)}) AS without_id, (
         SELECT count(CASE WHEN kind = 'accepted' AND negative > 0 THEN 1 END) AS negative,
           CAST(coalesce(sum(CASE kind WHEN 'rejected' THEN n END), 0) AS BIGINT) AS rejected,
           CAST(coalesce(sum(CASE kind WHEN 'rejected' THEN n WHEN 'accepted' THEN 1 END), 0) AS BIGINT) AS "rows"
@@ -290,8 +295,8 @@ const issues = (sql: SqlClient, duplicates: SnapshotPolicy["duplicates"], settin
         FROM staged JOIN staged_row ON staged_row.id = staged.id WHERE staged.kind = 'rejected' AND staged.n > 1
       ) AS placed GROUP BY id, n
     ) AS several ON several.id = staged_row.id
-    WHERE staged_row.line > 0 AND (staged_row.id IS NULL OR staged.kind = 'rejected')
-    UNION ALL SELECT 0, id, CASE kind WHEN 'kit' THEN 'rejected' ELSE kind END, reason FROM staged_row WHERE line < 1
+    WHERE NOT (staged_row.${isOfRule}) AND (staged_row.id IS NULL OR staged.kind = 'rejected')
+    UNION ALL SELECT 0, id, CASE kind WHEN 'kit' THEN 'rejected' ELSE kind END, reason FROM staged_row WHERE ${isOfRule}
     UNION ALL SELECT line, id, 'negative', 'the stock is negative: taken as 0' FROM staged WHERE kind = 'accepted' AND negative > 0`)
 }
 
@@ -303,7 +308,7 @@ export const firstRejected = (
   setting: string
 ): Effect.Effect<Option.Option<{ readonly line: number; readonly reason: string }>, SqlError | Schema.SchemaError> =>
   decodeFirst(sql`SELECT line, reason FROM (${issues(sql, duplicates, setting)}) AS issue
-    WHERE kind = 'rejected' AND line > 0 ORDER BY line LIMIT 1`)
+    WHERE kind = 'rejected' ORDER BY CASE WHEN line < 1 THEN 1 ELSE 0 END, line LIMIT 1`)
 
 /** Forgets the issues of the last snapshot. */
 export const forgetIssues = ({ account, sql }: Target) => sql`DELETE FROM row_issue WHERE account = ${account}`
