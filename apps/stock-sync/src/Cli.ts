@@ -111,8 +111,8 @@ const plan = command("plan", {
 const configuredSource = Effect.gen(function*() {
   const given = Setting.fromConfig(SourceSettings.options)
   if ((yield* given.source) === undefined) return undefined
-  const { negative } = yield* SnapshotSettings.resolve(Setting.fromConfig(SnapshotSettings.options))
-  return { ...yield* SourceSettings.resolve(given), negative }
+  const { duplicates, negative } = yield* SnapshotSettings.resolve(Setting.fromConfig(SnapshotSettings.options))
+  return { ...yield* SourceSettings.resolve(given), duplicates, negative }
 })
 
 const status = command("status", {

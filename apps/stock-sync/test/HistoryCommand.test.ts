@@ -104,6 +104,12 @@ describe("a product", () => {
         expect(unreadable).toMatchObject({ status: 0 })
         expect(unreadable.stdout).toContain("\nsource\tnone.csv: there is no such file")
         expect(yield* run("status", "NOPE")).toMatchObject({ status: 3, stdout: "" })
+        yield* write(`${cwd}/many.csv`, `${csv({ ...wanted, NEW: 30 })}PART,7\n${"MANY,2\n".repeat(30)}`)
+        const many = { ...source, STOCK_SYNC_SOURCE: "many.csv", STOCK_SYNC_DUPLICATES: "sum" }
+        yield* runIn(cwd, ["once"], { ...env, ...many })
+        const summed = yield* runIn(cwd, ["status", "MANY"], many)
+        expect(summed.stdout).toContain("\nsum of its rows\t60\nbuffer 10%\t54\nmax 20\t20\n")
+        expect(summed.stdout).toContain("\nfurther rows\t10\n")
       })
     ))
 })

@@ -43,6 +43,19 @@ describe("a body with next_cursor", () => {
       ])
     }))
 
+  it.effect("is refused with all pages if a number of one contradicts that of another", () =>
+    Effect.gen(function*() {
+      const { origin } = yield* serving((url, response) =>
+        json(response, url.searchParams.has("cursor")
+          ? { data: [{ productId: "B", stock: "2.5" }] }
+          : { data: [{ productId: "A", stock: "5.500" }], next_cursor: "b" })
+      )
+      expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({
+        _tag: "SourceError",
+        message: containing("item 1: stock \"5.500\" is a whole number only if \".\" groups thousands, and item 2: stock \"2.5\"")
+      })
+    }))
+
   it.effect("may end with an empty page", () =>
     Effect.gen(function*() {
       const { origin } = yield* serving((url, response) =>

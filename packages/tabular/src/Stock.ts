@@ -67,6 +67,8 @@ export interface Options {
   readonly separators?: Numerals.Separators | undefined
   /** Collects what the numbers of one source show about their separators. */
   readonly evidence?: Numerals.Evidence | undefined
+  /** What a row is called in messages, with its number in the whole source (default: `line 3`). */
+  readonly placeOf?: ((line: number) => string) | undefined
 }
 
 const decodeId = Identity.decoder(ProductId)
@@ -77,7 +79,7 @@ export const termsOf = (stockColumn: Columns["stockColumn"]): readonly [Term, ..
 export const schema = (
   { idColumn, stockColumn }: Columns,
   optionNames?: ColumnOptions,
-  { evidence, negative = "reject", separators }: Options = {}
+  { evidence, negative = "reject", placeOf = (line) => `line ${line}`, separators }: Options = {}
 ): RowSchema<Row> => {
   const terms = termsOf(stockColumn)
   const [first] = terms
@@ -89,7 +91,7 @@ export const schema = (
   const options = terms.map(({ column }): StockValue.Options => ({
     separators,
     option: optionNames?.separators,
-    onReading: evidence && ((reading, text) => evidence.add(reading, () => `line ${current}: ${column} ${quoted(text)}`))
+    onReading: evidence && ((reading, text) => evidence.add(reading, () => `${placeOf(current)}: ${column} ${quoted(text)}`))
   }))
   const [firstOptions] = options
 
@@ -170,18 +172,21 @@ export const consistent =
       })
     )
 
-/** Decodes bytes in a format into rows of products and their stock. Fails at the end if two numbers contradict each other. */
+/**
+ * Decodes bytes in a format into rows of products and their stock. Fails at the end if two numbers contradict each other. Pages of one source
+ * share their `evidence`.
+ */
 export const rows = (
   format: Format.Format,
   columns: Columns,
-  options: Format.FormatOptions & Omit<Options, "evidence"> & {
+  options: Format.FormatOptions & Options & {
     readonly optionNames?: ColumnOptions | undefined
     readonly mayBeEmpty?: boolean | undefined
   }
 ): StreamingParser.Decoder<Row> =>
 (bytes) =>
   Stream.suspend(() => {
-    const evidence = new Numerals.Evidence()
+    const { evidence = new Numerals.Evidence() } = options
     const decoder = schema(columns, options.optionNames, { ...options, evidence })
     return consistent(options.source, evidence, options.optionNames?.separators)(
       Format.rows(format, options.mayBeEmpty === true ? { ...decoder, empty: undefined } : decoder, options)(bytes)

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { mismatchTag } from "../ledger/Entry.ts"
 import { type HistoryEntry, Ledger, type ProductStatus } from "../ledger/Ledger.ts"
 import { type Commands, LedgerCommands } from "../ledger/LedgerCommands.ts"
-import { placeOf } from "../ledger/Snapshot.ts"
+import { placeOf, type SnapshotPolicy } from "../ledger/Snapshot.ts"
 import type { SourceOptions } from "../source/Open.ts"
 import * as ProductRules from "../source/rules/ProductRules.ts"
 import { type Snapshot, Source, type Unit } from "../source/Source.ts"
@@ -82,23 +82,28 @@ export const stepsOf = (sum: number, adjustment: ProductRules.Adjustment): Origi
   ]
 }
 
-/** More rows would not help. */
+/** More rows would not help a reader. All of them count. */
 const maxRows = 20
 
-const sumOf = (rows: ReadonlyArray<Row>): number | undefined =>
-  rows.length > 0 && rows.every((row) => row._tag === "Valid")
+/** The source, and what it does with several rows of one product. */
+export interface ConfiguredSource extends SourceOptions {
+  readonly duplicates: SnapshotPolicy["duplicates"]
+}
+
+const sumOf = (rows: ReadonlyArray<Row>, duplicates: SnapshotPolicy["duplicates"]): number | undefined =>
+  rows.length > 0 && (rows.length === 1 || duplicates === "sum") && rows.every((row) => row._tag === "Valid")
     ? rows.reduce((sum, row) => sum + (row._tag === "Valid" ? row.stock : 0), 0)
     : undefined
 
-const originOf = (productId: string, snapshot: Snapshot) =>
+const originOf = (productId: string, snapshot: Snapshot, { duplicates }: ConfiguredSource) =>
   Effect.gen(function*() {
     const { adjustments = ProductRules.unadjusted, kits, rows, unit } = snapshot
     const parts = kits?.get(productId)
     const wanted = new Set<string | undefined>(parts === undefined ? [productId] : parts.keys())
-    const found = yield* Stream.runCollect(Stream.take(Stream.filter(rows, (row) => wanted.has(row.productId)), maxRows * wanted.size))
+    const found = yield* Stream.runCollect(Stream.filter(rows, (row) => wanted.has(row.productId)))
     const rowsOf = (id: string) => found.filter((row) => row.productId === id)
     const components = Array.from(parts ?? [], ([id, quantity]) => {
-      const sum = sumOf(rowsOf(id))
+      const sum = sumOf(rowsOf(id), duplicates)
       return {
         productId: id,
         quantity,
@@ -106,7 +111,7 @@ const originOf = (productId: string, snapshot: Snapshot) =>
       }
     })
     const sum = parts === undefined
-      ? sumOf(found)
+      ? sumOf(found, duplicates)
       : components.some(({ stock }) => stock === undefined)
       ? undefined
       : Math.min(...components.map(({ quantity, stock = 0 }) => Math.floor(stock / quantity)))
@@ -122,11 +127,11 @@ const originOf = (productId: string, snapshot: Snapshot) =>
   })
 
 /** The rows and rules of the configured source; a message if it can't be read; none without a source. */
-const readOrigin = (productId: string, source: SourceOptions | undefined) =>
+const readOrigin = (productId: string, source: ConfiguredSource | undefined) =>
   source === undefined
     ? Effect.succeed(Option.none<Origin | string>())
     : Effect.flatMap(Source,
-      ({ open }) => Effect.flatMap(open(Option.none()), (snapshot) => originOf(productId, Option.getOrThrow(snapshot)))).pipe(
+      ({ open }) => Effect.flatMap(open(Option.none()), (snapshot) => originOf(productId, Option.getOrThrow(snapshot), source))).pipe(
         Effect.provide(WaitingSource.layer(source)),
         Effect.catch((failure) => Effect.succeed(failure.message)),
         Effect.map(Option.some<Origin | string>),
@@ -148,7 +153,7 @@ const requestText = ({ code, message, outcome, sentAt, value }: HistoryEntry): s
 const rowText = (row: Row): string =>
   row._tag === "Valid" ? `${row.productId}: ${row.stock}${row.negative === true ? " (below zero)" : ""}` : row.reason
 
-export const run = Effect.fnUntraced(function*(productId: string, source: SourceOptions | undefined) {
+export const run = Effect.fnUntraced(function*(productId: string, source: ConfiguredSource | undefined) {
   const output = yield* Output
   const ledger = yield* Ledger
   const commands = yield* LedgerCommands
@@ -213,7 +218,8 @@ export const run = Effect.fnUntraced(function*(productId: string, source: Source
     }),
     ...issues.map((issue) => [placeOf(issue, unit), issue.reason] as const),
     ...(typeof origin === "string" ? [["source", origin] as const] : []),
-    ...(read?.rows ?? []).map((row) => [`${read?.unit ?? unit} ${row.line}`, rowText(row)] as const),
+    ...(read?.rows ?? []).slice(0, maxRows).map((row) => [`${read?.unit ?? unit} ${row.line}`, rowText(row)] as const),
+    ...((read?.rows.length ?? 0) > maxRows ? [["further rows", (read?.rows.length ?? 0) - maxRows] as const] : []),
     ...(read?.components ?? []).map(({ productId, quantity, stock }) => [`${quantity} x ${productId}`, stock ?? "not known"] as const),
     ...(read?.steps ?? [])
   ])

@@ -31,6 +31,10 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onEvidence" 
   readonly source: string
   /** Whether nothing but the line end of a last row of CSV shows that the row is complete. */
   readonly needsLineEnd?: boolean
+  /** Of all pages of the source (default: of these bytes alone). */
+  readonly evidence?: Numerals.Evidence
+  /** The rows of the pages before. */
+  readonly rowsBefore?: number
   /** Whether the bytes may have no rows, as the last of several pages. */
   readonly mayBeEmpty?: boolean
 }
@@ -47,7 +51,7 @@ export const decoder = (source: string, options: SchemaOptions) =>
   Effect.map(optionNames, (names) => {
     const evidence = new Numerals.Evidence()
     return {
-      schema: Stock.schema(options, names, { ...options, evidence }),
+      schema: Stock.schema(options, names, { ...options, evidence, placeOf: (line) => `row ${line}` }),
       consistent: Stock.consistent(source, evidence, names.separators)
     }
   })
@@ -64,6 +68,7 @@ export const rows = (format: Format.Format, options: ReadOptions): StreamingPars
     const { place } = yield* Wording
     return Stock.rows(format, options, {
       ...options,
+      placeOf: (line) => `${unitOf(format)} ${line + (options.rowsBefore ?? 0)}`,
       optionNames: yield* optionNames,
       acceptPartial: yield* accepting(options),
       itemsOption: place("items"),

@@ -7,6 +7,7 @@ import * as Envelope from "@plaza/tabular/Envelope"
 import type * as Format from "@plaza/tabular/Format"
 import * as Link from "@plaza/tabular/Link"
 import * as NextPage from "@plaza/tabular/NextPage"
+import * as Numerals from "@plaza/tabular/Numerals"
 import * as SourceError from "@plaza/tabular/SourceError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
@@ -45,6 +46,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
     const accepts = (field: string) => AcceptPartial.accepts(accepted, field)
     const visited = new Set([address.href, first.url.href])
     const judged = new Envelope.Pages()
+    const numerals = new Numerals.Evidence()
     const way = options.items?.split(".") ?? ["data"]
     let next: Effect.Effect<Fetched, SourceFailure> | undefined = Effect.succeed(first)
     let number = 0
@@ -113,6 +115,8 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
         charset,
         isDeclared: options.charset === undefined,
         mayBeEmpty: !isFirst,
+        evidence: numerals,
+        rowsBefore: offset,
         onNextCursor: (found) => (cursor = found),
         onEvidence: (found, count, envelope) => {
           evidence = found
