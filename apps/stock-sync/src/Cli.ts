@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import { command, described, load } from "./commands/Definition.ts"
 import { fleet } from "./commands/fleet/Fleet.ts"
 import * as ReportOptions from "./commands/ReportOptions.ts"
+import * as RevertOptions from "./commands/RevertOptions.ts"
 import * as LedgerSettings from "./config/LedgerSettings.ts"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.ts"
 import * as Setting from "./config/Setting.ts"
@@ -174,6 +175,24 @@ const confirm = command("confirm", {
   ({ snapshot }) =>
     Effect.flatMap(load(() => import("./commands/Confirm.ts")), ({ run }) => run(snapshot)).pipe(withLedger(OpenLedger.layerBeside)))
 
+const revert = command("revert", {
+  summary: "Makes the stock of an earlier snapshot the wanted stock again.",
+  details: [
+    "Lists the snapshots if none is named. Use it after a wrong source was accepted, then correct the source: a source that still has a " +
+    "change that was undone is held, like an implausible one, until it is right or you confirm it. Products that are new since keep their stock.",
+    "Pieces that the store has sold since that snapshot are on sale again until the source knows. A running worker sends the products within " +
+    "seconds, otherwise the next `once`. The drop guard holds a revert that is implausible itself, by the options --guard-* of the variables " +
+    "and the config file. Works beside a running worker."
+  ],
+  examples: ["revert", "revert 41 --dry-run", "revert 41"]
+}, RevertOptions.flags, ({ snapshot, ...options }) =>
+  Effect.gen(function*() {
+    const { list, run } = yield* load(() => import("./commands/Revert.ts"))
+    if (Option.isNone(snapshot)) return yield* withLedger(OpenLedger.layerReadOnly)(list)
+    const { guard } = yield* SnapshotSettings.resolve(Setting.fromConfig(SnapshotSettings.options))
+    yield* withLedger(OpenLedger.layerBeside)(run({ snapshot: snapshot.value, guard, ...options }))
+  }))
+
 const adopt = command("adopt", {
   summary: "Binds the ledger to a new address or a new key of its account.",
   details: [
@@ -247,7 +266,7 @@ export const program = Command.make(name).pipe(
     ],
     examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
   }),
-  Command.withSubcommands([run_, once, plan, status, retry, resend, confirm, adopt, history, report, export_, health, fleet]),
+  Command.withSubcommands([run_, once, plan, status, retry, resend, confirm, revert, adopt, history, report, export_, health, fleet]),
   Command.provide(services),
   Command.withGlobalFlags(Globals.all)
 )

@@ -10,6 +10,7 @@ const byTag: Readonly<Record<string, ExitCode>> = {
   LedgerFault: 2,
   LedgerInUse: 2,
   OtherAccount: 2,
+  RevertHeld: 2,
   SnapshotHeld: 2,
   UnknownProduct: 3,
   WrongAddress: 2,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { runIn } from "./support/command.ts"
 import { account, parsed } from "./support/program.ts"
-import { arrived } from "./support/sandbox.ts"
+import { arrived, held } from "./support/sandbox.ts"
 import { csv, inFolder, wanted, write } from "./support/shop.ts"
 
 /** A folder whose ledger has the products of the shop. */
@@ -44,6 +44,70 @@ describe("a product that the ledger does not have", () => {
           status: 1,
           stdout: "released\t0\n",
           stderr: "plaza-stock-sync: \"007\" is neither quarantined nor uncertain; `status` lists those that are\n"
+        })
+      })
+    ))
+})
+
+describe("an earlier snapshot", () => {
+  it.live("is listed, restored and sent, and the source is held until it is right", () =>
+    afterOnce((run, cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        const once = runIn(cwd, ["once", "--source", "stock.csv"], env)
+        const wrong = { ...wanted, "SET #3": 0, "CAP/RED L": 0 }
+        expect(yield* run("revert", "1")).toMatchObject({ status: 1, stdout: "" })
+        yield* write(`${cwd}/stock.csv`, csv(wrong))
+        expect(yield* once).toMatchObject({ status: 0 })
+        expect(yield* held(...Object.keys(wanted))).toEqual(wrong)
+
+        const list = yield* run("revert")
+        expect(list).toMatchObject({ status: 0, stderr: "" })
+        expect(list.stdout).toMatch(/^2\t\S+Z\t8\t2\tthe wanted stock now\t\n1\t\S+Z\t8\t8\t\t\n$/)
+        const shown = yield* run("revert", "1", "--dry-run")
+        expect(shown).toMatchObject({ status: 0 })
+        expect(shown.stdout).toBe(
+          "2 products would change.\n\nWould change\nproduct\tfrom\tto\timplausible\nCAP/RED L\t0\t7\t\nSET #3\t0\t2\t\n"
+        )
+        expect((yield* run("status")).stdout).not.toContain("reverted")
+
+        const reverted = yield* run("revert", "1")
+        expect(reverted).toMatchObject({ status: 0 })
+        expect(reverted.stdout).toContain(" is wanted again: 2 products changed, as snapshot 3.")
+        expect((yield* run("status")).stdout).toMatch(/\nreverted\tto snapshot 1, \S+Z\n/)
+        expect(parsed((yield* run("status", "--json")).stdout)).toMatchObject({ reverted: { to: 1 }, held: null })
+        // The wrong source is held, and what is wanted is sent all the same.
+        const refused = yield* once
+        expect(refused).toMatchObject({ status: 2 })
+        expect(refused.stderr).toContain("is held as snapshot 4, because of 8 products, 2 get a stock that was reverted.")
+        expect(yield* held(...Object.keys(wanted))).toEqual(wanted)
+        yield* write(`${cwd}/stock.csv`, csv({ ...wanted, "SET #3": 1 }))
+        expect(yield* once).toMatchObject({ status: 0 })
+        expect(yield* held("SET #3")).toEqual({ "SET #3": 1 })
+        expect((yield* run("status")).stdout).not.toContain("reverted")
+        expect(parsed((yield* run("report", "--json")).stdout)).toMatchObject({ snapshots: { accepted: 3, held: 1, reverted: 1 } })
+      })
+    ))
+
+  it.live("that is implausible by now is restored only if that is confirmed", () =>
+    afterOnce((run, cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv({ ...wanted, "SET #3": 30 }))
+        expect(yield* runIn(cwd, ["once", "--source", "stock.csv"], env)).toMatchObject({ status: 0 })
+        const strict = { STOCK_SYNC_GUARD_SHARE: "0%", STOCK_SYNC_GUARD_COUNT: "0", STOCK_SYNC_GUARD_WINDOW: "1ms" }
+        const refused = yield* runIn(cwd, ["revert", "1"], strict)
+        expect(refused).toMatchObject({ status: 2 })
+        expect(refused.stdout).toContain("SET #3\t30\t2\tfalls to a third or less\n")
+        expect(refused.stderr).toContain(
+          "nothing was changed: of 8 products, 1 fall to a third or less. If it is right, run `plaza-stock-sync revert 1 --confirm`"
+        )
+        expect(yield* runIn(cwd, ["revert", "1", "--confirm", "--json"], strict)).toMatchObject({ status: 0 })
+        expect(parsed((yield* run("status", "SET #3", "--json")).stdout)).toMatchObject({ wanted: 2 })
+        expect(parsed((yield* run("revert", "--json")).stdout.split("\n")[0] ?? "")).toMatchObject({
+          snapshot: 3,
+          changed: 1,
+          revertedTo: 1
         })
       })
     ))

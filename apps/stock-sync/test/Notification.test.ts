@@ -20,7 +20,7 @@ const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuaranti
   outcome,
   failure: outcome === "confirmed" ? undefined : missing
 })
-const figures = { soldOut: 60, fell: 0, rose: 0, missing: 1, catalogue: 100, zeroed: 0 }
+const figures = { soldOut: 60, fell: 0, rose: 0, missing: 1, catalogue: 100, zeroed: 0, reverted: 0 }
 const held = (number: number): SyncEvent => ({
   _tag: "SnapshotHeld",
   rows: 100,

@@ -230,8 +230,8 @@ describe("the page", () => {
       yield* heldInLedger(ids)
       yield* later
       const { body } = yield* request("/")
-      expect(body).toContain("<h2 id=\"held-title\">Held snapshot 1</h2>")
-      expect(body).toContain("plaza-stock-sync confirm 1")
+      expect(body).toContain("<h2 id=\"held-title\">Held snapshot 2</h2>")
+      expect(body).toContain("plaza-stock-sync confirm 2")
       expect(body).toMatch(
         /P-499<\/th><td class="number" data-head="From">5<\/td><td class="number" data-head="To">0<\/td><td data-head="Why">sells out<\/td>/
       )

@@ -39,12 +39,12 @@ describe("the priority of a product", () => {
 })
 
 describe("the drop guard", () => {
-  const none: DropGuard.Figures = { catalogue: 100, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+  const none: DropGuard.Figures = { catalogue: 100, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0, reverted: 0 }
   const limits: DropGuard.Limits = { share: 0.2, count: 10, window: Duration.days(1) }
   const exceeds = (figures: Partial<DropGuard.Figures>) => DropGuard.exceeds(limits, { ...none, ...figures })
 
   it("adds up what is no longer for sale, or less; not what rises, and not what is missing", () => {
-    expect(exceeds({ soldOut: 10, fell: 5, zeroed: 5 })).toBe(false)
+    expect(exceeds({ soldOut: 10, fell: 5, zeroed: 5, reverted: 0 })).toBe(false)
     expect(exceeds({ soldOut: 10, fell: 5, zeroed: 6, missing: 6 })).toBe(true)
     expect(exceeds({ soldOut: 20, rose: 20, missing: 20 })).toBe(false)
     expect(exceeds({ rose: 21 })).toBe(true)

@@ -347,16 +347,16 @@ describe.concurrent("held snapshots and the quarantine", () => {
         expect(plan.stdout).toContain("\nCAP/RED L\t7\t0\tsells out\n")
         const refused = yield* run(["once", "--source", "stock.csv"], { cwd, env })
         expect(refused).toMatchObject({ status: 2, stdout: "" })
-        expect(refused.stderr).toContain("held as snapshot 1, because it is implausible: of 8 products, 6 sell out")
+        expect(refused.stderr).toContain("held as snapshot 2, because it is implausible: of 8 products, 6 sell out")
         const shown = yield* run(["status", "--json"], { cwd })
         expect(parsed(shown.stdout)).toMatchObject({
-          held: { snapshot: 1, soldOut: 6, catalogue: 8, confirmed: false },
+          held: { snapshot: 2, soldOut: 6, catalogue: 8, confirmed: false },
           counts: { settled: 8 }
         })
-        expect((yield* run(["status"], { cwd })).stdout).toContain("snapshot 1, since ")
+        expect((yield* run(["status"], { cwd })).stdout).toContain("snapshot 2, since ")
         expect(yield* arrived).toHaveLength(8)
-        expect(yield* run(["confirm", "2"], { cwd, env })).toMatchObject({ status: 1 })
-        expect(yield* run(["confirm", "1"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* run(["confirm", "1"], { cwd, env })).toMatchObject({ status: 1 })
+        expect(yield* run(["confirm", "2"], { cwd, env })).toMatchObject({ status: 0 })
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
         expect(yield* held(...ids)).toEqual(emptied)
         expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({

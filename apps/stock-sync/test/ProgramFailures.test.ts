@@ -332,7 +332,7 @@ describe.concurrent("wrong input", () => {
         yield* write(`${cwd}/stock.csv`, csv({ "007": 12 }))
         const again = yield* run(["once", "--source", "stock.csv", "--guard-count", "2"], { cwd, env: yield* account })
         expect(again.status).toBe(6)
-        expect(again.stderr).toContain("Besides, the source is held as snapshot 1")
+        expect(again.stderr).toContain("Besides, the source is held as snapshot 2")
       })
     ))
 

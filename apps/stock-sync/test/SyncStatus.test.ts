@@ -25,7 +25,7 @@ const sent = (outcome: "confirmed" | "quarantined", failed?: Failure): SyncEvent
   outcome,
   failure: failed
 })
-const figures = { catalogue: 40, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+const figures = { catalogue: 40, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0, reverted: 0 }
 const result = { rows: 3, changed: 1, rejected: 0, negative: 0, figures, missingKept: false }
 const held = { number: 1, since: utc(0), at: utc(0), figures: { ...figures, soldOut: 30 }, confirmed: false }
 

@@ -4,6 +4,7 @@ import { ProductId } from "@plaza/domain"
 import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, Result } from "effect"
 import { SourceUnreachable } from "../src/source/Source.ts"
+import { policy } from "./support/ledger/using.ts"
 import { held } from "./support/sandbox.ts"
 import {
   anyStock,
@@ -75,7 +76,7 @@ describe("a source that", () => {
         yield* Effect.sleep("1 minute")
         yield* feed.set(soldOut)
         yield* Effect.sleep("10 minutes")
-        expect((yield* state).source).toMatchObject({ held: { number: 1, figures: { soldOut: 40, catalogue: 60 } } })
+        expect((yield* state).source).toMatchObject({ held: { number: 2, figures: { soldOut: 40, catalogue: 60 } } })
         expect(yield* patches).toHaveLength(60)
         yield* feed.set({ ...wanted, P0001: 9 })
         yield* Effect.sleep("1 minute")
@@ -91,15 +92,36 @@ describe("a source that", () => {
         yield* Effect.sleep("1 minute")
         yield* feed.set(soldOut)
         yield* Effect.sleep("1 minute")
-        yield* ledger.confirmHeld(1)
+        yield* ledger.confirmHeld(2)
         yield* Effect.sleep("30 seconds")
         expect(yield* held(...ids)).toEqual(soldOut)
         expect((yield* state).source.held).toBeUndefined()
         // Its stock is where the window starts from anew.
         yield* feed.set(products(60, (index) => index < 40 ? 0 : 1))
         yield* Effect.sleep("1 minute")
-        expect((yield* state).source).toMatchObject({ held: { number: 2, figures: { fell: 20 } } })
+        expect((yield* state).source).toMatchObject({ held: { number: 3, figures: { fell: 20 } } })
         expect(yield* held(...ids)).toEqual(soldOut)
+      })))
+
+  it.effect("had a wrong snapshot gets the earlier stock back within seconds after a revert, and is held until it is right", () =>
+    simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        const { state } = yield* started(feed.service, ledger)
+        yield* Effect.sleep("1 minute")
+        const wrong = { ...wanted, P0001: 0, P0002: 0 }
+        yield* feed.set(wrong)
+        yield* Effect.sleep("1 minute")
+        expect(yield* held(...ids)).toEqual(wrong)
+        yield* ledger.revert(1, { guard: policy.guard, confirmed: false, preview: false, limit: 0 })
+        yield* Effect.sleep("30 seconds")
+        expect(yield* held(...ids)).toEqual(wanted)
+        // The source has not changed.
+        expect((yield* state).source).toMatchObject({ held: { number: 4, figures: { reverted: 2 } } })
+        yield* feed.set({ ...wanted, P0003: 1 })
+        yield* Effect.sleep("1 minute")
+        expect((yield* state).source.held).toBeUndefined()
+        expect(yield* held(...ids)).toEqual({ ...wanted, P0003: 1 })
       })))
 
   it.effect("is held at the end of a process is applied by the next one once it is confirmed", () =>
@@ -112,7 +134,7 @@ describe("a source that", () => {
           unchanged: 60,
           source: { _tag: "Failure", failure: { _tag: "SnapshotHeld" } }
         })
-        yield* ledger.confirmHeld(1)
+        yield* ledger.confirmHeld(2)
         expect(yield* once(memory, soldOut)).toMatchObject({ confirmed: 40, source: { _tag: "Success" } })
         expect(yield* held(...ids)).toEqual(soldOut)
       })))

@@ -17,7 +17,7 @@ export const refusalText = (refusal: Refusal | undefined): string =>
   refusal === undefined ? "" : `${refusal.code ?? refusal.tag}: ${refusal.message}`
 
 // A longer table is of no use to a reader; `--json` prints all rows.
-const maxRows = 200
+export const maxRows = 200
 
 /** All items of a stream for JSON, else one more than a table shows. */
 export const collect = <A, E>(stream: Stream.Stream<A, E>, json: boolean): Effect.Effect<ReadonlyArray<A>, E> =>
@@ -56,19 +56,11 @@ export const uncertainTable = (entries: ReadonlyArray<Entry>) =>
     entries.map(({ dueAt, productId, refusal, wanted }) => [productId, wanted, shortTime(dueAt) ?? "-", refusalText(refusal)])
   )
 
-/** Why a change of a held snapshot is implausible. */
-export const changeTexts: Readonly<Record<HeldChange["kind"], string>> = {
-  soldOut: "sells out",
-  fell: "falls to a third or less",
-  rose: "rises more than tenfold",
-  missing: "missing in the source"
-}
-
 export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
   titled(
     "Implausible changes of the held snapshot",
     [{ head: "product" }, { head: "from", align: "right" }, { head: "to", align: "right" }, { head: "why" }],
-    changes.map(({ from, kind, productId, to }) => [productId, from, to, changeTexts[kind]])
+    changes.map(({ from, kind, productId, to }) => [productId, from, to, Judge.changeTexts[kind]])
   )
 
 /** A held snapshot as one line. */

@@ -14,14 +14,14 @@ const order: ReadonlyArray<EntryState> = ["uncertain", "quarantined", "doubtful"
 export const report = Effect.gen(function*() {
   const output = yield* Output
   const ledger = yield* Ledger
-  const { held, rows, takenAt, unit } = yield* ledger.snapshot
+  const { held, reverted, rows, takenAt, unit } = yield* ledger.snapshot
   const unsettled = yield* Format.collect(ledger.unsettled, output.json)
   return {
     path: ledger.path,
     account: yield* ledger.account,
     counts: yield* ledger.counts,
     backlog: yield* ledger.backlog,
-    snapshot: { rows, takenAt, unit },
+    snapshot: { rows, takenAt, unit, reverted },
     held: Option.getOrUndefined(held),
     changes: Option.isNone(held) ? [] : yield* Format.collect(ledger.heldChanges, output.json),
     unsettled: unsettled.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state)),
@@ -31,10 +31,11 @@ export const report = Effect.gen(function*() {
 
 type Report = Effect.Success<typeof report>
 
-export const json = ({ account, backlog, changes, counts, held, issues, snapshot: { rows, takenAt }, unsettled }: Report) => ({
+export const json = ({ account, backlog, changes, counts, held, issues, snapshot: { reverted, rows, takenAt }, unsettled }: Report) => ({
   account: Option.getOrNull(Option.map(account, ({ baseUrl, id }) => ({ baseUrl, id: id ?? null }))),
   counts,
   snapshot: { takenAt: Format.isoTime(takenAt), rows: rows ?? null },
+  reverted: reverted === undefined ? null : { to: reverted.to, at: Format.isoTime(reverted.at) },
   held: held === undefined ? null : Format.heldJson(held, changes),
   waiting: backlog.waiting,
   oldestWaiting: Option.getOrNull(Option.map(backlog.oldest, ({ productId, since }) => ({ productId, since: Format.isoTime(since) }))),
@@ -43,7 +44,7 @@ export const json = ({ account, backlog, changes, counts, held, issues, snapshot
   rowIssues: issues.map(Format.issueJson)
 })
 
-export const summary = ({ account, backlog, counts, held, snapshot: { rows, takenAt } }: Report) => [
+export const summary = ({ account, backlog, counts, held, snapshot: { reverted, rows, takenAt } }: Report) => [
   [
     "account",
     Option.match(account, { onNone: () => "none yet", onSome: ({ baseUrl, id }) => id === undefined ? baseUrl : `${id} at ${baseUrl}` })
@@ -59,6 +60,7 @@ export const summary = ({ account, backlog, counts, held, snapshot: { rows, take
   ["negative, accepted as 0", counts.negativeRows] as const,
   ...(counts.ruleIssues > 0 ? [["rules without a row", counts.ruleIssues] as const] : []),
   ["last snapshot", takenAt === undefined ? "none yet" : `${Format.shortTime(takenAt)}, ${Format.count(rows ?? 0, "row")}`] as const,
+  ...(reverted === undefined ? [] : [["reverted", `to snapshot ${reverted.to}, ${Format.shortTime(reverted.at)}`] as const]),
   ...(held === undefined ? [] : [["held", Format.heldText(held)] as const]),
   ...Option.match(backlog.oldest, {
     onNone: () => [],

@@ -24,6 +24,7 @@ import * as SourceSettings from "../config/SourceSettings.ts"
 import * as SyncSettings from "../config/SyncSettings.ts"
 import type { LedgerOptions } from "../ledger/Ledger.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
+import type * as DropGuard from "../ledger/snapshot/DropGuard.ts"
 import type { SourceOptions } from "../source/Open.ts"
 import * as Address from "../source/remote/Address.ts"
 import * as SourceUri from "../source/SourceUri.ts"
@@ -132,6 +133,14 @@ const read = (options: Texts) =>
       sync
     }
   }).pipe(worded, withTexts([...options, anySource]), Effect.mapError(messageOf))
+
+/** The limits of the drop guard for an account. */
+export const guardOf = ({ id, options }: Pick<AccountSettings, "id" | "options">): Effect.Effect<DropGuard.Limits, InvalidAccount> =>
+  SnapshotSettings.resolve(Setting.fromConfig(groups.snapshot)).pipe(
+    worded,
+    withTexts(Object.entries(options).filter(([name]) => !isSecret(name))),
+    Effect.mapBoth({ onFailure: (error) => KeyReference.invalid(id, messageOf(error)), onSuccess: ({ guard }) => guard })
+  )
 
 /** Why a runner can't read a source, if its address shows that. */
 const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string> => {

@@ -19,6 +19,7 @@ import * as Requests from "./Requests.ts"
 import * as Rows from "./Rows.ts"
 import * as Apply from "./snapshot/Apply.ts"
 import * as Judge from "./snapshot/Judge.ts"
+import * as Revert from "./snapshot/Revert.ts"
 import * as Take from "./Take.ts"
 
 const epochRow = Rows.only(Schema.Struct({ epoch: Schema.Int }))
@@ -53,6 +54,12 @@ export const make = (
   const inOrder = Operation.makeRun(database)
   const run: Operation.Run = (statements) => inOrder(inTurn(statements))
   const snapshot = run(Judge.status(target))
+  const staging: Apply.Staging = {
+    run: inOrder,
+    session: session ?? (() => Effect.succeed(sql)),
+    giveWay,
+    orFault: Operation.orFault(database.faultOf)
+  }
   return {
     path,
     check: Effect.andThen(present, run(Operation.checkOwner(target))),
@@ -60,12 +67,8 @@ export const make = (
     ...Binding.make(target, path, run),
     // A snapshot has its turn by its session. Other operations of the account go on while its source is read, and wait with a snapshot in
     // memory until it has a session: if it waited for them instead, it would keep a session that other accounts wait for.
-    ...Apply.make(target, run, {
-      run: inOrder,
-      session: session ?? (() => Effect.succeed(sql)),
-      giveWay,
-      orFault: Operation.orFault(database.faultOf)
-    }),
+    ...Apply.make(target, run, staging),
+    ...Revert.make(target, run, staging, path),
     snapshot,
     confirmHeld: (number) =>
       Effect.gen(function*() {

@@ -14,13 +14,14 @@ import { integer, mine, type Run, type Step, type Target, together, toStorable }
 import * as Rows from "./Rows.ts"
 
 /**
- * - `snapshotAccepted`, `snapshotHeld`: a snapshot with changes was accepted; one was held.
+ * - `snapshotAccepted`, `snapshotHeld`, `snapshotReverted`: a snapshot with changes was accepted; one was held; the stock of one was restored.
  * - `sourceFailed`, `sourceRead`: the source can't be read or is refused; it is read again, unchanged.
  * - `accountPaused`, `accountQuota`, `accountTrouble`, `accountRunning`: the states of the account, except `Starting`.
  */
 export const kinds = [
   "snapshotAccepted",
   "snapshotHeld",
+  "snapshotReverted",
   "sourceFailed",
   "sourceRead",
   "accountPaused",

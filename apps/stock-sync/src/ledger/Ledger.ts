@@ -13,10 +13,13 @@ import type * as Stream from "effect/Stream"
 import type { SourceFailure } from "../source/Source.ts"
 import type { Entry, EntryState, Refusal } from "./Entry.ts"
 import type { Kind } from "./Events.ts"
-import type { LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.ts"
+import type { CannotRevert, LedgerFault, NotHeld, OtherAccount, SnapshotHeld } from "./LedgerError.ts"
 import type {
   HeldChange,
   HeldSnapshot,
+  PastSnapshot,
+  Reverted,
+  RevertOptions,
   RowIssue,
   SnapshotInput,
   SnapshotPolicy,
@@ -179,7 +182,7 @@ export interface LedgerEvent {
   /** The error code or the failure's tag. */
   readonly code: string | undefined
   readonly detail: string | undefined
-  /** The changed products of an accepted snapshot, the number of a held one, else 0. */
+  /** The changed products of an accepted snapshot or a revert, the number of a held one, else 0. */
   readonly count: number
 }
 
@@ -217,6 +220,13 @@ export class Ledger extends Context.Service<Ledger, {
   readonly heldChanges: Stream.Stream<HeldChange, LedgerFault>
   /** Confirms the held snapshot: the next reading of the source applies it if its implausible changes are the same. Works beside a running worker. */
   readonly confirmHeld: (number: number) => Effect.Effect<HeldSnapshot, LedgerFault | NotHeld>
+  /** The snapshots whose stock can be restored, and reverts, the latest first: a bounded number. */
+  readonly pastSnapshots: Effect.Effect<ReadonlyArray<PastSnapshot>, LedgerFault>
+  /**
+   * Makes the stock of an earlier snapshot the wanted stock, unless that is implausible. A later snapshot that sets a product to a stock
+   * that this undid is held. Works beside a running worker.
+   */
+  readonly revert: (to: number, options: RevertOptions) => Effect.Effect<Reverted, CannotRevert | LedgerFault>
   readonly counts: Effect.Effect<Counts, LedgerFault>
   /** Every product that is not settled, by id. Holds one page in memory, as do the other streams. */
   readonly unsettled: Stream.Stream<Entry, LedgerFault>

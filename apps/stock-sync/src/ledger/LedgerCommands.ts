@@ -11,6 +11,8 @@ export interface Commands {
   readonly retryProduct: (productId: string) => string
   /** Confirms a held snapshot by its number. */
   readonly confirm: (snapshot: number) => string
+  /** Restores the stock of a snapshot; lists the snapshots if none is given. */
+  readonly revert: (snapshot?: number) => string
   /** What to do if the key has changed and the account may be the same. */
   readonly adopt: string
   /** What to do if it is another account. */
@@ -48,6 +50,7 @@ export const ofStore = (argv: ReadonlyArray<string> = []): Commands => {
     retry: `plaza-stock-sync retry${options}`,
     retryProduct: (productId) => `plaza-stock-sync retry${options} ${idOf(productId)}`,
     confirm: (snapshot) => `plaza-stock-sync confirm ${snapshot}${options}`,
+    revert: (snapshot) => `plaza-stock-sync revert${snapshot === undefined ? "" : ` ${snapshot}`}${options}`,
     adopt: `run \`plaza-stock-sync adopt${options}\``,
     separate: "name another ledger with --ledger or STOCK_SYNC_LEDGER"
   }
@@ -72,6 +75,7 @@ export const ofFleet = (account: string): Commands => {
     retryProduct: (productId) =>
       `plaza-stock-sync fleet accounts retry ${id} ${account.startsWith("-") ? argument(productId) : idOf(productId)}`,
     confirm: (snapshot) => `plaza-stock-sync fleet accounts confirm ${id} ${snapshot}`,
+    revert: (snapshot) => `plaza-stock-sync fleet accounts revert ${id}${snapshot === undefined ? "" : ` ${snapshot}`}`,
     adopt: `set its key again with \`${updateKey(account, "REFERENCE")}\``,
     separate: "add the other store as an account of its own"
   }

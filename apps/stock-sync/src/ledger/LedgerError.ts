@@ -28,6 +28,11 @@ export class OtherAccount extends Data.TaggedError("OtherAccount")<{
   readonly message: string
 }> {}
 
+/** The ledger does not have the stock of that snapshot. */
+export class CannotRevert extends Data.TaggedError("CannotRevert")<{
+  readonly message: string
+}> {}
+
 /** No snapshot with this number is held. */
 export class NotHeld extends Data.TaggedError("NotHeld")<{
   readonly message: string

@@ -115,7 +115,8 @@ export const FiguresRow = Schema.Struct({
   fell: Schema.Int,
   rose: Schema.Int,
   missing: Schema.Int,
-  zeroed: Schema.Int
+  zeroed: Schema.Int,
+  reverted: Schema.Int
 })
 export const Figures = Schema.fromJsonString(FiguresRow)
 
@@ -123,19 +124,21 @@ export const SnapshotRow = Schema.Struct({
   taken_at: optionalInstant,
   row_count: optionalInt,
   unit: Schema.NullOr(Schema.Literals(["line", "item", "row"])),
-  held_number: Schema.Int,
+  last_number: Schema.Int,
   held_since: optionalInstant,
   held_at: optionalInstant,
   confirmed_number: optionalInt,
-  held_figures: Schema.NullOr(Figures)
+  held_figures: Schema.NullOr(Figures),
+  reverted_to: optionalInt,
+  reverted_at: optionalInstant
 })
 
 export const toHeld = (row: typeof SnapshotRow.Type): Option.Option<HeldSnapshot> =>
   row.held_since === null || row.held_at === null || row.held_figures === null ? Option.none() : Option.some({
-    number: row.held_number,
+    number: row.last_number,
     since: row.held_since,
     at: row.held_at,
-    confirmed: row.confirmed_number === row.held_number,
+    confirmed: row.confirmed_number === row.last_number,
     figures: row.held_figures
   })
 

@@ -83,10 +83,27 @@ const productColumns =
   "listing, missing_since, baseline, baseline_at, queued_at, due_at, refusal_tag, refusal_code, refusal_message, refused_stock, mismatches, " +
   "line, updated_at"
 
-// The last applied snapshot, with a digest of its rows and what it changed, and the held one. `held_number` counts all that were ever held.
+// The last applied snapshot, with a digest of its rows and what it changed, and the held one. `last_number` counts those that changed
+// something, those that were held, and reverts. A held snapshot has that number.
+// `reverted_to`: the snapshot whose stock a person restored at `reverted_at`; null once a snapshot of the source is applied.
 const snapshot = ({ integer, plain, text }: Dialect) =>
   `snapshot (account ${integer} PRIMARY KEY, taken_at ${integer}, row_count ${integer}, unit ${text}, digest ${text}, result ${text},
-  held_number ${integer} NOT NULL DEFAULT 0, held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, held_figures ${text})${plain}`
+  last_number ${integer} NOT NULL DEFAULT 0, held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, held_figures ${text},
+  reverted_to ${integer}, reverted_at ${integer})${plain}`
+
+// The applied snapshots whose stock can be restored, and reverts, by their numbers.
+const pastSnapshot = ({ integer, keyed }: Dialect) =>
+  `past_snapshot (account ${integer} NOT NULL, number ${integer} NOT NULL, taken_at ${integer} NOT NULL, row_count ${integer},
+  changed ${integer} NOT NULL, reverted_to ${integer}, PRIMARY KEY (account, number))${keyed}`
+
+// The wanted stock before the snapshot with this number changed it; null for a product that was new.
+const pastStock = ({ integer, keyed, text }: Dialect) =>
+  `past_stock (account ${integer} NOT NULL, number ${integer} NOT NULL, id ${text} NOT NULL, stock ${integer},
+  PRIMARY KEY (account, number, id))${keyed}`
+
+/** What a revert undid: a snapshot with one of these is held. */
+const revertedStock = ({ integer, keyed, text }: Dialect) =>
+  `reverted_stock (account ${integer} NOT NULL, id ${text} NOT NULL, stock ${integer} NOT NULL, PRIMARY KEY (account, id, stock))${keyed}`
 
 /** The implausible changes of the held snapshot. */
 const heldChange = ({ integer, keyed, text }: Dialect) =>
@@ -111,8 +128,10 @@ const event = ({ integer, keyed, text }: Dialect) =>
 const request = ({ integer, plain }: Dialect) => `request (account ${integer} NOT NULL, ended_at ${integer} NOT NULL)${plain}`
 
 // A copy of a ledger has these tables, because a preview writes to them.
-const copied = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue, event }
-const tables = { ...copied, history, request }
+const copied = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue, event, reverted_stock: revertedStock }
+// Empty in a copy: a snapshot that it takes is recorded there, and nothing reads it.
+const past = { past_snapshot: pastSnapshot, past_stock: pastStock }
+const tables = { ...copied, ...past, history, request }
 
 /** The tables of a ledger that have rows of each account. */
 export const tableNames = Object.keys(tables)
@@ -171,7 +190,7 @@ export const addAccount = (account: number): ReadonlyArray<string> => [
  * ledger stays unchanged. They are filled from a schema with current tables, if it is given.
  */
 export const createCopy = (dialect: Dialect, account: number, schema: string | undefined): ReadonlyArray<string> => [
-  ...Object.values(copied).map((table) => `CREATE TEMP TABLE ${table(dialect)}`),
+  ...Object.values({ ...copied, ...past }).map((table) => `CREATE TEMP TABLE ${table(dialect)}`),
   ...(schema === undefined ? addAccount(account) : Object.keys(copied).map((name) => {
     // A generated column can't be written.
     const columns = name === "product" ? productColumns : "*"

@@ -81,7 +81,46 @@ export interface SnapshotStatus {
   readonly takenAt: DateTime.Utc | undefined
   readonly rows: number | undefined
   readonly unit: Unit
+  /** The number of the last snapshot that changed something or was held, or of a later revert; 0: there was none. */
+  readonly lastNumber: number
+  /** A person restored the stock of an earlier snapshot, and no snapshot of the source was applied since. */
+  readonly reverted: { readonly to: number; readonly at: DateTime.Utc } | undefined
   readonly held: Option.Option<HeldSnapshot>
+}
+
+/** An applied snapshot whose stock can be restored, or a revert to one. */
+export interface PastSnapshot {
+  /** Counts the snapshots that changed something, those that were held, and reverts. */
+  readonly number: number
+  readonly takenAt: DateTime.Utc
+  readonly rows: number
+  /** Products whose wanted stock it changed, and new products. */
+  readonly changed: number
+  /** The snapshot whose stock a revert restored; undefined for a snapshot of the source. */
+  readonly revertedTo: number | undefined
+}
+
+export interface RevertOptions {
+  readonly guard: DropGuard.Limits
+  /** Reverts although the changes are implausible. */
+  readonly confirmed: boolean
+  /** Changes nothing. */
+  readonly preview: boolean
+  /** The most changes to return; undefined: all. */
+  readonly limit: number | undefined
+}
+
+/** What a revert changes. Products that were new since keep their stock. */
+export interface Reverted {
+  readonly to: PastSnapshot
+  /** Its number in the list of snapshots; undefined: nothing was changed. */
+  readonly number: number | undefined
+  readonly changed: number
+  readonly figures: DropGuard.Figures
+  /** The drop guard holds the changes, unless a person confirms them. */
+  readonly isImplausible: boolean
+  /** The implausible changes first, then by product. */
+  readonly changes: ReadonlyArray<Omit<HeldChange, "kind"> & { readonly kind: DropGuard.Kind | undefined }>
 }
 
 /** A row of the last snapshot that was rejected, or whose stock was changed; a kit that can't be computed, or a rule without an effect. */

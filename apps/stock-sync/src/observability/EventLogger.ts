@@ -66,7 +66,7 @@ const lineOf = ({ before, event, isRepeated }: Change): Line => {
         : line("Info", "snapshot.accepted", fields)
     }
     case "SnapshotHeld": {
-      const { figures: { catalogue: products, fell, missing, rose, soldOut }, number: snapshot } = event.held
+      const { figures: { catalogue: products, fell, missing, reverted, rose, soldOut }, number: snapshot } = event.held
       return line("Error", "snapshot.held", {
         snapshot,
         rows: event.rows,
@@ -75,6 +75,7 @@ const lineOf = ({ before, event, isRepeated }: Change): Line => {
         fell,
         rose,
         missing,
+        reverted,
         detail: StatusText.held(event.held)
       })
     }

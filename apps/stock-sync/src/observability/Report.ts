@@ -73,6 +73,8 @@ export interface Snapshots {
   /** With changes. A source that did not change is not counted. */
   readonly accepted: number
   readonly held: number
+  /** By a person. */
+  readonly reverted: number
   /** Failures to read the source, and refused contents; one that lasts counts once. */
   readonly failed: number
 }
@@ -217,7 +219,12 @@ export const outagesOf = (events: ReadonlyArray<LedgerEvent>, accepted: Readonly
 
 export const snapshotsOf = (events: ReadonlyArray<LedgerEvent>): Snapshots => {
   const count = (kind: Kind) => events.filter((event) => event.kind === kind).length
-  return { accepted: count("snapshotAccepted"), held: count("snapshotHeld"), failed: count("sourceFailed") }
+  return {
+    accepted: count("snapshotAccepted"),
+    held: count("snapshotHeld"),
+    reverted: count("snapshotReverted"),
+    failed: count("sourceFailed")
+  }
 }
 
 const since = (from: DateTime.Utc, kept: DateTime.Utc | undefined): DateTime.Utc =>

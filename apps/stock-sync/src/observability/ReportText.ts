@@ -56,7 +56,9 @@ export const details = ({ requests, snapshots, soldOut }: Report): Facts => {
     ],
     [
       "snapshots",
-      `${grouped(snapshots.accepted)} with changes, ${grouped(snapshots.held)} held, ${grouped(snapshots.failed)} unreadable or refused`
+      `${grouped(snapshots.accepted)} with changes, ${grouped(snapshots.held)} held, ${
+        snapshots.reverted === 0 ? "" : `${grouped(snapshots.reverted)} reverted, `
+      }${grouped(snapshots.failed)} unreadable or refused`
     ]
   ]
 }

@@ -9,6 +9,7 @@ import { states } from "../ledger/Entry.ts"
 import { type Backlog, issuesOf } from "../ledger/Ledger.ts"
 import type { Commands } from "../ledger/LedgerCommands.ts"
 import { type HeldSnapshot, placeOf } from "../ledger/Snapshot.ts"
+import * as Judge from "../ledger/snapshot/Judge.ts"
 import type { Waiting } from "../ledger/StockPriority.ts"
 import { outcomes, type State } from "../sync/SyncStatus.ts"
 import * as Chart from "./Chart.ts"
@@ -385,7 +386,7 @@ ${table("issue-rows", title, ["Where", "Product", long("Reason")], rows ?? [], "
 /** The implausible changes of a held snapshot; hidden if none is held. */
 export const held = (snapshot: HeldSnapshot | undefined, ledger: LedgerSample | undefined, { confirm, statusJson }: Commands): Html => {
   const changes = ledger?.heldChanges ?? []
-  const rows = changes.map(({ from, kind, productId, to }) => [productId, from, to, StatusText.changes[kind]])
+  const rows = changes.map(({ from, kind, productId, to }) => [productId, from, to, Judge.changeTexts[kind]])
   const title = "Implausible changes of the held snapshot"
   return html`<div id="held" data-live>${
     snapshot !== undefined &&

@@ -2,7 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type { Refusal } from "../ledger/Entry.ts"
-import type { HeldChange, HeldSnapshot } from "../ledger/Snapshot.ts"
+import type { HeldSnapshot } from "../ledger/Snapshot.ts"
 import { describe } from "../ledger/snapshot/Judge.ts"
 import type { Failure } from "../sync/SyncStatus.ts"
 
@@ -67,14 +67,6 @@ export const refusal = (refusal: Refusal | undefined): string =>
 
 export const held = ({ figures, number, since }: HeldSnapshot): string =>
   `snapshot ${number} of the source is held since ${moment(since)}: ${describe(figures)}`
-
-/** Why a change of a held snapshot is implausible. */
-export const changes: Readonly<Record<HeldChange["kind"], string>> = {
-  soldOut: "sells out",
-  fell: "falls to a third or less",
-  rose: "rises more than tenfold",
-  missing: "missing in the source"
-}
 
 /** Why `--gone zero` did nothing for a snapshot. */
 export const missingKept =

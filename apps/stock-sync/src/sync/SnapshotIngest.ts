@@ -37,8 +37,8 @@ export class SnapshotIngest extends Context.Service<SnapshotIngest, {
 }>()("@plaza/stock-sync/sync/SnapshotIngest") {}
 
 const backoff: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
-// Another process confirms a held snapshot in the ledger, which gives no signal.
-const confirmationPollInterval = Duration.seconds(5)
+// Another process confirms a held snapshot or restores an earlier one in the ledger, which gives no signal.
+const ledgerPollInterval = Duration.seconds(5)
 
 /** What is known of the source. */
 export interface Progress {
@@ -78,9 +78,9 @@ export const nextTry = ({ failures, retryAt = Infinity }: Progress): Effect.Effe
 
 const snapshotIdentity = Effect.gen(function*() {
   const ledger = yield* Ledger
-  const { held, takenAt } = yield* ledger.snapshot
+  const { held, reverted, takenAt } = yield* ledger.snapshot
   const millis = (at: DateTime.Utc | undefined) => at === undefined ? "" : DateTime.toEpochMillis(at)
-  return `${millis(takenAt)}/${millis(Option.getOrUndefined(held)?.at)}`
+  return `${millis(takenAt)}/${millis(Option.getOrUndefined(held)?.at)}/${millis(reverted?.at)}`
 })
 
 const isConfirmed = Effect.gen(function*() {
@@ -153,14 +153,21 @@ export const make = (
       return yield* Effect.catchTags(ingest, { SnapshotHeld: none, SourceError: none, SourceUnreachable: none })
     })
 
-    /** Waits until the source changes, is to be tried again, or a held snapshot is confirmed. */
+    /** Another process has confirmed the held snapshot, or has restored the stock of an earlier one. */
+    const isLedgerChanged = Effect.gen(function*() {
+      const { ledgerSnapshot } = yield* Ref.get(progress)
+      return ledgerSnapshot !== undefined && (ledgerSnapshot !== (yield* snapshotIdentity) || (yield* isConfirmed))
+    })
+
+    /** Waits until the source changes, is to be tried again, or another process has changed the ledger's snapshot. */
     const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
       Effect.gen(function*() {
         const wait = (yield* nextTry(yield* Ref.get(progress))) - (yield* MonotonicClock.now)
         if (wait < Infinity) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), Math.max(0, Math.ceil(wait))))
-        if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
-        const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
-        if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)
+        const changed = yield* Effect.timeoutOption(Queue.take(changes), ledgerPollInterval)
+        if (Option.isSome(changed)) return
+        if (yield* isLedgerChanged) return yield* update({ version: Option.none() })
+        yield* awaitNext(changes)
       })
 
     const first = Effect.gen(function*() {

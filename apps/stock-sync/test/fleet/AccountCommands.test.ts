@@ -348,8 +348,8 @@ describe("the ledger of an account", () => {
           // A ledger that is not bound yet stays so.
           yield* json(["accounts", "update", "a b", "--key", "env:KEY"])
           expect(yield* binding).toEqual([{ base_url: null, key_fingerprint: null }])
-          yield* query(url, `UPDATE plaza_fleet.snapshot SET held_number = 2, held_since = 0, held_at = 0,
-            held_figures = '{"catalogue":10,"soldOut":9,"fell":0,"rose":0,"missing":0,"zeroed":0}'`)
+          yield* query(url, `UPDATE plaza_fleet.snapshot SET last_number = 2, held_since = 0, held_at = 0,
+            held_figures = '{"catalogue":10,"soldOut":9,"fell":0,"rose":0,"missing":0,"zeroed":0,"reverted":0}'`)
           yield* query(url, "UPDATE plaza_fleet.account SET base_url = 'https://old.example', key_fingerprint = 'old'")
           yield* query(url,
             `INSERT INTO plaza_fleet.product (account, id, wanted, state, listing, queued_at, line, updated_at, refused_stock, attempts)
@@ -367,6 +367,19 @@ describe("the ledger of an account", () => {
           const released = yield* revision
           expect([confirmed > before, released > confirmed]).toEqual([true, true])
           expect((yield* run(["accounts", "retry", "c"])).status).toBe(3)
+          expect(yield* json(["accounts", "resend", "a b", "P"])).toEqual({ due: ["P"] })
+          expect((yield* revision) > released).toBe(true)
+
+          // Snapshot 1 had 1 and snapshot 2 has changed it to 9.
+          yield* query(url, `INSERT INTO plaza_fleet.past_snapshot VALUES (${number}, 1, 0, 1, 1, NULL), (${number}, 2, 0, 1, 1, NULL)`)
+          yield* query(url, `INSERT INTO plaza_fleet.past_stock VALUES (${number}, 2, 'P', 0)`)
+          expect((yield* run(["accounts", "revert", "a b"])).stdout).toMatch(/^2\t1970-01-01T00:00:00Z\t1\t1\tthe wanted stock now\t\n1\t/)
+          yield* json(["accounts", "update", "a b", "--guard-count", "0", "--guard-share", "0%"])
+          expect(failure(yield* run(["accounts", "revert", "a b", "1"]))).toEqual([
+            2,
+            expect.stringContaining("run `plaza-stock-sync fleet accounts revert 'a b' 1 --confirm`")
+          ])
+          expect(yield* json(["accounts", "revert", "a b", "1", "--confirm"])).toMatchObject({ revertedTo: 1, snapshot: 3, changed: 1 })
 
           yield* json(["accounts", "update", "a b", "--poll", "5m"])
           expect(yield* binding).toEqual([{ base_url: "https://old.example", key_fingerprint: "old" }])

@@ -158,7 +158,7 @@ describe("a ledger beside its runner", () => {
       const many = (stock: number) => Array.from({ length: 100 }, (_, index) => row(`P${index}`, stock))
       yield* receive(ledger, ...many(9))
       expect(yield* Effect.flip(receive(ledger, ...many(0)))).toMatchObject({ _tag: "SnapshotHeld" })
-      expect(yield* beside.confirmHeld(1)).toMatchObject({ number: 1, confirmed: true })
+      expect(yield* beside.confirmHeld(2)).toMatchObject({ number: 2, confirmed: true })
       expect(yield* receive(ledger, ...many(0))).toMatchObject({ changed: 100 })
       expect((yield* fleet.accounts.get(id)).epoch).toBe(1)
 
@@ -276,7 +276,7 @@ describe("a thousand accounts with a thousand products each", () => {
     ["observe", (ledger) => ledger.observe([{ productId: id("P20"), stock: 9 }], utc(4e12), true)],
     ["clockChanged", (ledger) => Effect.all([ledger.clockChanged(0), ledger.clockChanged(60_000), ledger.clockChanged(-60_000)])],
     ["retryNow", (ledger) => ledger.retryNow],
-    ["confirmHeld", (ledger) => Effect.ignore(ledger.confirmHeld(1))],
+    ["confirmHeld", (ledger) => Effect.ignore(ledger.confirmHeld(2))],
     ["applySnapshot", (ledger) =>
       Effect.gen(function*() {
         const rows = (stock: number) => Array.from({ length: 900 }, (_, index) => row(`P${index + 1}`, index < 300 ? stock : 5, index + 1))
@@ -286,6 +286,13 @@ describe("a thousand accounts with a thousand products each", () => {
         expect(yield* receiveOn(ledger, unguarded, ...rows(4), row("N", 1, 901), row("N", 2, 902))).toMatchObject({ rejected: 2 })
         expect(yield* Effect.flip(receive(ledger, ...rows(0)))).toMatchObject({ _tag: "SnapshotHeld" })
         expect(yield* receiveOn(ledger, unguarded, ...rows(5))).toMatchObject({ changed: 300 })
+      })],
+    ["pastSnapshots", (ledger) => ledger.pastSnapshots],
+    ["revert", (ledger) =>
+      Effect.gen(function*() {
+        const last = (yield* ledger.snapshot).lastNumber
+        const options = { guard: policy.guard, confirmed: true, preview: false, limit: undefined }
+        expect(yield* ledger.revert(last - 2, options)).toMatchObject({ changed: 300 })
       })]
   ]
 

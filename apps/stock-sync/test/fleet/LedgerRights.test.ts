@@ -82,7 +82,7 @@ const run = (one: Fleet, id: string) =>
     yield* ledger.retryNow
     const soldOut = receive(ledger, bad("odd", "is odd", 7), ...Array.from({ length: 1_500 }, (_, index) => row(`P${index}`, 0)))
     expect(yield* Effect.flip(soldOut)).toMatchObject({ _tag: "SnapshotHeld" })
-    yield* ledger.confirmHeld(1)
+    yield* ledger.confirmHeld(2)
     yield* soldOut
     expect(yield* ledger.counts).toMatchObject({ rejectedRows: 1 })
     yield* open(one, id, options)

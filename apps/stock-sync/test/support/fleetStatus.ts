@@ -186,15 +186,15 @@ export const rowIssue = (ids: ReadonlyArray<string>, kind: "negative" | "rejecte
 /** The held snapshot of an account is confirmed. */
 export const confirmedSnapshot = (account: string) =>
   execute((sql) =>
-    sql`UPDATE snapshot SET confirmed_number = held_number FROM fleet_account
+    sql`UPDATE snapshot SET confirmed_number = last_number FROM fleet_account
       WHERE fleet_account.account = snapshot.account AND id = ${account}`
   )
 
-const figures = { catalogue: 100, soldOut: 60, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+const figures = { catalogue: 100, soldOut: 60, fell: 0, rose: 0, missing: 0, zeroed: 0, reverted: 0 }
 
 /** An account's source is held. */
 export const heldSnapshot = (account: string, since: number) =>
   execute((sql) =>
-    sql`UPDATE snapshot SET held_number = 3, held_since = ${since}, held_at = ${since}, held_figures = ${JSON.stringify(figures)}
+    sql`UPDATE snapshot SET last_number = 3, held_since = ${since}, held_at = ${since}, held_figures = ${JSON.stringify(figures)}
       FROM fleet_account WHERE fleet_account.account = snapshot.account AND id = ${account}`
   )

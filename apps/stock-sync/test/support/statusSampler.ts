@@ -20,7 +20,7 @@ export const held: HeldSnapshot = {
   since: utc(0),
   at: utc(0),
   confirmed: false,
-  figures: { catalogue: 100, soldOut: 60, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+  figures: { catalogue: 100, soldOut: 60, fell: 0, rose: 0, missing: 0, zeroed: 0, reverted: 0 }
 }
 
 /** Something happens to the worker. */

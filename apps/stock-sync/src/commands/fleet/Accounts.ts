@@ -21,7 +21,9 @@ import { Ledger } from "../../ledger/Ledger.ts"
 import * as LedgerCommands from "../../ledger/LedgerCommands.ts"
 import * as Confirm from "../Confirm.ts"
 import * as Format from "../Format.ts"
+import * as Resend from "../Resend.ts"
 import * as Retry from "../Retry.ts"
+import * as Revert from "../Revert.ts"
 
 /** The accounts of a prepared database. */
 export const layer = Layer.provideMerge(
@@ -207,6 +209,21 @@ const beside = Effect.fnUntraced(function*<E, R>(id: string, command: Effect.Eff
 
 /** Confirms the held snapshot of an account. */
 export const confirm = (id: string, snapshot: number) => beside(id, Confirm.run(snapshot))
+
+/** Restores the stock of an earlier snapshot of an account; lists its snapshots if none is named. */
+export const revert = (
+  id: string,
+  { snapshot, ...options }: Omit<Revert.Options, "guard" | "snapshot"> & { readonly snapshot: Option.Option<number> }
+) =>
+  Effect.gen(function*() {
+    if (Option.isNone(snapshot)) return yield* beside(id, Revert.list)
+    const accounts = yield* FleetAccounts.FleetAccounts
+    const guard = yield* AccountOptions.guardOf(yield* accounts.get(id))
+    yield* beside(id, Revert.run({ snapshot: snapshot.value, guard, ...options }))
+  })
+
+/** Sends products of an account again. */
+export const resend = (id: string, products: ReadonlyArray<string>) => beside(id, Resend.run(products))
 
 /** Releases quarantined products of an account, or named uncertain ones: the named ones, or all quarantined ones. */
 export const retry = (id: string, products: ReadonlyArray<string>) => beside(id, Retry.run(products))

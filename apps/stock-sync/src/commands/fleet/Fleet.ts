@@ -14,6 +14,7 @@ import * as AccountOptionNames from "../../fleet/AccountOptionNames.ts"
 import { variableOf } from "../../Wording.ts"
 import { described, load } from "../Definition.ts"
 import * as ReportOptions from "../ReportOptions.ts"
+import * as RevertOptions from "../RevertOptions.ts"
 
 /** A command of a fleet. It has no config file. */
 const command = <const Name extends string, const Config extends Command.Command.Config, E, R>(
@@ -174,6 +175,22 @@ const confirmSnapshot = command("confirm", {
   ({ id, snapshot }) =>
     Effect.flatMap(loadAccounts, ({ confirm, layerWithLedgers }) => Effect.provide(confirm(id, snapshot), layerWithLedgers)))
 
+const revertAccount = command("revert", {
+  summary: "Makes the stock of an earlier snapshot of an account the wanted stock again.",
+  details: ["As `revert` of a single store. Lists the snapshots if none is named. Its runner sends the products within seconds."],
+  examples: ["fleet accounts revert shop-1", "fleet accounts revert shop-1 41"]
+}, { id: accountId, ...RevertOptions.flags },
+  ({ id, ...options }) =>
+    Effect.flatMap(loadAccounts, ({ layerWithLedgers, revert }) => Effect.provide(revert(id, options), layerWithLedgers)))
+
+const resendProducts = command("resend", {
+  summary: "Sends products of an account again, also if the service has confirmed their stock.",
+  details: ["As `resend` of a single store. Its runner sends them within seconds."],
+  examples: ["fleet accounts resend shop-1 MUG-BLUE-350"]
+}, { id: accountId, products: Argument.variadic(Flags.argument("PRODUCT", "The products to send again."), { min: 1 }) },
+  ({ id, products }) =>
+    Effect.flatMap(loadAccounts, ({ layerWithLedgers, resend }) => Effect.provide(resend(id, products), layerWithLedgers)))
+
 const retryProducts = command("retry", {
   summary: "Sends quarantined products of an account again, and uncertain ones that are named.",
   details: ["Its runner sends them within seconds."],
@@ -208,7 +225,9 @@ const accounts = Command.make("accounts").pipe(
     pauseAccounts,
     resumeAccounts,
     confirmSnapshot,
+    revertAccount,
     retryProducts,
+    resendProducts,
     removeAccount
   ])
 )

@@ -91,7 +91,7 @@ export const accountCounts: Read<typeof AccountCounts.Type> = reading((sql) => {
 })
 
 // What waits for a person. A confirmed snapshot is accepted at the next read.
-const heldUnconfirmed = "held_since IS NOT NULL AND confirmed_number IS DISTINCT FROM held_number"
+const heldUnconfirmed = "held_since IS NOT NULL AND confirmed_number IS DISTINCT FROM last_number"
 const needing = `${exceptional} AND ${needsPerson}`
 const rejectedRow = "kind = 'rejected'"
 const troubled = `NOT fleet_account.paused AND (fleet_account.problem IS NOT NULL
@@ -143,7 +143,7 @@ const troubledRows = Rows.all(TroubledAccount)
 const troubledAccounts: Read<ReadonlyArray<TroubledAccount>> = reading((sql) =>
   troubledRows(sql`
     SELECT listed.id, problem, problem_at AS "problemAt",
-      CASE WHEN ${sql.literal(heldUnconfirmed)} THEN held_number END AS held, held_since AS "heldSince",
+      CASE WHEN ${sql.literal(heldUnconfirmed)} THEN last_number END AS held, held_since AS "heldSince",
       products.n AS products, products.since AS "productsSince",
       (SELECT count(*) FROM row_issue WHERE row_issue.account = listed.account AND ${sql.literal(rejectedRow)}) AS "rejectedRows"
     FROM (
@@ -172,7 +172,7 @@ const needyRows = Rows.all(NeedyAccount)
 /** The accounts with a problem, a held snapshot or a product that needs a person, and not paused, by id. */
 export const needyAccounts: Read<ReadonlyArray<NeedyAccount>> = reading((sql) =>
   needyRows(sql`
-    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN held_number END AS held, coalesce(products.n, 0) AS products
+    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN last_number END AS held, coalesce(products.n, 0) AS products
     FROM fleet_account LEFT JOIN snapshot USING (account)
     LEFT JOIN (SELECT account, count(*) AS n FROM product WHERE ${sql.literal(needing)} GROUP BY account) AS products USING (account)
     WHERE NOT paused AND (problem IS NOT NULL OR (${sql.literal(heldUnconfirmed)}) OR products.n > 0)
@@ -292,7 +292,7 @@ const problems = reading((sql) =>
 )
 const held = reading((sql) =>
   heldRows(sql`
-    SELECT id AS account, held_number AS snapshot, held_since AS since FROM snapshot JOIN fleet_account USING (account)
+    SELECT id AS account, last_number AS snapshot, held_since AS since FROM snapshot JOIN fleet_account USING (account)
     WHERE held_since IS NOT NULL ORDER BY id LIMIT ${maxListed}`)
 )
 const paused = reading((sql) =>

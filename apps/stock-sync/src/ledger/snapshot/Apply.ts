@@ -97,7 +97,8 @@ const findRepeated = (target: Target, digest: string): Effect.Effect<Option.Opti
   })
 
 /** For a transaction that looks for its owner at its end. */
-const unfenced = ({ sql }: Target, steps: ReadonlyArray<Operation.Step>): ReadonlyArray<Fragment> => steps.map((step) => step(sql`1 = 1`))
+export const unfenced = ({ sql }: Target, steps: ReadonlyArray<Operation.Step>): ReadonlyArray<Fragment> =>
+  steps.map((step) => step(sql`1 = 1`))
 
 interface Judged extends Difference {
   readonly verdict: Judge.Verdict
@@ -178,12 +179,15 @@ const batchesAhead = 2
 const giveWayAtMost = 100
 
 /** The session of a snapshot, and how its statements run. */
-interface Staging {
+export interface Staging {
   readonly run: Run
   readonly session: Required<Operation.Database>["session"]
   readonly giveWay: Required<Operation.Database>["giveWay"]
   readonly orFault: ReturnType<typeof Operation.orFault<LedgerFault>>
 }
+
+/** A session for rows that are read. Only a source that is still read waits for others. */
+export const readSession = ({ session }: Staging) => Effect.catchTag(session("read"), "SessionsInUse", (failure) => Effect.die(failure))
 
 /** `run`: how the statements of each step run. */
 const staged = <A, E, R, F>(
@@ -222,8 +226,6 @@ export const make = (
   run: Run,
   staging: Staging
 ): Pick<Ledger["Service"], "applySnapshot" | "previewSnapshot"> => {
-  // Only a source that is still read waits for others.
-  const readSession = Effect.catchTag(staging.session("read"), "SessionsInUse", (failure) => Effect.die(failure))
   const givingWay = <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Row, E, R> => {
     let times = 0
     return Stream.mapArrayEffect(rows, (batch) =>
@@ -249,7 +251,7 @@ export const make = (
           ),
         // At once: other operations of the account, which wait for their turns, would keep the session.
         onSome: (rows) =>
-          staging.run(Effect.scoped(Effect.flatMap(readSession, (sql) =>
+          staging.run(Effect.scoped(Effect.flatMap(readSession(staging), (sql) =>
             staged({ ...account, sql }, input, Stream.fromIterable(rows), policy, use, identity))))
       })
       return "message" in result ? yield* Effect.fail(SourceError.content(input.source, result.message(input.unit))) : result.used
@@ -282,7 +284,7 @@ export const make = (
             const happened = Events.steps(target, event, window.now, result.changed > 0 ? undefined : endsHold)
             yield* writeAll(target, judged, counts, input, policy, window, [
               ...unfenced(target, happened),
-              ...appliedRecord(target, result, input.unit, digest, window.now)
+              ...appliedRecord(target, result, input.unit, digest, verdict._tag === "Confirmed" ? 0 : 1, window.now)
             ])
             return result
           }))

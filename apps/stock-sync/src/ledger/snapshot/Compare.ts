@@ -29,15 +29,27 @@ const zeroMissing = ({ sql }: Target, windowStart: number) =>
     SELECT id, 0, line, 'zeroed', wanted, CASE WHEN baseline_at > ${windowStart} THEN baseline ELSE wanted END FROM missing
     WHERE listing <> 'zeroed'`
 
+const isReverted = (change: string, account: number) =>
+  `EXISTS (SELECT 1 FROM reverted_stock WHERE reverted_stock.account = ${account} AND reverted_stock.id = ${change}.id
+    AND reverted_stock.stock = ${change}.stock) AND ${change}.was <> ${change}.stock`
+
+/** The changes that a revert undid. Begins with the table that is empty without a revert. */
+const repeatsReverted = (account: number) =>
+  `FROM reverted_stock CROSS JOIN change
+    WHERE reverted_stock.account = ${account} AND change.id = reverted_stock.id AND change.stock = reverted_stock.stock
+      AND change.was <> change.stock`
+
 /** The implausible changes of this snapshot, including products that were missing before and are zeroed now. */
-export const findImplausible = ({ sql }: Target, zeroes: boolean) =>
+export const findImplausible = ({ account, sql }: Target, zeroes: boolean) =>
   sql.unsafe(`INSERT INTO implausible (id, kind, was, stock)
     SELECT id, kind, was, stock FROM (
       SELECT id, ${DropGuard.kindSql("baseline", "stock")} AS kind, was, stock FROM change WHERE listing = 'named' AND was IS NOT NULL
     ) AS judged
-    WHERE (kind IN ('soldOut', 'fell') AND stock < was) OR (kind = 'rose' AND stock > was)
+    WHERE ((kind IN ('soldOut', 'fell') AND stock < was) OR (kind = 'rose' AND stock > was)) AND NOT (${isReverted("judged", account)})
     UNION ALL SELECT id, 'missing', wanted, ${zeroes ? "0" : "wanted"} FROM missing
-    WHERE listing = 'named'${zeroes ? " OR (listing <> 'zeroed' AND wanted > 0)" : ""}`)
+    WHERE (listing = 'named'${zeroes ? " OR (listing <> 'zeroed' AND wanted > 0)" : ""})
+      AND NOT EXISTS (SELECT 1 FROM change WHERE change.id = missing.id AND ${isReverted("change", account)})
+    UNION ALL SELECT change.id, 'reverted', was, change.stock ${repeatsReverted(account)}`)
 
 const decode = Rows.only(Schema.Struct({
   added: Schema.Int,
@@ -47,6 +59,7 @@ const decode = Rows.only(Schema.Struct({
   named: Schema.Int,
   missing: Schema.Int,
   missedBefore: Schema.Int,
+  reverted: Schema.Int,
   soldOut: Schema.Int,
   fell: Schema.Int,
   rose: Schema.Int
@@ -65,12 +78,13 @@ export interface Difference {
  * The implausible changes are counted within the window: those of this snapshot, and earlier ones that still hold. Products that were
  * missing before still belong to the catalogue.
  */
-const measure = ({ account, sql }: Target, windowStart: number) => {
+export const measure = ({ account, sql }: Target, windowStart: number) => {
   const of = (kind: DropGuard.Kind) => sql.literal(`count(CASE WHEN kind = '${kind}' THEN 1 END)`)
   return decode(sql`SELECT added, updated, changed, zeroed, "soldOut", fell, rose,
       (SELECT count(*) FROM product WHERE account = ${account} AND listing = 'named') AS named,
       (SELECT count(*) FROM missing WHERE listing = 'named' OR missing_since > ${windowStart}) AS missing,
-      (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS "missedBefore"
+      (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS "missedBefore",
+      (SELECT count(*) ${sql.literal(repeatsReverted(account))}) AS reverted
     FROM (
       SELECT count(*) - count(was) AS added, count(was) AS updated, count(CASE WHEN was IS NULL OR was <> stock THEN 1 END) AS changed,
         count(CASE WHEN listing = 'zeroed' AND baseline > 0 THEN 1 END) AS zeroed FROM change

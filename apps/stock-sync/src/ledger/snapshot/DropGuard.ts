@@ -11,11 +11,12 @@ import type * as Duration from "effect/Duration"
  * - `fell`: has a third of its stock or less, and at least two pieces fewer.
  * - `rose`: has more than ten times its stock, and more than 100 pieces.
  * - `missing`: the source no longer names the product.
+ * - `reverted`: the product gets a stock that a revert undid.
  */
-export const kinds = ["soldOut", "fell", "rose", "missing"] as const
+export const kinds = ["soldOut", "fell", "rose", "missing", "reverted"] as const
 export type Kind = (typeof kinds)[number]
 
-/** The kind of a change in SQL, null for a plausible one. `missing` is not decided here. */
+/** The kind of a change in SQL, null for a plausible one. `missing` and `reverted` are not decided here. */
 export const kindSql = (base: string, stock: string): string =>
   `CASE WHEN ${base} > 0 AND ${stock} = 0 THEN 'soldOut'
     WHEN ${stock} > 0 AND ${base} >= 3 * ${stock} AND ${base} - ${stock} >= 2 THEN 'fell'
@@ -40,9 +41,9 @@ export interface Limits {
 /** How many products of one kind are plausible. */
 export const limitOf = ({ count, share }: Limits, { catalogue }: Pick<Figures, "catalogue">): number => Math.max(count, share * catalogue)
 
-/** Whether the figures exceed both limits in one respect: less stock, more stock, or fewer rows. */
+/** Whether the figures exceed both limits in one respect: less stock, more stock, or fewer rows. What a person reverted has no limit. */
 export const exceeds = (limits: Limits, figures: Figures): boolean => {
-  const { fell, missing, rose, soldOut, zeroed } = figures
+  const { fell, missing, reverted, rose, soldOut, zeroed } = figures
   const limit = limitOf(limits, figures)
-  return soldOut + fell + zeroed > limit || rose > limit || missing > limit
+  return soldOut + fell + zeroed > limit || rose > limit || missing > limit || reverted > 0
 }

@@ -44,7 +44,7 @@ export const judge = (
     // All of it is that of earlier snapshots.
     if (kinds.length === 0) return { _tag: "Plausible" }
     const row = Option.getOrUndefined(yield* read(target))
-    const number = row?.held_number ?? 0
+    const number = row?.last_number ?? 0
     if (row === undefined || row.held_since === null) return { _tag: "Held", number: number + 1, isNew: true }
     const added = kinds.filter(({ isNew }) => Boolean(isNew))
     if (row.confirmed_number === number) {
@@ -55,7 +55,8 @@ export const judge = (
         fell: countOf("fell"),
         rose: countOf("rose"),
         missing: countOf("missing"),
-        zeroed: figures.zeroed > 0 ? countOf("missing") : 0
+        zeroed: figures.zeroed > 0 ? countOf("missing") : 0,
+        reverted: countOf("reverted")
       }
       if (added.length === 0 || !DropGuard.exceeds(limits, unconfirmed)) return { _tag: "Confirmed" }
     }
@@ -75,8 +76,8 @@ export const hold = (
   Effect.gen(function*() {
     const { account, sql } = target
     const row = yield* heldSince(
-      sql`UPDATE snapshot SET held_number = ${number}, held_at = ${now}, held_figures = ${encodeFigures(figures)},
-        held_since = CASE WHEN held_number = ${number} THEN coalesce(held_since, ${now}) ELSE ${now} END
+      sql`UPDATE snapshot SET last_number = ${number}, held_at = ${now}, held_figures = ${encodeFigures(figures)},
+        held_since = CASE WHEN last_number = ${number} THEN coalesce(held_since, ${now}) ELSE ${now} END
       WHERE ${mine(target)} RETURNING held_since`
     )
     if (isNew) {
@@ -94,6 +95,10 @@ export const status = (target: Target): Effect.Effect<SnapshotStatus, Failure> =
       takenAt: row?.taken_at ?? undefined,
       rows: row?.row_count ?? undefined,
       unit: row?.unit ?? "line",
+      lastNumber: row?.last_number ?? 0,
+      reverted: row === undefined || row.reverted_to === null || row.reverted_at === null
+        ? undefined
+        : { to: row.reverted_to, at: row.reverted_at },
       held: Option.flatMap(found, Rows.toHeld)
     }
   })
@@ -102,7 +107,7 @@ export const status = (target: Target): Effect.Effect<SnapshotStatus, Failure> =
 export const confirm = (target: Target, number: number) =>
   together(target, [(isOwned) =>
     target.sql`UPDATE snapshot SET confirmed_number = ${number}
-      WHERE ${mine(target)} AND held_number = ${number} AND held_since IS NOT NULL AND ${isOwned}`])
+      WHERE ${mine(target)} AND last_number = ${number} AND held_since IS NOT NULL AND ${isOwned}`])
 
 /** No snapshot with this number is held in the ledger at a path, but perhaps another one. */
 export const notHeld = (number: number, current: Option.Option<HeldSnapshot>, path: string, commands: Commands): NotHeld =>
@@ -115,21 +120,40 @@ export const notHeld = (number: number, current: Option.Option<HeldSnapshot>, pa
     })
   })
 
+/** Why a change is implausible. */
+export const changeTexts: Readonly<Record<DropGuard.Kind, string>> = {
+  soldOut: "sells out",
+  fell: "falls to a third or less",
+  rose: "rises more than tenfold",
+  missing: "missing in the source",
+  reverted: "was reverted"
+}
+
 /** The implausible changes of a snapshot in words. */
-export const describe = ({ catalogue, fell, missing, rose, soldOut, zeroed }: DropGuard.Figures): string => {
+export const describe = ({ catalogue, fell, missing, reverted, rose, soldOut, zeroed }: DropGuard.Figures): string => {
   const changes = [[soldOut + zeroed, "sell out"], [fell, "fall to a third or less"], [rose, "rise more than tenfold"], [
     missing,
     "are missing"
-  ]] as const
+  ], [reverted, "get a stock that was reverted"]] as const
   return `of ${catalogue} products, ${changes.flatMap(([count, what]) => count === 0 ? [] : [`${count} ${what}`]).join(", ")}`
+}
+
+const reasonOf = (limits: DropGuard.Limits, { reverted, ...figures }: DropGuard.Figures): string => {
+  const repeats = reverted > 0 ? [`of ${figures.catalogue} products, ${reverted} get a stock that was reverted`] : []
+  const others = { ...figures, reverted: 0 }
+  const exceeds = DropGuard.exceeds(limits, others)
+    ? [
+      `it is implausible: ${describe(others)} within ${Duration.format(limits.window)}, and the limit is ${
+        Math.floor(DropGuard.limitOf(limits, figures))
+      }`
+    ]
+    : []
+  return [...repeats, ...exceeds].join(", and ")
 }
 
 export const failure = (limits: DropGuard.Limits, held: HeldSnapshot, commands: Commands): SnapshotHeld =>
   new SnapshotHeld({
     held,
-    message:
-      `the source is held as snapshot ${held.number}, because it is implausible: ${describe(held.figures)} within ${
-        Duration.format(limits.window)
-      }, and the limit is ${Math.floor(DropGuard.limitOf(limits, held.figures))}. Nothing of it was taken. Look at the changes with ` +
-      `\`${commands.status}\`; if they are right, run \`${commands.confirm(held.number)}\`, otherwise correct the source`
+    message: `the source is held as snapshot ${held.number}, because ${reasonOf(limits, held.figures)}. Nothing of it was taken. Look at ` +
+      `the changes with \`${commands.status}\`; if they are right, run \`${commands.confirm(held.number)}\`, otherwise correct the source`
   })

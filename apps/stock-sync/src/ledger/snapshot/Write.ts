@@ -9,6 +9,7 @@ import * as Rows from "../Rows.ts"
 import { beforeEveryWindow } from "../Schema.ts"
 import type { SnapshotResult } from "../Snapshot.ts"
 import type { Difference } from "./Compare.ts"
+import * as Past from "./Past.ts"
 
 /** The window of the drop guard, in milliseconds since the epoch as the ledger stores times. */
 export interface GuardWindow {
@@ -24,7 +25,7 @@ const insertNew = ({ account, sql }: Target, { now }: GuardWindow) =>
     WHERE was IS NULL ORDER BY ${sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })}`)
 
 // A doubt outlives a new wanted stock. A refusal holds for the stock that was refused.
-const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindow) => {
+export const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindow) => {
   // Doubt that can no longer come true, because the stock was confirmed after it ended.
   const doubtExpired = `(p.state = 'settled' AND p.doubt_until <= ${now})`
   // The new wanted stock is confirmed, and no request that may still take effect has another one.
@@ -35,7 +36,7 @@ const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindow) => {
   const stillRejected = "((p.state = 'quarantined' AND p.refused_stock = c.stock) OR (p.state = 'uncertain' AND p.wanted = c.stock))"
   const isSame = "p.wanted = c.stock"
   return sql.unsafe(`UPDATE product AS p SET wanted = c.stock, listing = c.listing, line = c.line,
-      missing_since = CASE WHEN c.listing = 'zeroed' THEN coalesce(p.missing_since, ${now}) END,
+      missing_since = CASE c.listing WHEN 'zeroed' THEN coalesce(p.missing_since, ${now}) WHEN 'missing' THEN p.missing_since END,
       baseline = CASE WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline ELSE p.wanted END,
       baseline_at = CASE WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline_at ELSE ${now} END,
       attempts = CASE WHEN ${isSame} THEN p.attempts ELSE 0 END,
@@ -93,17 +94,26 @@ export const writes = (
   ...(excluded.size > 0 ? [exclude(target)] : [])
 ]
 
-/** The statements that record the snapshot as the last applied one, for `atOnce`. Nothing is held once another snapshot was applied. */
+/**
+ * The statements that record the snapshot as the last applied one, for `atOnce`. Nothing is held or reverted once another snapshot was
+ * applied. `increment`: 0 if it is the held snapshot, which has a number.
+ */
 export const appliedRecord = (
   target: Target,
   result: SnapshotResult,
   unit: Unit,
   digest: string | undefined,
+  increment: 0 | 1,
   now: number
 ): ReadonlyArray<Fragment> => [
+  ...Past.record(target, { changed: result.changed, rows: result.rows, increment, revertedTo: undefined }, now),
   target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit}, digest = ${digest ?? null},
-    result = ${encodeResult(result)}, held_since = NULL, held_at = NULL, confirmed_number = NULL WHERE ${mine(target)}`,
-  target.sql`DELETE FROM held_change WHERE ${mine(target)}`
+    result = ${encodeResult(result)}, last_number = last_number + ${
+    result.changed === 0 ? 0 : increment
+  }, held_since = NULL, held_at = NULL,
+    confirmed_number = NULL, reverted_to = NULL, reverted_at = NULL WHERE ${mine(target)}`,
+  target.sql`DELETE FROM held_change WHERE ${mine(target)}`,
+  target.sql`DELETE FROM reverted_stock WHERE ${mine(target)}`
 ]
 
 const Result = Schema.fromJsonString(Schema.Struct({

@@ -36,7 +36,7 @@ export const events = (kind: Kind): void => {
             yield* receive(ledger, ...hundred((index) => index === 0 ? 4 : 5))
             expect((yield* ledger.events).map(({ at, count, kind }) => [kind, count, at])).toEqual([
               ["snapshotAccepted", 100, utc(0)],
-              ["snapshotHeld", 1, utc(1_000)],
+              ["snapshotHeld", 2, utc(1_000)],
               ["snapshotAccepted", 0, utc(2_000)],
               ["snapshotAccepted", 1, utc(2_000)]
             ])

@@ -4,6 +4,7 @@ import { events } from "./events.ts"
 import { guard, previews } from "./guard.ts"
 import type { Kind } from "./kind.ts"
 import { model } from "./model.ts"
+import { revert } from "./revert.ts"
 import { rules } from "./rules.ts"
 import { sends } from "./sends.ts"
 import { snapshots } from "./snapshots.ts"
@@ -27,6 +28,7 @@ export const inFleet = (kind: Kind, runs: Runs): void => {
   sends(kind, runs.each)
   turns(kind)
   guard(kind)
+  revert(kind, runs.rules)
   attention(kind, runs.rules)
   events(kind)
   accounts(kind)

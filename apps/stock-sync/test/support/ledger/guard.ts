@@ -56,13 +56,13 @@ export const guard = (kind: Kind): void => {
           yield* receive(ledger, ...hundred(() => 50), bad("X", "is odd", 102))
           yield* TestClock.setTime(2_000)
           const held = yield* Effect.flip(receive(ledger, ...hundred((index) => index < 21 ? 0 : 51)))
-          const figures = { catalogue: 100, soldOut: 21, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+          const figures = { catalogue: 100, soldOut: 21, fell: 0, rose: 0, missing: 0, zeroed: 0, reverted: 0 }
           expect(held).toMatchObject({
             _tag: "SnapshotHeld",
-            held: { number: 1, figures, since: utc(2_000), at: utc(2_000), confirmed: false }
+            held: { number: 2, figures, since: utc(2_000), at: utc(2_000), confirmed: false }
           })
           expect(held.message).toContain("of 100 products, 21 sell out within 1d, and the limit is 20.")
-          expect(held.message).toContain("plaza-stock-sync confirm 1")
+          expect(held.message).toContain("plaza-stock-sync confirm 2")
           expect((yield* queueOf(ledger)).every((each) => each.to === 50)).toBe(true)
           expect(yield* collect(ledger.rowIssues)).toHaveLength(1)
           expect(yield* ledger.snapshot).toMatchObject({ takenAt: utc(1_000), rows: 101 })
@@ -72,9 +72,9 @@ export const guard = (kind: Kind): void => {
           // The same once more keeps its number; something else is another one.
           yield* TestClock.setTime(3_000)
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 21 ? 0 : 52)))
-          expect(yield* heldOf(ledger)).toEqual({ number: 1, figures, since: utc(2_000), at: utc(3_000), confirmed: false })
+          expect(yield* heldOf(ledger)).toEqual({ number: 2, figures, since: utc(2_000), at: utc(3_000), confirmed: false })
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
-          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, since: utc(3_000), figures: { soldOut: 100 } })
+          expect(yield* heldOf(ledger)).toMatchObject({ number: 3, since: utc(3_000), figures: { soldOut: 100 } })
           expect(yield* collect(ledger.heldChanges)).toHaveLength(100)
         })
       ))
@@ -141,18 +141,20 @@ export const guard = (kind: Kind): void => {
         Effect.gen(function*() {
           const named = (count: number) => hundred((index) => index < count ? 50 : undefined)
           expect(yield* Effect.flip(receive(ledger, ...named(79)))).toMatchObject({
-            held: { figures: { catalogue: 100, missing: 21, zeroed: 0 } }
+            held: { figures: { catalogue: 100, missing: 21, zeroed: 0, reverted: 0 } }
           })
           expect(yield* collect(ledger.heldChanges)).toContainEqual({ productId: "P99", kind: "missing", from: 50, to: 50 })
           expect(yield* Effect.flip(receiveOn(ledger, zero, ...named(79)))).toMatchObject({
-            held: { figures: { missing: 21, zeroed: 21 } }
+            held: { figures: { missing: 21, zeroed: 21, reverted: 0 } }
           })
           yield* receive(ledger, ...named(85))
           expect(yield* ledger.counts).toMatchObject({ missing: 15 })
           // Missing products add up as well, and sold out ones with those that would be zeroed.
           expect(yield* Effect.flip(receive(ledger, ...named(75)))).toMatchObject({ held: { figures: { catalogue: 100, missing: 25 } } })
           const mixed = hundred((index) => index < 10 ? 0 : index < 85 ? 50 : undefined)
-          expect(yield* Effect.flip(receiveOn(ledger, zero, ...mixed))).toMatchObject({ held: { figures: { soldOut: 10, zeroed: 15 } } })
+          expect(yield* Effect.flip(receiveOn(ledger, zero, ...mixed))).toMatchObject({
+            held: { figures: { soldOut: 10, zeroed: 15, reverted: 0 } }
+          })
           yield* TestClock.adjust("1 day")
           yield* receive(ledger, ...named(75))
           expect(yield* ledger.counts).toMatchObject({ missing: 25 })
@@ -167,9 +169,11 @@ export const guard = (kind: Kind): void => {
             yield* receive(ledger, ...named(count))
             yield* TestClock.adjust("1 day")
           }
-          expect(yield* Effect.flip(receiveOn(ledger, zero, ...named(60)))).toMatchObject({ held: { figures: { zeroed: 40 } } })
+          expect(yield* Effect.flip(receiveOn(ledger, zero, ...named(60)))).toMatchObject({
+            held: { figures: { zeroed: 40, reverted: 0 } }
+          })
           expect(yield* collect(ledger.heldChanges)).toContainEqual({ productId: "P99", kind: "missing", from: 50, to: 0 })
-          yield* ledger.confirmHeld(1)
+          yield* ledger.confirmHeld(2)
           expect(yield* receiveOn(ledger, zero, ...named(60))).toMatchObject({ changed: 40 })
         })
       ))
@@ -227,7 +231,7 @@ export const guard = (kind: Kind): void => {
           expect(yield* heldOf(ledger)).toBeUndefined()
           expect(yield* collect(ledger.heldChanges)).toEqual([])
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
-          expect(yield* heldOf(ledger)).toMatchObject({ number: 2 })
+          expect(yield* heldOf(ledger)).toMatchObject({ number: 4 })
         })
       ))
 
@@ -235,20 +239,20 @@ export const guard = (kind: Kind): void => {
       taken((ledger, place) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
-          expect((yield* Effect.flip(ledger.confirmHeld(7))).message).toContain("snapshot 7 is not held (any longer); snapshot 1 is")
-          expect(yield* using(place, (beside) => beside.confirmHeld(1), "beside")).toMatchObject({ number: 1, confirmed: true })
-          expect(yield* heldOf(ledger)).toMatchObject({ number: 1, confirmed: true })
+          expect((yield* Effect.flip(ledger.confirmHeld(7))).message).toContain("snapshot 7 is not held (any longer); snapshot 2 is")
+          expect(yield* using(place, (beside) => beside.confirmHeld(2), "beside")).toMatchObject({ number: 2, confirmed: true })
+          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, confirmed: true })
           expect(yield* receive(ledger, ...hundred(() => 0))).toMatchObject({ changed: 100 })
           expect(yield* heldOf(ledger)).toBeUndefined()
           expect((yield* ledger.backlog).waiting.soldOut).toBe(100)
           yield* receive(ledger, ...hundred((index) => index < 20 ? 50 : 0))
           expect(yield* Effect.flip(receive(ledger, ...hundred((index) => index === 0 ? 0 : undefined)))).toMatchObject({
-            held: { number: 2 }
+            held: { number: 4 }
           })
-          const stale = yield* Effect.flip(ledger.confirmHeld(1))
+          const stale = yield* Effect.flip(ledger.confirmHeld(2))
           expect(stale).toMatchObject({ _tag: "NotHeld" })
           yield* receive(ledger, ...hundred(() => 0))
-          expect((yield* Effect.flip(ledger.confirmHeld(2))).message).toMatch(
+          expect((yield* Effect.flip(ledger.confirmHeld(4))).message).toMatch(
             /^no snapshot is held in the ledger .+: there is nothing to confirm in it$/
           )
         })
@@ -258,7 +262,7 @@ export const guard = (kind: Kind): void => {
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 50)))
-          yield* ledger.confirmHeld(1)
+          yield* ledger.confirmHeld(2)
           // Fewer, other plausible changes, and ten more that sell out.
           expect(yield* receive(ledger, ...hundred((index) => index < 10 ? 50 : index < 70 ? 0 : 40))).toMatchObject({ changed: 90 })
         })
@@ -268,14 +272,14 @@ export const guard = (kind: Kind): void => {
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 50)))
-          yield* ledger.confirmHeld(1)
+          yield* ledger.confirmHeld(2)
           const held = yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 1)))
-          expect(held).toMatchObject({ held: { number: 2, confirmed: false, figures: { soldOut: 60, fell: 40 } } })
-          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, confirmed: false })
+          expect(held).toMatchObject({ held: { number: 3, confirmed: false, figures: { soldOut: 60, fell: 40 } } })
+          expect(yield* heldOf(ledger)).toMatchObject({ number: 3, confirmed: false })
           expect(yield* collect(ledger.heldChanges)).toHaveLength(100)
           // Other changes of the same products are others as well.
-          yield* ledger.confirmHeld(2)
-          expect(yield* Effect.flip(receive(ledger, ...hundred(() => 999_999)))).toMatchObject({ held: { number: 3 } })
+          yield* ledger.confirmHeld(3)
+          expect(yield* Effect.flip(receive(ledger, ...hundred(() => 999_999)))).toMatchObject({ held: { number: 4 } })
         })
       ))
 
@@ -285,9 +289,9 @@ export const guard = (kind: Kind): void => {
           const sold = (count: number) => hundred((index) => index < count ? 0 : 50)
           yield* receive(ledger, ...sold(15))
           yield* Effect.flip(receive(ledger, ...sold(100)))
-          yield* ledger.confirmHeld(1)
+          yield* ledger.confirmHeld(3)
           yield* receive(ledger, ...sold(15))
-          expect(yield* Effect.flip(receive(ledger, ...sold(30)))).toMatchObject({ held: { number: 2, figures: { soldOut: 30 } } })
+          expect(yield* Effect.flip(receive(ledger, ...sold(30)))).toMatchObject({ held: { number: 4, figures: { soldOut: 30 } } })
         })
       ))
 
@@ -296,7 +300,7 @@ export const guard = (kind: Kind): void => {
         Effect.gen(function*() {
           const half = hundred((index) => index < 50 ? 50 : undefined)
           yield* Effect.flip(receive(ledger, ...half))
-          yield* ledger.confirmHeld(1)
+          yield* ledger.confirmHeld(2)
           expect(yield* receive(ledger, ...half)).toMatchObject({ changed: 0 })
           expect(yield* ledger.counts).toMatchObject({ missing: 50 })
           // They do not count against the next snapshot, nor when they come back.
@@ -468,7 +472,7 @@ export const previews = (kind: Kind): void => {
               expect(yield* collect(copy.heldChanges)).toHaveLength(100)
               return preview
             }), "copy")
-          expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 1, figures: { soldOut: 100 } })
+          expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 2, figures: { soldOut: 100 } })
           expect(yield* heldOf(ledger)).toBeUndefined()
           const held = yield* Effect.flip(receive(ledger, ...next))
           expect(Option.getOrUndefined(preview.held)).toMatchObject({ figures: held._tag === "SnapshotHeld" ? held.held.figures : {} })
