@@ -1,11 +1,12 @@
 /**
  * Benchmark `workbook`: time and memory of 300,000 rows of an Excel workbook with 10 columns, of which three have texts that differ in every row.
- * The same rows in CSV are measured beside it.
+ * The same rows in CSV are measured beside it, and the whole worker with its ledger.
  */
 import { declaration, main, workbook } from "@plaza/testing/Workbooks"
 import { Effect, FileSystem, Schema } from "effect"
 import type { PlatformError } from "effect/PlatformError"
-import { type Form, format, median, type Row, row } from "./Harness.ts"
+import { type BenchmarkFailed, type Form, format, median, type Row, row } from "./Harness.ts"
+import { run, stockSync } from "./Processes.ts"
 import { bundle, type ProgramFailed, start } from "./Programs.ts"
 import type { Task } from "./programs/workbook/Task.ts"
 
@@ -47,7 +48,15 @@ const xlsx = (rows: number): Uint8Array => {
   return workbook({ sheets: [{ name: "Stock", xml }], shared })
 }
 
-export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
+// `maxRSS` counts the memory of the parent at the start.
+const writePeak = `process.on("exit", () => {
+  const { readFileSync, writeFileSync } = require("node:fs")
+  writeFileSync(process.env.PEAK, /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1])
+})`
+
+export const report = (
+  form: Form
+): Effect.Effect<ReadonlyArray<Row>, BenchmarkFailed | ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [rows, runs] = form === "full" ? [300_000, 5] : [2_000, 1]
     const program = (yield* bundle(["workbook/Read"]))("workbook/Read")
@@ -60,6 +69,25 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
     const measure = (name: string) => Effect.replicateEffect(read({ path: `${folder}/${name}`, rows }), runs)
     const workbooks = yield* measure("stock.xlsx")
     const texts = yield* measure("stock.csv")
+    yield* files.writeFileString(`${folder}/peak.cjs`, writePeak)
+    const plan = (name: string) =>
+      Effect.gen(function*() {
+        const ledger = yield* files.makeTempDirectory({ directory: folder })
+        const args = [
+          "--require",
+          `${folder}/peak.cjs`,
+          stockSync,
+          "plan",
+          "--source",
+          `${folder}/${name}`,
+          "--ledger",
+          `${ledger}/l.sqlite`
+        ]
+        yield* run(args, { PEAK: `${ledger}/peak` })
+        return Number(yield* files.readFileString(`${ledger}/peak`)) / 1_024
+      })
+    const plans = yield* Effect.replicateEffect(plan("stock.xlsx"), runs)
+    const textPlans = yield* Effect.replicateEffect(plan("stock.csv"), runs)
     const seconds = (samples: typeof texts) => samples.map(({ seconds }) => seconds)
     const peak = (samples: typeof texts) => samples.map(({ peak }) => peak)
     const title = `${rows.toLocaleString("en")} rows of an Excel workbook with 10 columns`
@@ -79,6 +107,14 @@ export const report = (form: Form): Effect.Effect<ReadonlyArray<Row>, ProgramFai
         samples: peak(workbooks),
         unit: "MiB",
         beside: `CSV ${format(median(peak(texts)), "MiB")}`
+      }),
+      row({
+        claim: `largest memory of \`plaza-stock-sync plan\` with ${title}`,
+        page,
+        limit: { atMost: 256 },
+        samples: plans,
+        unit: "MiB",
+        beside: `CSV ${format(median(textPlans), "MiB")}`
       })
     ]
   }).pipe(Effect.scoped)

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { setFlagsFromString } from "node:v8"
 import * as CellText from "./CellText.ts"
 import * as Identity from "./Identity.ts"
 import { quoted } from "./Quoted.ts"
@@ -25,9 +26,16 @@ export interface WorkbookOptions {
   readonly sheetOption?: string | undefined
 }
 
+/**
+ * Stops the growth of V8's young generation. Workbooks consist of short-lived objects, for which it grows to a third of the process's memory
+ * and no reading becomes faster.
+ */
+const limitYoungGeneration = Effect.sync(() => setFlagsFromString("--semi-space-growth-factor=1"))
+
 /** Decodes a workbook, in the order of its rows. Fails with `SourceError` if it is damaged, or if its sheet or a column is not found. */
 export const rows = <Row>(schema: RowSchema<Row>, options: WorkbookOptions): StreamingParser.Decoder<Row> => (bytes) =>
   Stream.unwrap(Effect.gen(function*() {
+    yield* limitYoungGeneration
     const archive = yield* Archive.open(options.source, bytes)
     const book = yield* Book.read(archive)
     const sheet = yield* choose(archive, book, options)
