@@ -257,8 +257,10 @@ describe("a defect while problems are looked for", () => {
   it.effect("is logged, and the next turn looks again", () =>
     Effect.scoped(Effect.gen(function*() {
       let turns = 0
-      const find = Effect.suspend(() => ++turns === 1 ? Effect.die(new Error("a defect")) : Effect.succeed([]))
-      yield* Effect.provide(Messenger.run({ url: Redacted.make(new URL("http://127.0.0.1:9/")) }, "status", find),
+      const nothing: Messenger.Found = { _tag: "Known", problems: [], unknown: new Set() }
+      const find = Effect.suspend(() => ++turns === 1 ? Effect.die(new Error("a defect")) : Effect.succeed(nothing))
+      const store = { read: Effect.succeedNone, write: () => Effect.void }
+      yield* Effect.provide(Messenger.run({ url: Redacted.make(new URL("http://127.0.0.1:9/")) }, "status", find, store),
         NodeHttpClient.layerUndici)
       yield* TestClock.adjust("20 seconds")
       expect(turns).toBe(2)
