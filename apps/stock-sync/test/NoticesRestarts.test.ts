@@ -238,17 +238,20 @@ describe("rejected rows", () => {
       problemsAt: (at) => rejected("A", ...at >= 3 * hour ? ["B"] : [], ...at >= 2 * day + 3 * hour ? ["C"] : []),
       restartsAt: every(5 * hour)
     })
-    expect(sent.map(({ at }) => at / hour)).toEqual([1, 25, 52])
+    // A process that starts waits for an hour again.
+    expect(sent.map(({ at }) => at / hour)).toEqual([1, 26, 52])
   })
 
-  it("that went away are no message, and one that comes back later is a new one", () => {
+  it("that go away are no message, and one that comes back after a day is a new one", () => {
     const sent = follow(5 * day, { problemsAt: (at) => rejected("A", ...at >= 2 * day && at < 3 * day ? [] : ["B"]) })
     expect(sent.map(({ at }) => at / hour)).toEqual([1, 73])
   })
 
-  it("of a feed that loses and gains all of them within a day are still announced", () => {
-    const sent = follow(5 * day, { problemsAt: (at) => at >= 5 * hour && at < 20 * hour ? [] : rejected("A") })
-    expect(sent.map(({ at }) => at / hour)).toEqual([1, 25])
+  it("that a person knows are no message again when they were away for less than a day", () => {
+    const away = (at: number) => Math.floor(at / hour) % 30 < 20
+    expect(follow(20 * day, { problemsAt: (at) => away(at) ? rejected("A") : [] }).map(({ at }) => at / hour)).toEqual([1])
+    const one = follow(20 * day, { problemsAt: (at) => rejected("A", ...away(at) ? ["B"] : []), restartsAt: every(7 * day) })
+    expect(one.map(({ at }) => at / hour)).toEqual([1])
   })
 
   it.prop(

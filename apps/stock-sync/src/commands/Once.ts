@@ -40,7 +40,7 @@ export const run = Effect.fnUntraced(function*(options: Options) {
   const output = yield* Output
   const ledger = yield* Ledger
   yield* CurrentLedger.set(ledger)
-  yield* Layer.build(EventRecorder.layerOnce)
+  yield* EventRecorder.recordOnce
   const result = yield* SendProgress.during(
     SyncWorker.once({ ...options, account: AccountIdentity.accountOf(yield* ClientSettings.config) })
   ).pipe(

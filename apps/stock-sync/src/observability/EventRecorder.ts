@@ -93,5 +93,5 @@ const make = ({ isShort }: { readonly isShort: boolean }) =>
 /** For a worker that runs until it is stopped. */
 export const layer: Layer.Layer<never, never, CurrentLedger | SyncStatus> = Layer.effectDiscard(make({ isShort: false }))
 
-/** For `once`. Writes the rest when the scope closes, so the ledger has to be open until then. */
-export const layerOnce: typeof layer = Layer.effectDiscard(make({ isShort: true }))
+/** For `once`, until the scope closes. Then it writes the rest, so the ledger has to be open until after that. */
+export const recordOnce = make({ isShort: true })

@@ -57,7 +57,7 @@ interface Rhythm {
   readonly repeatsAfter: Duration.Duration
   /** Further products of an announced problem are announced. */
   readonly addsAfter: Duration.Duration
-  /** Each product has to last as long as a problem before it is announced, and one that comes back is a further one. */
+  /** Each product has to last before it is announced, as a problem has, and is a further one again once it was absent for `settlesAfter`. */
   readonly eachLasts: boolean
   readonly announcesEnd: boolean
 }
@@ -94,8 +94,9 @@ interface Tracked {
   readonly announcedAt: MonotonicMillis | undefined
   /** The products that were announced. */
   readonly products: ReadonlySet<string>
-  /** Since when each product is there, if each has to last. */
+  /** If each product has to last: since when those that are there are there, and since when announced ones are absent. */
   readonly productsSince: ReadonlyMap<string, MonotonicMillis>
+  readonly productsAbsentSince: ReadonlyMap<string, MonotonicMillis>
 }
 
 export interface State {
@@ -127,14 +128,17 @@ const passed = (since: MonotonicMillis | undefined, duration: Duration.Duration,
 
 const noProducts: ReadonlySet<string> = new Set()
 
-const continued = (problem: Problem, before: Tracked, now: MonotonicMillis): Tracked => {
-  const tracked = { ...before, problem, absentSince: undefined }
-  if (!rhythmOf(problem).eachLasts) return tracked
-  const present = problem.products ?? noProducts
+/** With the products that are there now, if each of them has to last. */
+const withProducts = (tracked: Tracked, present: ReadonlySet<string>, now: MonotonicMillis): Tracked => {
+  const { products, productsAbsentSince, productsSince } = tracked
+  const { eachLasts, settlesAfter } = rhythmOf(tracked.problem)
+  if (!eachLasts) return tracked
+  const known = Array.from(products).filter((id) => !passed(productsAbsentSince.get(id), settlesAfter, now))
   return {
     ...tracked,
-    products: new Set(Array.from(before.products).filter((id) => present.has(id))),
-    productsSince: new Map(Array.from(present, (id) => [id, before.productsSince.get(id) ?? now]))
+    products: new Set(known),
+    productsSince: new Map(Array.from(present, (id) => [id, productsSince.get(id) ?? now])),
+    productsAbsentSince: new Map(known.filter((id) => !present.has(id)).map((id) => [id, productsAbsentSince.get(id) ?? now]))
   }
 }
 
@@ -144,7 +148,8 @@ const fresh = (problem: Problem, now: MonotonicMillis): Tracked => ({
   absentSince: undefined,
   announcedAt: undefined,
   products: noProducts,
-  productsSince: new Map()
+  productsSince: new Map(),
+  productsAbsentSince: new Map()
 })
 
 const track = (
@@ -165,10 +170,14 @@ const track = (
     const absentSince = each.absentSince ?? now
     const { announcesEnd, settlesAfter } = rhythmOf(each.problem)
     // One that nobody was told about ends in silence.
-    if ((announcesEnd && each.announcedAt !== undefined) || !passed(absentSince, settlesAfter, now)) next.set(key, { ...each, absentSince })
-    else hasEnded ||= each.announcedAt !== undefined
+    if ((announcesEnd && each.announcedAt !== undefined) || !passed(absentSince, settlesAfter, now)) {
+      next.set(key, withProducts({ ...each, absentSince }, noProducts, now))
+    } else hasEnded ||= each.announcedAt !== undefined
   }
-  for (const problem of problems) next.set(problem.key, continued(problem, tracked.get(problem.key) ?? fresh(problem, now), now))
+  for (const problem of problems) {
+    const before = tracked.get(problem.key) ?? fresh(problem, now)
+    next.set(problem.key, withProducts({ ...before, problem, absentSince: undefined }, problem.products ?? noProducts, now))
+  }
   return { tracked: next, hasEnded }
 }
 
@@ -224,7 +233,10 @@ export const step = (
   const next = new Map(tracked)
   for (const { each, key, notice } of due) {
     if (notice.phase === "ends") next.delete(key)
-    else next.set(key, { ...each, announcedAt: now, products: each.problem.products ?? noProducts })
+    else {
+      const products = new Set([...each.productsAbsentSince.keys(), ...each.problem.products ?? noProducts])
+      next.set(key, { ...each, announcedAt: now, products })
+    }
   }
   return {
     state: { ...followed, tracked: next, messages: [...messages, now] },

@@ -86,7 +86,7 @@ export const ofDatabase = (
 const allKnown: ReadonlySet<Kind> = new Set()
 
 /** What was announced for the whole fleet. */
-const store: Effect.Effect<Messenger.Store<FleetDatabaseError, never>, never, FleetDatabase> = Effect.map(FleetDatabase, ({ run, sql }) => {
+export const store: Effect.Effect<Messenger.Store<FleetDatabaseError, never>, never, FleetDatabase> = Effect.map(FleetDatabase, ({ run, sql }) => {
   const target = { sql, account: NoticeRecord.fleet }
   return {
     read: run(NoticeRecord.read(target)),
