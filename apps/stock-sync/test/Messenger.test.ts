@@ -298,80 +298,83 @@ describe("a process that is started again", () => {
         }))
       })), 60_000)
 
-  it.effect("announces the end of what ended while none was there, once the source is read and the account known", () =>
-    inTurn(status(200), (received, process) =>
-      Effect.gen(function*() {
-        yield* process(Effect.gen(function*() {
-          yield* ledgerOpens
-          yield* running
-          yield* receives(hundred(5))
-          yield* Support.heldInLedger(Object.keys(hundred(0)))
-          yield* until(() => received.length === 1, "15 seconds")
-          expect(received[0]?.text).toContain("Snapshot 1 of the source is held")
-        }))
-        yield* TestClock.adjust("5 hours")
-        yield* process(Effect.gen(function*() {
-          yield* ledgerOpens
-          yield* running
-          yield* pass("14 minutes", "15 seconds")
-          expect(received).toHaveLength(1)
-          yield* receives(hundred(6))
-          yield* until(() => received.length === 2, "15 seconds")
-          expect(received[1]?.text).toMatch(/Over after 5 h \d+ min: a snapshot was held\.$/)
-        }))
-        // It is told once.
-        yield* process(Effect.gen(function*() {
-          yield* reads(hundred(6))
-          yield* pass("20 minutes", "15 seconds")
-        }))
-        expect(received).toHaveLength(2)
-      })), 60_000)
-
-  it.effect("again and again, before it knows whether its message has arrived, writes at most six an hour", () =>
-    inTurn(() => undefined, (received, process) =>
-      Effect.gen(function*() {
-        const at: Array<number> = []
-        for (let start = 0; start < 90; start++) {
+  it.effect("announces the end of what ended while none was there, once the source is read and the account known",
+    () =>
+      inTurn(status(200), (received, process) =>
+        Effect.gen(function*() {
           yield* process(Effect.gen(function*() {
             yield* ledgerOpens
-            yield* paused
-            yield* pass("80 seconds", "10 seconds")
+            yield* running
+            yield* receives(hundred(5))
+            yield* Support.heldInLedger(Object.keys(hundred(0)))
+            yield* until(() => received.length === 1, "15 seconds")
+            expect(received[0]?.text).toContain("Snapshot 1 of the source is held")
           }))
-          while (at.length < received.length) at.push(start * 80)
-        }
-        expect(at.length).toBeGreaterThan(6)
-        // As far as the steps of the test tell the time.
-        for (const first of at) expect(at.filter((each) => each >= first && each - first < 3_500).length).toBeLessThanOrEqual(6)
-      })), 60_000)
+          yield* TestClock.adjust("5 hours")
+          yield* process(Effect.gen(function*() {
+            yield* ledgerOpens
+            yield* running
+            yield* pass("14 minutes", "15 seconds")
+            expect(received).toHaveLength(1)
+            yield* receives(hundred(6))
+            yield* until(() => received.length === 2, "15 seconds")
+            expect(received[1]?.text).toMatch(/Over after 5 h \d+ min: a snapshot was held\.$/)
+          }))
+          // Only once.
+          yield* process(Effect.gen(function*() {
+            yield* reads(hundred(6))
+            yield* pass("20 minutes", "15 seconds")
+          }))
+          expect(received).toHaveLength(2)
+        })), 60_000)
+
+  it.effect("again and again, before it knows whether its message has arrived, writes at most six an hour",
+    () =>
+      inTurn(() => undefined, (received, process) =>
+        Effect.gen(function*() {
+          const at: Array<number> = []
+          for (let start = 0; start < 90; start++) {
+            yield* process(Effect.gen(function*() {
+              yield* ledgerOpens
+              yield* paused
+              yield* pass("80 seconds", "10 seconds")
+            }))
+            while (at.length < received.length) at.push(start * 80)
+          }
+          expect(at.length).toBeGreaterThan(6)
+          // As far as the steps of the test tell the time.
+          for (const first of at) expect(at.filter((each) => each >= first && each - first < 3_500).length).toBeLessThanOrEqual(6)
+        })), 60_000)
 })
 
 describe("rejected rows", () => {
   const rows = { A: 1, B: 2, C: 3 }
 
-  it.effect("are one message an hour after they came, with the first of them, and none for other ones until a day later", () =>
-    inTurn(status(200), (received, process) =>
-      Effect.gen(function*() {
-        yield* process(Effect.gen(function*() {
-          yield* reads(rows, ["there is no <id>"])
-          yield* pass("59 minutes", "15 seconds")
-          expect(received).toEqual([])
-          yield* until(() => received.length === 1, "15 seconds")
-          expect(received[0]?.text).toMatch(/^\S+ledger\.sqlite: 1 row of the source is rejected:\n• line 5: there is no &lt;id&gt;\n/)
-          expect(received[0]?.text).toContain("\nCorrect the source. It is read again without a restart. (for 1 h")
-          yield* receives(rows, ["no id", "no id"])
-          yield* pass("2 hours", "15 seconds")
-          expect(received).toHaveLength(1)
-        }))
-        yield* process(Effect.gen(function*() {
-          yield* reads(rows, ["no id", "no id"])
-          yield* TestClock.adjust("20 hours")
-          yield* until(() => received.length === 2, "15 seconds")
-          expect(received[1]?.text).toMatch(/ 2 rows of the source are rejected:\n/)
-          yield* receives(rows)
-          for (let hour = 0; hour < 48; hour++) yield* Effect.andThen(TestClock.adjust("1 hour"), io)
-          expect(received).toHaveLength(2)
-        }))
-      })), 60_000)
+  it.effect("are one message an hour after they came, with the first of them, and none for other ones until a day later",
+    () =>
+      inTurn(status(200), (received, process) =>
+        Effect.gen(function*() {
+          yield* process(Effect.gen(function*() {
+            yield* reads(rows, ["there is no <id>"])
+            yield* pass("59 minutes", "15 seconds")
+            expect(received).toEqual([])
+            yield* until(() => received.length === 1, "15 seconds")
+            expect(received[0]?.text).toMatch(/^\S+ledger\.sqlite: 1 row of the source is rejected:\n• line 5: there is no &lt;id&gt;\n/)
+            expect(received[0]?.text).toContain("\nCorrect the source. It is read again without a restart. (for 1 h")
+            yield* receives(rows, ["no id", "no id"])
+            yield* pass("2 hours", "15 seconds")
+            expect(received).toHaveLength(1)
+          }))
+          yield* process(Effect.gen(function*() {
+            yield* reads(rows, ["no id", "no id"])
+            yield* TestClock.adjust("20 hours")
+            yield* until(() => received.length === 2, "15 seconds")
+            expect(received[1]?.text).toMatch(/ 2 rows of the source are rejected:\n/)
+            yield* receives(rows)
+            for (let hour = 0; hour < 48; hour++) yield* Effect.andThen(TestClock.adjust("1 hour"), io)
+            expect(received).toHaveLength(2)
+          }))
+        })), 60_000)
 })
 
 describe("a defect while problems are looked for", () => {

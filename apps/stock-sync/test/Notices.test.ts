@@ -151,8 +151,9 @@ describe("the messages", () => {
   )
 
   it("of many accounts of a fleet are one line, which names some of them and the command that lists all", () => {
-    const many = Array.from({ length: 10_000 }, (_, index) =>
-      FleetNotify.problemsOf({ ...needy, id: `shop-${index}`, problem: "ServiceUnavailable: maintenance. Check the network." })).flat()
+    const many = Array.from({ length: 10_000 },
+      (_, index) =>
+        FleetNotify.problemsOf({ ...needy, id: `shop-${index}`, problem: "ServiceUnavailable: maintenance. Check the network." })).flat()
     const sent = follow(day, between(0, 2 * hour, ...many))
     expect(sent.map(({ text }) => text)).toEqual([
       "10,000 accounts: not up to date (shop-0, shop-1, shop-2 and 9,997 more). All: ServiceUnavailable: maintenance. Check the network. `plaza-stock-sync status` lists them.",
@@ -198,7 +199,9 @@ const state: State = {
 /** The kind of the first problem, and its delay in minutes. */
 const first = (...given: Parameters<typeof problems>) => problems(...given)[0]?.slice(0, 2)
 const problems = (more: Partial<State>, products: Notify.Needing = [], poll = options.poll) =>
-  Notify.problemsOf({ ...state, ...more }, { ...Notify.nothingKnown, needing: products }, now, { ...options, poll }).map(({ account, delay, kind, text }) => [
+  Notify.problemsOf({ ...state, ...more }, { ...Notify.nothingKnown, needing: products }, now, { ...options, poll }).map((
+    { account, delay, kind, text }
+  ) => [
     kind,
     Duration.toMillis(delay) / minute,
     account,
@@ -275,11 +278,10 @@ describe("a running worker", () => {
     expect(lines[0]).toBe("12 products need you:")
     expect(lines[1]).toMatch(/^• MUG-0: NOT_FOUND: .*run `plaza-stock-sync retry MUG-0`\.$/)
     expect(lines[6]).toBe("`plaza-stock-sync status` lists all of them.")
-    const [long] = follow(hour,
-      () => {
-        const long = Array.from({ length: 5 }, (_, index) => needing(`${index}${" <&> `".repeat(60)}`))
-        return Notify.problemsOf(state, { ...Notify.nothingKnown, needing: long }, now, options)
-      })
+    const [long] = follow(hour, () => {
+      const long = Array.from({ length: 5 }, (_, index) => needing(`${index}${" <&> `".repeat(60)}`))
+      return Notify.problemsOf(state, { ...Notify.nothingKnown, needing: long }, now, options)
+    })
     expect(long?.text.length).toBeLessThanOrEqual(NoticeText.mostCharacters)
     expect(long?.text).toMatch(/\n… and more: `plaza-stock-sync status`$/)
     expect(problems({}, [needing("A")])[0]?.[3]).toMatch(/^1 product needs you:\n/)

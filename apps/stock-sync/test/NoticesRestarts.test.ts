@@ -105,7 +105,10 @@ describe("after a restart", () => {
   })
 
   it("a problem is over only once it is known that it is, and the same one if it is still there", () => {
-    const restart = { restartsAt: every(2 * hour), unknownAt: (at: number) => new Set<Notices.Kind>(at >= 2 * hour && at < 3 * hour ? ["held"] : []) }
+    const restart = {
+      restartsAt: every(2 * hour),
+      unknownAt: (at: number) => new Set<Notices.Kind>(at >= 2 * hour && at < 3 * hour ? ["held"] : [])
+    }
     const over = follow(4 * hour - minute, { ...restart, problemsAt: between(0, 2 * hour, problem("held")) })
     expect(over.map(({ at }) => at / minute)).toEqual([10, 185])
     const same = follow(4 * hour - minute, {
@@ -256,13 +259,18 @@ describe("rejected rows", () => {
 
   it.prop(
     "are at most one message a day, whatever changes and whenever the process starts",
-    [Arbitrary.array(Arbitrary.all([Generate.between(0, 9), Generate.between(0, 6_000), Generate.between(1, 3_000)])), Arbitrary.array(Generate.between(0, 8_000))],
+    [
+      Arbitrary.array(Arbitrary.all([Generate.between(0, 9), Generate.between(0, 6_000), Generate.between(1, 3_000)])),
+      Arbitrary.array(Generate.between(0, 8_000))
+    ],
     ([rows, restarts]) => {
       const at = follow(8_000 * minute, {
         problemsAt: (moment) =>
-          rejected(...new Set(rows.flatMap(([row, from, length]) =>
-            moment >= from * minute && moment < (from + length) * minute ? [`P${row}`] : []
-          ))),
+          rejected(
+            ...new Set(
+              rows.flatMap(([row, from, length]) => moment >= from * minute && moment < (from + length) * minute ? [`P${row}`] : [])
+            )
+          ),
         restartsAt: within(restarts)
       }).map((message) => message.at)
       at.forEach((each, index) => index > 0 && expect(each - (at[index - 1] ?? 0)).toBeGreaterThanOrEqual(day))

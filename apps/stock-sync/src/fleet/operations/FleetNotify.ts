@@ -86,13 +86,14 @@ export const ofDatabase = (
 const allKnown: ReadonlySet<Kind> = new Set()
 
 /** What was announced for the whole fleet. */
-export const store: Effect.Effect<Messenger.Store<FleetDatabaseError, never>, never, FleetDatabase> = Effect.map(FleetDatabase, ({ run, sql }) => {
-  const target = { sql, account: NoticeRecord.fleet }
-  return {
-    read: run(NoticeRecord.read(target)),
-    write: (text) => Effect.asVoid(run(sql`${NoticeRecord.write(target, text)(sql`1 = 1`)}`))
-  }
-})
+export const store: Effect.Effect<Messenger.Store<FleetDatabaseError, never>, never, FleetDatabase> = Effect.map(FleetDatabase,
+  ({ run, sql }) => {
+    const target = { sql, account: NoticeRecord.fleet }
+    return {
+      read: run(NoticeRecord.read(target)),
+      write: (text) => Effect.asVoid(run(sql`${NoticeRecord.write(target, text)(sql`1 = 1`)}`))
+    }
+  })
 
 const make = (settings: Messenger.NotifySettings) =>
   Effect.gen(function*() {
