@@ -70,7 +70,7 @@ const chat = Effect.map(Ref.make<ReadonlyArray<string>>([]), (received) => {
 
 // The runner's own questions to the database end before a later one.
 const passes = (minutes: number) =>
-  Effect.replicateEffect(Effect.andThen(TestClock.adjust("15 seconds"), Effect.replicateEffect(FleetStatus.runners, 4)), minutes * 4)
+  Effect.replicateEffect(Effect.andThen(TestClock.adjust("20 seconds"), Effect.replicateEffect(FleetStatus.runners, 3)), minutes * 3)
 
 describe("the runner that writes for a fleet", () => {
   it.effect("goes on where the one before it has ended", () =>
