@@ -170,7 +170,6 @@ describe("an account that another owner has taken over", () => {
         ["bind", (ledger) => ledger.bind({ baseUrl: "https://other.example", id: "2", keyFingerprint: "k" })],
         ["adopt", (ledger) => ledger.adopt({ baseUrl: "https://other.example", id: undefined, keyFingerprint: "k" })],
         ["confirmHeld", (ledger) => ledger.confirmHeld(2)],
-        ["confirmHeld", (ledger) => ledger.confirmHeld(1)],
         ["setNotices", (ledger) => ledger.setNotices("{}")],
         ["check", (ledger) => ledger.check]
       ]
