@@ -179,13 +179,9 @@ const mostRejected = 100
 /** The accounts with a problem, a held snapshot, a product that needs a person or a rejected row, and not paused, by id. */
 export const needyAccounts: Read<ReadonlyArray<NeedyAccount>> = reading((sql) =>
   needyRows(sql`
-<<<<<<< HEAD
-    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN last_number END AS held, coalesce(products.n, 0) AS products
-=======
-    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN held_number END AS held, coalesce(products.n, 0) AS products,
+    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN last_number END AS held, coalesce(products.n, 0) AS products,
       coalesce(rejected.n, 0) AS "rejectedRows", coalesce(rejected.unnamed, 0) AS "rejectedWithoutId",
       coalesce(rejected.ids, '[]') AS "rejectedIds"
->>>>>>> 2e18c2b3 (stock-sync: keep what was announced, and announce rejected rows)
     FROM fleet_account LEFT JOIN snapshot USING (account)
     LEFT JOIN (SELECT account, count(*) AS n FROM product WHERE ${sql.literal(needing)} GROUP BY account) AS products USING (account)
     LEFT JOIN (
