@@ -170,6 +170,7 @@ describe("an account that another owner has taken over", () => {
         ["bind", (ledger) => ledger.bind({ baseUrl: "https://other.example", id: "2", keyFingerprint: "k" })],
         ["adopt", (ledger) => ledger.adopt({ baseUrl: "https://other.example", id: undefined, keyFingerprint: "k" })],
         ["confirmHeld", (ledger) => ledger.confirmHeld(2)],
+        ["setNotices", (ledger) => ledger.setNotices("{}")],
         ["check", (ledger) => ledger.check]
       ]
       const content = inDatabase(place, (sql) => Effect.forEach(tableNames, (name) => sql.unsafe(`SELECT * FROM ${name} ORDER BY 1, 2`)))

@@ -253,12 +253,138 @@ describe("a chat", () => {
         })), 60_000)
 })
 
+/** Processes that follow each other, with one ledger in a file and one chat. */
+const inTurn = <A, E, R>(
+  answer: Answer,
+  test: (
+    received: ReadonlyArray<Received>,
+    process: <B, E2>(use: Effect.Effect<B, E2, Layer.Success<ReturnType<typeof layer>>>) => Effect.Effect<B, unknown>
+  ) => Effect.Effect<A, E, R>
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { received, url } = yield* chat(answer)
+    const path = yield* freshFile
+    // Its end does not wait for messages.
+    return yield* test(received, (use) => Effect.provide(Effect.tap(use, io), Layer.fresh(layer(url, path, []))))
+  }))
+
+const hundred = (stock: number) => Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`P${index}`, stock]))
+
+const reads = (...rows: Parameters<typeof receives>) => Effect.andThen(Effect.andThen(ledgerOpens, running), receives(...rows))
+
+describe("a process that is started again", () => {
+  it.effect("does not repeat what lasts before a day has passed", () =>
+    inTurn(status(200), (received, process) =>
+      Effect.gen(function*() {
+        yield* process(Effect.gen(function*() {
+          yield* ledgerOpens
+          yield* paused
+          yield* until(() => received.length === 1)
+        }))
+        for (let start = 0; start < 10; start++) {
+          yield* process(Effect.gen(function*() {
+            yield* ledgerOpens
+            yield* paused
+            yield* pass("10 minutes", "15 seconds")
+          }))
+        }
+        expect(received).toHaveLength(1)
+        yield* process(Effect.gen(function*() {
+          yield* ledgerOpens
+          yield* paused
+          yield* TestClock.adjust("22 hours")
+          yield* until(() => received.length === 2, "15 seconds")
+          expect(received[1]?.text).toMatch(/the account is paused\. .* \(still, after 1 d/)
+        }))
+      })), 60_000)
+
+  it.effect("announces the end of what ended while none was there, once the source is read and the account known",
+    () =>
+      inTurn(status(200), (received, process) =>
+        Effect.gen(function*() {
+          yield* process(Effect.gen(function*() {
+            yield* ledgerOpens
+            yield* running
+            yield* receives(hundred(5))
+            yield* Support.heldInLedger(Object.keys(hundred(0)))
+            yield* until(() => received.length === 1, "15 seconds")
+            expect(received[0]?.text).toMatch(/Snapshot \d+ of the source is held/)
+          }))
+          yield* TestClock.adjust("5 hours")
+          yield* process(Effect.gen(function*() {
+            yield* ledgerOpens
+            yield* running
+            yield* pass("14 minutes", "15 seconds")
+            expect(received).toHaveLength(1)
+            yield* receives(hundred(6))
+            yield* until(() => received.length === 2, "15 seconds")
+            expect(received[1]?.text).toMatch(/Over after 5 h \d+ min: a snapshot was held\.$/)
+          }))
+          // Only once.
+          yield* process(Effect.gen(function*() {
+            yield* reads(hundred(6))
+            yield* pass("20 minutes", "15 seconds")
+          }))
+          expect(received).toHaveLength(2)
+        })), 60_000)
+
+  it.effect("again and again, before it knows whether its message has arrived, writes at most six an hour",
+    () =>
+      inTurn(() => undefined, (received, process) =>
+        Effect.gen(function*() {
+          const at: Array<number> = []
+          for (let start = 0; start < 90; start++) {
+            yield* process(Effect.gen(function*() {
+              yield* ledgerOpens
+              yield* paused
+              yield* pass("80 seconds", "10 seconds")
+            }))
+            while (at.length < received.length) at.push(start * 80)
+          }
+          expect(at.length).toBeGreaterThan(6)
+          // As far as the steps of the test tell the time.
+          for (const first of at) expect(at.filter((each) => each >= first && each - first < 3_500).length).toBeLessThanOrEqual(6)
+        })), 60_000)
+})
+
+describe("rejected rows", () => {
+  const rows = { A: 1, B: 2, C: 3 }
+
+  it.effect("are one message an hour after they came, with the first of them, and none for other ones until a day later",
+    () =>
+      inTurn(status(200), (received, process) =>
+        Effect.gen(function*() {
+          yield* process(Effect.gen(function*() {
+            yield* reads(rows, ["there is no <id>"])
+            yield* pass("59 minutes", "15 seconds")
+            expect(received).toEqual([])
+            yield* until(() => received.length === 1, "15 seconds")
+            expect(received[0]?.text).toMatch(/^\S+ledger\.sqlite: 1 row of the source is rejected:\n• line 5: there is no &lt;id&gt;\n/)
+            expect(received[0]?.text).toContain("\nCorrect the source. It is read again without a restart. (for 1 h")
+            yield* receives(rows, ["no id", "no id"])
+            yield* pass("2 hours", "15 seconds")
+            expect(received).toHaveLength(1)
+          }))
+          yield* process(Effect.gen(function*() {
+            yield* reads(rows, ["no id", "no id"])
+            yield* TestClock.adjust("20 hours")
+            yield* until(() => received.length === 2, "15 seconds")
+            expect(received[1]?.text).toMatch(/ 2 rows of the source are rejected:\n/)
+            yield* receives(rows)
+            for (let hour = 0; hour < 48; hour++) yield* Effect.andThen(TestClock.adjust("1 hour"), io)
+            expect(received).toHaveLength(2)
+          }))
+        })), 60_000)
+})
+
 describe("a defect while problems are looked for", () => {
   it.effect("is logged, and the next turn looks again", () =>
     Effect.scoped(Effect.gen(function*() {
       let turns = 0
-      const find = Effect.suspend(() => ++turns === 1 ? Effect.die(new Error("a defect")) : Effect.succeed([]))
-      yield* Effect.provide(Messenger.run({ url: Redacted.make(new URL("http://127.0.0.1:9/")) }, "status", find),
+      const nothing: Messenger.Found = { _tag: "Known", problems: [], unknown: new Set() }
+      const find = Effect.suspend(() => ++turns === 1 ? Effect.die(new Error("a defect")) : Effect.succeed(nothing))
+      const store = { read: Effect.succeedNone, write: () => Effect.void }
+      yield* Effect.provide(Messenger.run({ url: Redacted.make(new URL("http://127.0.0.1:9/")) }, "status", find, store),
         NodeHttpClient.layerUndici)
       yield* TestClock.adjust("20 seconds")
       expect(turns).toBe(2)

@@ -376,6 +376,18 @@ describe("a service that fails", () => {
         })))
   }
 
+  it.effect("leaves one outage in the ledger, however many runs it lasts, and its end", () =>
+    simulatedWith(many, (memory) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 503, path: anyStock, times: forEver })
+        for (let run = 0; run < 3; run++) yield* once(memory, many, { concurrency: 2 })
+        const kinds = Effect.map(memory.ledger.events, (events) => events.map(({ kind }) => kind))
+        expect(yield* kinds).toEqual(["snapshotAccepted", "accountTrouble"])
+        yield* (yield* Sandbox.Sandbox).clearFaults
+        expect(yield* once(memory, many)).toMatchObject({ ended: { _tag: "Idle" } })
+        expect(yield* kinds).toEqual(["snapshotAccepted", "accountTrouble", "accountRunning"])
+      })))
+
   it.effect("for some products with successes between them does not end the run", () =>
     simulatedWith(many, (memory) =>
       Effect.gen(function*() {

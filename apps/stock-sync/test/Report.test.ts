@@ -1,7 +1,8 @@
 /** `report`: what it counts, from when on, and what its text, JSON and page say. */
 import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
 import * as Generate from "@plaza/testing/Generators"
-import { Arbitrary, Duration, Effect } from "effect"
+import { Arbitrary, Duration, Effect, Schema } from "effect"
 import type { HistoryEntry, LedgerEvent } from "../src/ledger/Ledger.ts"
 import * as Report from "../src/observability/Report.ts"
 import { runIn } from "./support/command.ts"
@@ -201,6 +202,40 @@ describe("the command `report`", () => {
         const { status, stderr, stdout } = yield* runIn(cwd, ["report"], {})
         expect([status, stdout]).toEqual([2, ""])
         expect(stderr).toContain("plaza-stock-sync.sqlite")
+      })
+    ))
+})
+
+describe("runs of `once`, as cron starts them", () => {
+  const Outages = Schema.Struct({
+    outages: Schema.Array(Schema.Struct({ kind: Schema.String, code: Schema.String, to: Schema.NullOr(Schema.String) }))
+  })
+  const outagesIn = (cwd: string) =>
+    Effect.map(runIn(cwd, ["report", "--json"], {}), ({ stdout }) =>
+      Schema.decodeUnknownSync(Outages)(parsed(stdout)).outages.map(({ code, kind, to }) => [kind, code, to === null ? "lasts" : "ended"]))
+
+  it.live("leave one outage of a source that each of them can't read, and its end", () =>
+    afterOnce((_, cwd) =>
+      Effect.gen(function*() {
+        const env = { ...yield* account, ...sent }
+        for (let run = 0; run < 2; run++) yield* runIn(cwd, ["once", "--source", "none.csv"], env)
+        expect(yield* outagesIn(cwd)).toEqual([["source", "SourceError", "lasts"]])
+        yield* runIn(cwd, ["once", "--source", "stock.csv"], env)
+        expect(yield* outagesIn(cwd)).toEqual([["source", "SourceError", "ended"]])
+      })
+    ))
+
+  it.live("leave one outage of a key that each of them finds refused, and its end, although nothing is to be sent", () =>
+    afterOnce((_, cwd) =>
+      Effect.gen(function*() {
+        const { addFault, clearFaults } = yield* Sandbox.Sandbox
+        const env = { ...yield* account, ...sent }
+        yield* addFault({ kind: "status", when: "before", status: 401, code: "INVALID_API_KEY", path: "/me", times: 1_000 })
+        for (let run = 0; run < 2; run++) yield* runIn(cwd, ["once", "--source", "stock.csv"], env)
+        yield* clearFaults
+        expect(yield* outagesIn(cwd)).toEqual([["paused", "INVALID_API_KEY", "lasts"]])
+        yield* runIn(cwd, ["once", "--source", "stock.csv"], env)
+        expect(yield* outagesIn(cwd)).toEqual([["paused", "INVALID_API_KEY", "ended"]])
       })
     ))
 })

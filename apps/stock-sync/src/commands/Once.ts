@@ -10,6 +10,7 @@ import * as CurrentLedger from "../ledger/CurrentLedger.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import * as OpenLedger from "../ledger/Open.ts"
 import type { SnapshotPolicy } from "../ledger/Snapshot.ts"
+import * as EventRecorder from "../observability/EventRecorder.ts"
 import type { SourceOptions } from "../source/Open.ts"
 import * as AccountIdentity from "../sync/AccountIdentity.ts"
 import * as SyncStatus from "../sync/SyncStatus.ts"
@@ -39,6 +40,7 @@ export const run = Effect.fnUntraced(function*(options: Options) {
   const output = yield* Output
   const ledger = yield* Ledger
   yield* CurrentLedger.set(ledger)
+  yield* EventRecorder.recordOnce
   const result = yield* SendProgress.during(
     SyncWorker.once({ ...options, account: AccountIdentity.accountOf(yield* ClientSettings.config) })
   ).pipe(

@@ -11,6 +11,7 @@ import * as Events from "./Events.ts"
 import type { Ledger, LedgerOptions } from "./Ledger.ts"
 import { LedgerCommands } from "./LedgerCommands.ts"
 import type { LedgerFault } from "./LedgerError.ts"
+import * as NoticeRecord from "./NoticeRecord.ts"
 import * as Operation from "./Operation.ts"
 import type { Database, Failure } from "./Operation.ts"
 import * as Outcome from "./Outcome.ts"
@@ -84,6 +85,7 @@ export const make = (
     fail: (send, failed) => run(Outcome.fail(target, options, send, failed)),
     ...Requests.make(target, options, run),
     ...Events.make(target, run),
+    ...NoticeRecord.make(target, run),
     ...Corrections.make(target, run)
   }
 }

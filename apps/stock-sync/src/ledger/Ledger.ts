@@ -304,6 +304,9 @@ export class Ledger extends Context.Service<Ledger, {
   /** The events, the earliest first: a bounded number. */
   readonly events: Effect.Effect<ReadonlyArray<LedgerEvent>, LedgerFault>
   readonly kept: Effect.Effect<Kept, LedgerFault>
+  /** What was announced to a person, as the last process has stored it. */
+  readonly notices: Effect.Effect<Option.Option<string>, LedgerFault>
+  readonly setNotices: (text: string) => Effect.Effect<void, LedgerFault>
 }>()("@plaza/stock-sync/ledger/Ledger") {}
 
 /**

@@ -107,7 +107,7 @@ export const makeRun = ({ faultOf, lockWait = Duration.zero }: Pick<Database, "f
 }
 
 /** The rows of the account, as a condition. */
-export const mine = ({ account, sql }: Target): Fragment => sql`account = ${account}`
+export const mine = ({ account, sql }: Pick<Target, "account" | "sql">): Fragment => sql`account = ${account}`
 
 /**
  * Names the index by which a statement finds its products in SQLite, which prefers the primary key: that begins with the account too, and

@@ -124,6 +124,9 @@ const event = ({ integer, keyed, text }: Dialect) =>
   `event (account ${integer} NOT NULL, n ${integer} NOT NULL, at ${integer} NOT NULL, kind ${text} NOT NULL, code ${text}, detail ${text},
   amount ${integer} NOT NULL, PRIMARY KEY (account, n))${keyed}`
 
+// What was announced to a person.
+const notice = ({ integer, plain, text }: Dialect) => `notice (account ${integer} PRIMARY KEY, state ${text} NOT NULL)${plain}`
+
 // When the requests of the key ended, within the rate window; a time that never comes for a request in flight.
 const request = ({ integer, plain }: Dialect) => `request (account ${integer} NOT NULL, ended_at ${integer} NOT NULL)${plain}`
 
@@ -131,7 +134,7 @@ const request = ({ integer, plain }: Dialect) => `request (account ${integer} NO
 const copied = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue, event, reverted_stock: revertedStock }
 // Empty in a copy: a snapshot that it takes is recorded there, and nothing reads it.
 const past = { past_snapshot: pastSnapshot, past_stock: pastStock }
-const tables = { ...copied, ...past, history, request }
+const tables = { ...copied, ...past, history, notice, request }
 
 /** The tables of a ledger that have rows of each account. */
 export const tableNames = Object.keys(tables)

@@ -1,7 +1,8 @@
 /**
- * Records in the ledger when the account or the source of a running worker fails, and when that ends, for `report`. Snapshots record
- * themselves. It never delays the worker, and writes nothing while nothing changes.
+ * Records in the ledger when the account or the source of a worker fails, and when that ends, for `report`. Snapshots record themselves. It
+ * never delays the worker, and writes nothing while nothing changes.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -40,32 +41,57 @@ export const eventOf = ({ before, event, isRepeated }: Change): LedgerEvent | un
 /** While no ledger is open. */
 const mostWaiting = 100
 
-const make = Effect.gen(function*() {
-  const current = yield* CurrentLedger
-  const wakes = yield* Queue.sliding<void>(1)
-  let waiting: ReadonlyArray<LedgerEvent> = []
+/** How long the end waits for what is not written yet. */
+const longestEnd = Duration.seconds(5)
 
-  const write = Effect.gen(function*() {
-    const ledger = yield* Ref.get(current)
-    if (Option.isNone(ledger)) return
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      yield* disconnect(ledger.value.record(next))
-      waiting = waiting.slice(1)
+const isOfAccount = ({ kind }: LedgerEvent): boolean => kind.startsWith("account")
+
+/** `isShort`: the worker ends by itself, and is started again and again. */
+const make = ({ isShort }: { readonly isShort: boolean }) =>
+  Effect.gen(function*() {
+    const current = yield* CurrentLedger
+    const wakes = yield* Queue.sliding<void>(1)
+    let waiting: ReadonlyArray<LedgerEvent> = []
+    /** A short worker runs before its first request has shown whether the service works, and would end and begin an outage at each start. */
+    let running: LedgerEvent | undefined
+
+    const write = Effect.gen(function*() {
+      const ledger = yield* Ref.get(current)
+      if (Option.isNone(ledger)) return
+      for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+        yield* disconnect(ledger.value.record(next))
+        waiting = waiting.slice(1)
+      }
+    }).pipe(
+      // The worker reports the fault when it uses the ledger next, and opens it again.
+      Effect.ignore
+    )
+    const add = (event: LedgerEvent) => {
+      waiting = [...waiting, event].slice(-mostWaiting)
     }
-  }).pipe(
-    // The worker reports the fault when it uses the ledger next, and opens it again.
-    Effect.ignore
-  )
 
-  yield* observe((change) =>
-    Effect.suspend(() => {
-      const event = eventOf(change)
-      if (event !== undefined) waiting = [...waiting, event].slice(-mostWaiting)
-      const isOpened = change.event._tag === "LedgerChanged" && change.event.ledger._tag === "Open"
-      return event === undefined && (!isOpened || waiting.length === 0) ? Effect.void : Queue.offer(wakes, undefined)
-    })
-  )
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(wakes), write)))
-})
+    // After the last event was received.
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        if (running !== undefined) add(running)
+        return Effect.timeoutOption(write, longestEnd)
+      })
+    )
+    yield* observe((change) =>
+      Effect.suspend(() => {
+        const event = eventOf(change)
+        if (event !== undefined && isOfAccount(event)) running = undefined
+        if (event?.kind === "accountRunning" && isShort && change.before.account._tag === "Starting") running = event
+        else if (event !== undefined) add(event)
+        const isOpened = change.event._tag === "LedgerChanged" && change.event.ledger._tag === "Open"
+        return waiting.length === 0 || (event === undefined && !isOpened) ? Effect.void : Queue.offer(wakes, undefined)
+      })
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(wakes), write)))
+  })
 
-export const layer: Layer.Layer<never, never, CurrentLedger | SyncStatus> = Layer.effectDiscard(make)
+/** For a worker that runs until it is stopped. */
+export const layer: Layer.Layer<never, never, CurrentLedger | SyncStatus> = Layer.effectDiscard(make({ isShort: false }))
+
+/** For `once`, until the scope closes. Then it writes the rest, so the ledger has to be open until after that. */
+export const recordOnce = make({ isShort: true })

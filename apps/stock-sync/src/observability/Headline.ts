@@ -85,7 +85,11 @@ export const ofEntry = (entry: NeedingEntry, commands: Commands): Item => ({
   helps: helpsOf(entry, commands)
 })
 
-const ofRow = ({ kind, line, productId, reason }: RowIssue, { acceptedAt, unit }: LedgerSample): Item => {
+/** A rejected row. */
+export const ofRow = (
+  { kind, line, productId, reason }: RowIssue,
+  { acceptedAt, unit }: Pick<LedgerSample, "acceptedAt" | "unit">
+): Item => {
   const position = placeOf({ kind, line }, unit)
   return {
     subject: productId ?? position,

@@ -1,14 +1,17 @@
 /**
- * Sends what {@link Notices} decides to a chat that accepts Slack's format: `{ "text": "..." }`. Deliveries never delay or fail the program, and
- * a stop does not wait for them.
+ * Sends what {@link Notices} decides to a chat that accepts Slack's format: `{ "text": "..." }`, and stores what was announced. Deliveries
+ * never delay or fail the program, and a stop does not wait for them.
  */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "../sync/Backoff.ts"
+import { disconnect } from "../sync/Disconnect.ts"
 import * as MonotonicClock from "../sync/MonotonicClock.ts"
 import { log } from "./EventLogger.ts"
 import * as Metrics from "./Metrics.ts"
@@ -26,28 +29,69 @@ const mostAttempts = 3
 const backoff: Backoff.Backoff = { first: Duration.seconds(20), longest: Duration.minutes(1) }
 /** A longer wait that the receiver asks for ends the attempts. */
 const longestWait = Duration.minutes(10)
-const longestPause = Duration.days(1)
+/** How long a message waits for what is stored before it. */
+const longestStore = Duration.seconds(5)
 
 /** Whether the same request may have another outcome later. */
 const isRetryable = ({ status }: Post.NotDelivered): boolean => status === undefined || status === 408 || status === 429 || status >= 500
 
 /**
- * Looks for problems until the scope closes. `lists`: the command that lists everything. `find`: the problems of now; undefined if they are not
- * known.
+ * - `Known`: the problems of now, and the kinds of which nothing is known yet.
+ * - `Unknown`: what was known stays.
+ * - `Elsewhere`: another process writes the messages. It may change what is stored.
  */
-export const run = <R>(
+export type Found =
+  | { readonly _tag: "Known"; readonly problems: ReadonlyArray<Notices.Problem>; readonly unknown: ReadonlySet<Notices.Kind> }
+  | { readonly _tag: "Unknown" }
+  | { readonly _tag: "Elsewhere" }
+
+/** Keeps what was announced for the next process. */
+export interface Store<E, R> {
+  /** What was stored last; none if nothing ever was. */
+  readonly read: Effect.Effect<Option.Option<string>, E, R>
+  readonly write: (text: string) => Effect.Effect<void, E, R>
+}
+
+/** What to add to a time of the monotonic clock for that of the wall clock. */
+const clockOffset = Effect.zipWith(DateTime.now, MonotonicClock.now, (wall, now) => DateTime.toEpochMillis(wall) - now)
+
+/** Looks for problems until the scope closes. `lists`: the command that lists everything. */
+export const run = <E, R, R2>(
   { url }: NotifySettings,
   lists: string,
-  find: Effect.Effect<ReadonlyArray<Notices.Problem> | undefined, never, R>
-): Effect.Effect<void, never, HttpClient.HttpClient | R | Scope.Scope> =>
+  find: Effect.Effect<Found, never, R>,
+  store: Store<E, R2>
+): Effect.Effect<void, never, HttpClient.HttpClient | R | R2 | Scope.Scope> =>
   Effect.gen(function*() {
     const client = yield* HttpClient.HttpClient
     const scope = yield* Effect.scope
     let state = Notices.initial
-    let isBusy = false
+    /** The message that is being delivered. */
+    let pending: Notices.Message | undefined
+    let isRestored = false
+    let isStored = true
     let failing = false
 
-    const attempts = (text: string, number: number): Effect.Effect<void, Post.NotDelivered> =>
+    const stored = <A>(use: Effect.Effect<A, E, R2>) => Effect.option(Effect.timeout(disconnect(use), longestStore))
+
+    const restore = Effect.gen(function*() {
+      const found = yield* stored(store.read)
+      if (Option.isNone(found)) return
+      const now = yield* MonotonicClock.now
+      if (Option.isSome(found.value)) state = Notices.restore(state, found.value.value, now, yield* clockOffset)
+      isRestored = true
+    })
+
+    /** A message that a crash cuts off is sent again, so it counts for the limit only. What can't be stored now is stored later. */
+    const save = Effect.gen(function*() {
+      isStored = false
+      // Otherwise what an earlier process has stored would be lost.
+      if (!isRestored) return
+      const durable = pending === undefined ? state : Notices.undelivered(state, pending, state.notBefore)
+      isStored = Option.isSome(yield* stored(store.write(Notices.toText(durable, yield* clockOffset))))
+    })
+
+    const attempts = (text: string, number: number): Effect.Effect<void, Post.NotDelivered, R2> =>
       Post.post(client, url, JSON.stringify({ text })).pipe(
         Effect.catchTag("NotDelivered", (failure) =>
           Effect.gen(function*() {
@@ -62,12 +106,13 @@ export const run = <R>(
             const counted = failure.status === 429 ? state : Notices.attempted(state, yield* MonotonicClock.now)
             if (counted === undefined) return yield* failure
             state = counted
+            yield* save
             yield* attempts(text, number + 1)
           }))
       )
 
     const deliver = (message: Notices.Message) =>
-      attempts(message.text, 1).pipe(
+      Effect.andThen(save, attempts(message.text, 1)).pipe(
         Effect.matchEffect({
           onSuccess: () => {
             const level = failing ? "Info" : "Debug"
@@ -76,24 +121,31 @@ export const run = <R>(
           },
           onFailure: ({ reason, retryAfter = Notices.retriesAfter }) =>
             Effect.gen(function*() {
-              const pause = Duration.min(longestPause, Duration.max(retryAfter, Notices.retriesAfter))
+              const pause = Duration.min(Notices.longestPause, Duration.max(retryAfter, Notices.retriesAfter))
               state = Notices.undelivered(state, message, (yield* MonotonicClock.now) + Duration.toMillis(pause))
               yield* Metric.update(Metrics.messages("failed"), 1)
               yield* log("Error", "notify.failed", { reason })
             })
         }),
         Effect.ensuring(Effect.sync(() => {
-          isBusy = false
-        }))
+          pending = undefined
+        })),
+        Effect.andThen(save)
       )
 
     const turn = Effect.gen(function*() {
-      const problems = yield* find
-      if (problems === undefined) return
-      const next = Notices.step(state, problems, yield* MonotonicClock.now, { isBusy, lists })
+      const found = yield* find
+      if (found._tag === "Elsewhere") {
+        state = Notices.initial
+        isRestored = false
+      }
+      if (found._tag !== "Known") return
+      if (!isRestored) yield* restore
+      const { problems, unknown } = found
+      const next = Notices.step(state, problems, yield* MonotonicClock.now, { isBusy: pending !== undefined, lists, unknown })
       state = next.state
-      if (next.message === undefined) return
-      isBusy = true
+      if (next.message === undefined) return next.hasEnded || !isStored ? yield* save : undefined
+      pending = next.message
       yield* Effect.forkIn(deliver(next.message), scope)
     })
     yield* Effect.forkScoped(Effect.forever(

@@ -48,7 +48,8 @@ const together: Readonly<Record<Kind, readonly [is: string, was: string]>> = {
   account: ["not up to date", "not up to date"],
   held: ["a snapshot is held", "a snapshot was held"],
   source: ["the source can't be read", "the source could not be read"],
-  products: ["products need a person", "products needed a person"]
+  products: ["products need a person", "products needed a person"],
+  rejected: ["rows of the source are rejected", "rows of the source were rejected"]
 }
 
 const line = ({ lasted, phase, problem: { account, kind, text } }: Notice): string => {

@@ -12,6 +12,9 @@ import * as Stream from "effect/Stream"
 import { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import type { Ledger, NeedingEntry } from "../ledger/Ledger.ts"
 import { type Commands, LedgerCommands } from "../ledger/LedgerCommands.ts"
+import type { LedgerFault } from "../ledger/LedgerError.ts"
+import type { RowIssue } from "../ledger/Snapshot.ts"
+import type { Unit } from "../source/Source.ts"
 import { disconnect } from "../sync/Disconnect.ts"
 import { type State, SyncStatus } from "../sync/SyncStatus.ts"
 import * as Conditions from "./Conditions.ts"
@@ -33,6 +36,20 @@ export const mostCounted = 1_000
 
 /** Products that wait for a person, the first of them. */
 export type Needing = ReadonlyArray<NeedingEntry>
+
+/** The first rejected rows of the last snapshot. */
+export interface Rejected {
+  readonly rows: ReadonlyArray<RowIssue>
+  readonly unit: Unit
+}
+
+/** What the ledger says; undefined: it has not been read yet. */
+export interface Known {
+  readonly needing: Needing | undefined
+  readonly rejected: Rejected | undefined
+}
+
+export const nothingKnown: Known = { needing: undefined, rejected: undefined }
 
 const problem = (kind: Kind, name: string, text: string, more: Partial<Problem> = {}): Problem => ({
   key: kind,
@@ -90,56 +107,114 @@ const ofProducts = (needing: Needing, { commands }: Options): ReadonlyArray<Prob
   })]
 }
 
-/** What needs a person now. `needing`: the products that do, as far as the ledger was read. Pure. */
-export const problemsOf = (state: State, needing: Needing, now: DateTime.Utc, options: Options): ReadonlyArray<Problem> => {
-  if (state.stopping) return []
+/** Identifies rejected rows: by their products, and those without one by how many there are, because lines move. */
+export const rejectedRows = (products: Iterable<string>, withoutId: number): ReadonlySet<string> =>
+  new Set([...products, ...Array.from({ length: withoutId }, (_, index) => `#${index + 1}`)])
+
+const ofRejected = ({ rows, unit }: Rejected, { commands }: Options): ReadonlyArray<Problem> => {
+  if (rows.length === 0) return []
+  const all = rows.length >= mostCounted ? `${counted(mostCounted, "row")} or more` : counted(rows.length, "row")
+  const name = `${all} of the source ${rows.length === 1 ? "is" : "are"} rejected`
+  const named = rows.slice(0, mostNamed).map((row) => {
+    const { subject, wrong } = Headline.ofRow(row, { acceptedAt: undefined, unit })
+    return `• ${NoticeText.safe(subject)}: ${NoticeText.safe(wrong)}`
+  })
+  const more = rows.length > named.length ? ` \`${commands.status}\` lists all of them.` : ""
+  const ids = rows.flatMap(({ productId }) => productId === undefined ? [] : [productId])
+  return [problem("rejected", name, [`${name}:`, ...named, `${Conditions.sourceRemedy}${more}`].join("\n"), {
+    products: rejectedRows(ids, rows.length - ids.length)
+  })]
+}
+
+/** Kinds of which it is not known yet whether there is a problem. Pure. */
+export const unknownOf = ({ account, source }: State, { needing, rejected }: Known): ReadonlySet<Kind> =>
+  new Set<Kind>([
+    ...account._tag === "Starting" ? ["paused", "quota"] as const : [],
+    ...source.readAt === undefined ? ["held"] as const : [],
+    ...source.readAt === undefined && source.failing === undefined ? ["source"] as const : [],
+    ...needing === undefined ? ["products"] as const : [],
+    ...rejected === undefined ? ["rejected"] as const : []
+  ])
+
+/** What needs a person now. Pure. */
+export const problemsOf = (
+  state: State,
+  { needing = [], rejected }: Known,
+  now: DateTime.Utc,
+  options: Options
+): ReadonlyArray<Problem> => {
   const subject = state.owner?.id ?? (state.ledger._tag === "Open" ? state.ledger.path : undefined)
   const kind = accountKinds[state.account._tag]
   const all = [
     ...state.ledger._tag === "Failing" ? [described("ledger", Conditions.ledger(state.ledger), options)] : [],
     ...kind === undefined ? [] : [described(kind, Conditions.account(state.account), options)],
     ...ofSource(state, now, options),
-    ...ofProducts(needing, options)
+    ...ofProducts(needing, options),
+    ...rejected === undefined ? [] : ofRejected(rejected, options)
   ]
   // Whoever has several stores in one chat has to know which one it is, also if the service has not said so.
   return subject === undefined ? all : all.map((each) => ({ ...each, account: subject }))
 }
 
-/** Reads the ledger only after requests that may have changed what needs a person. */
-const needingOf = Effect.gen(function*() {
-  const current = yield* CurrentLedger
-  let known: Needing = []
-  let seen = ""
-  const read = (ledger: Ledger["Service"]) => Stream.runCollect(Stream.take(ledger.needing, mostCounted))
-  return (state: State): Effect.Effect<Needing> =>
-    Effect.gen(function*() {
-      const { confirmed, quarantined, uncertain } = state.sends
-      const signature = [
-        quarantined.count,
-        uncertain.count,
-        ...known.length === 0 ? [] : [confirmed.count, state.source.takenAt?.epochMilliseconds]
-      ]
-        .join()
-      const ledger = yield* Ref.get(current)
-      if (signature === seen || Option.isNone(ledger)) return known
-      known = yield* disconnect(read(ledger.value))
-      seen = signature
-      return known
-    }).pipe(
-      // The worker reports the fault when it uses the ledger next.
-      Effect.orElseSucceed(() => known)
-    )
+/** Reads again if the signature differs from that of the last reading. A ledger that can't be read leaves what was known. */
+const reading = <A>(read: (ledger: Ledger["Service"]) => Effect.Effect<A, LedgerFault>) =>
+  Effect.map(CurrentLedger, (current) => {
+    let known: A | undefined
+    let seen: string | undefined
+    return (signatureOf: (known: A | undefined) => string): Effect.Effect<A | undefined> =>
+      Effect.gen(function*() {
+        const signature = signatureOf(known)
+        const ledger = yield* Ref.get(current)
+        if (signature === seen || Option.isNone(ledger)) return known
+        known = yield* disconnect(read(ledger.value))
+        seen = signature
+        return known
+      }).pipe(
+        // The worker reports the fault when it uses the ledger next.
+        Effect.orElseSucceed(() => known)
+      )
+  })
+
+const first = <A>(stream: Stream.Stream<A, LedgerFault>) => Stream.runCollect(Stream.take(stream, mostCounted))
+
+/** Reads the ledger only after requests and snapshots that may have changed what needs a person. */
+const knownOf = Effect.gen(function*() {
+  const needing = yield* reading((ledger) => first(ledger.needing))
+  const rejected = yield* reading((ledger) =>
+    Effect.zipWith(first(ledger.rejectedRows), ledger.snapshot, (rows, { unit }): Rejected => ({ rows, unit }))
+  )
+  return ({ sends: { confirmed, quarantined, uncertain }, source }: State): Effect.Effect<Known> => {
+    const takenAt = String(source.takenAt?.epochMilliseconds)
+    return Effect.all({
+      needing: needing((known = []) =>
+        [quarantined.count, uncertain.count, ...known.length === 0 ? [] : [confirmed.count, takenAt]].join()
+      ),
+      rejected: rejected(() => takenAt)
+    })
+  }
 })
 
 const make = (settings: Messenger.NotifySettings, poll: Options["poll"]) =>
   Effect.gen(function*() {
     const options: Options = { poll, commands: yield* LedgerCommands }
     const status = yield* SyncStatus
-    const needing = yield* needingOf
-    yield* Messenger.run(settings, options.commands.status, Effect.gen(function*() {
+    const current = yield* CurrentLedger
+    const knownNow = yield* knownOf
+    const find = Effect.gen(function*(): Effect.fn.Return<Messenger.Found> {
       const state = yield* status.state
-      return problemsOf(state, yield* needing(state), yield* DateTime.now, options)
-    }))
+      if (state.stopping) return { _tag: "Unknown" }
+      const known = yield* knownNow(state)
+      return {
+        _tag: "Known",
+        problems: problemsOf(state, known, yield* DateTime.now, options),
+        unknown: unknownOf(state, known)
+      }
+    })
+    const ledger = Effect.flatMap(Ref.get(current), Effect.fromOption)
+    yield* Messenger.run(settings, options.commands.status, find, {
+      read: Effect.flatMap(ledger, ({ notices }) => notices),
+      write: (text) => Effect.flatMap(ledger, ({ setNotices }) => setNotices(text))
+    })
   })
 
 /** Until the scope closes. `poll`: how often the source is read. */

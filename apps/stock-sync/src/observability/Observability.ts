@@ -1,6 +1,6 @@
 /**
  * Combines the log, the status page with health, readiness and metrics, the webhook, messages to a chat and OTLP. They read the worker's state and its ledger,
- * and change neither. Each part is loaded only if a setting asks for it.
+ * and add to the ledger only what happened and what was announced. Each part is loaded only if a setting asks for it.
  */
 import type { UsageError } from "@plaza/cli-kit/CliError"
 import type { Streams } from "@plaza/cli-kit/Streams"

@@ -243,6 +243,7 @@ describe("accounts", () => {
           "row_issue (account, place, line, kind, reason) SELECT account, 1, 2, 'rejected', 'no stock'",
           "history (account, n, product_id, value, priority, waiting_since, sent_at, ended_at, outcome) SELECT account, 1, 'P', 1, 0, 0, 0, 0, 'confirmed'",
           "event (account, n, at, kind, amount) SELECT account, 1, 0, 'snapshotAccepted', 1",
+          "notice (account, state) SELECT account, '{}'",
           "request (account, ended_at) SELECT account, 0"
         ]
       ) yield* run(sql.unsafe(`INSERT INTO ${rows} FROM fleet_account`))

@@ -74,6 +74,7 @@ const writing: ReadonlyArray<readonly [keyof Ledger["Service"], Operation]> = [
   ["resend", (ledger) => ledger.resend(["C"])],
   ["revert", (ledger) => ledger.revert(1, { guard: policy.guard, confirmed: true, preview: false, limit: undefined })],
   ["record", (ledger) => ledger.record({ at: utc(4e12), kind: "accountPaused", code: "INVALID_API_KEY", detail: "refused", count: 0 })],
+  ["setNotices", (ledger) => ledger.setNotices("{}")],
   ["clockChanged", (ledger) => ledger.clockChanged(1_000)],
   ["observe", (ledger) => ledger.observe([{ productId: productId("C"), stock: 9 }], utc(4e12), true)],
   ["countRequest", (ledger) => ledger.countRequest(Effect.void)]
@@ -100,7 +101,8 @@ const reading: ReadonlyArray<readonly [keyof Ledger["Service"], Operation]> = [
   ["rejectedRows", (ledger) => collect(ledger.rejectedRows)],
   ["product", (ledger) => ledger.product("C")],
   ["events", (ledger) => ledger.events],
-  ["kept", (ledger) => ledger.kept]
+  ["kept", (ledger) => ledger.kept],
+  ["notices", (ledger) => ledger.notices]
 ]
 
 describe("after a takeover", () => {

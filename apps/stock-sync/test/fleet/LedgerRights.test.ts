@@ -6,6 +6,7 @@ import * as FleetAccounts from "../../src/fleet/FleetAccounts.ts"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
 import type { AccountExists, AccountNotFound, FleetDatabaseError } from "../../src/fleet/FleetError.ts"
 import * as FleetMigrations from "../../src/fleet/FleetMigrations.ts"
+import * as FleetNotify from "../../src/fleet/operations/FleetNotify.ts"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.ts"
 import * as RunnerHeartbeat from "../../src/fleet/operations/RunnerHeartbeat.ts"
 import { Ownership } from "../../src/fleet/Ownership.ts"
@@ -86,6 +87,9 @@ const run = (one: Fleet, id: string) =>
     yield* soldOut
     expect(yield* ledger.counts).toMatchObject({ rejectedRows: 1 })
     yield* open(one, id, options)
+    const { read, write } = yield* withDatabase(one, FleetNotify.store)
+    for (const text of ["once", "twice"]) yield* write(text)
+    expect(yield* read).toEqual(Option.some("twice"))
     yield* one.database.sql`UPDATE fleet_account SET problem = 'none', shard = 3 WHERE id = ${id}`
     const { backlog } = yield* withDatabase(
       one,

@@ -1,11 +1,14 @@
 /** What a fleet tells a person: which accounts, from the database. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect, Layer, Redacted, Ref } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
 import * as FleetNotify from "../../src/fleet/operations/FleetNotify.ts"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.ts"
 import * as Support from "../support/fleetStatus.ts"
 
-const { accounts, heldSnapshot, products, runnerRow } = Support
+const { accounts, heldSnapshot, products, rowIssue, runnerRow } = Support
 
 const inFleet = Support.fleets()
 
@@ -18,18 +21,79 @@ describe("the accounts of a fleet that need a person", () => {
         alpha: { runner: "one" },
         beta: { runner: "one", problem: "STORE_BLOCKED: the store is blocked" },
         gamma: { paused: true, problem: "the variable KEY is not set" },
-        delta: { runner: "one" }
+        delta: { runner: "one" },
+        epsilon: { runner: "one" },
+        zeta: { paused: true }
       })
       yield* products("alpha", [{ as: "settled", count: 3 }])
       yield* products("delta", [{ as: "quarantined", count: 2 }])
       yield* heldSnapshot("delta", 5_000)
+      yield* rowIssue(["epsilon", "zeta"], "rejected")
+      yield* rowIssue(["alpha", "epsilon"], "negative")
+      const { sql } = yield* FleetDatabase.FleetDatabase
+      yield* sql`INSERT INTO row_issue (account, place, line, product_id, kind, reason)
+        SELECT account, 10 + n, n, 'P' || n / 2, 'rejected', 'odd' FROM fleet_account, generate_series(0, 999) AS n WHERE id = 'epsilon'`
       const needy = yield* FleetStatus.needyAccounts
       expect(needy).toMatchObject([
         { id: "beta", problem: "STORE_BLOCKED: the store is blocked", held: null, products: 0 },
-        { id: "delta", problem: null, products: 2 }
+        { id: "delta", problem: null, products: 2, rejectedRows: 0, rejectedIds: [] },
+        { id: "epsilon", problem: null, held: null, products: 0, rejectedRows: 1_001, rejectedWithoutId: 1 }
       ])
+      // Two rows of each, of which the first hundred are compared.
+      expect(needy[2]?.rejectedIds).toHaveLength(100)
+      expect(new Set(needy[2]?.rejectedIds).size).toBe(100)
       expect(needy[1]?.held).toBeGreaterThan(0)
-      expect(needy.flatMap(FleetNotify.problemsOf).map(({ kind }) => kind)).toEqual(["account", "held", "products"])
+      expect(needy.flatMap(FleetNotify.problemsOf).map(({ kind }) => kind)).toEqual(["account", "held", "products", "rejected"])
       expect(FleetNotify.speakerOf(yield* FleetStatus.runners)).toBe("one")
     })))
+})
+
+/** The loop of the runner reaches the database as long as the test lasts. */
+const reached = { lastTurnAt: 0, lastReachedAt: Duration.toMillis("1 day") }
+
+/** A chat in memory, and a runner that writes to it until the effect ends. */
+const chat = Effect.map(Ref.make<ReadonlyArray<string>>([]), (received) => {
+  const client = HttpClient.make((request) =>
+    Effect.as(
+      Ref.update(received, (all) => [...all, request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""]),
+      HttpClientResponse.fromWeb(request, new Response(null, { status: 200 }))
+    )
+  )
+  const speaking = <A, E, R>(name: string, use: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Effect.flatMap(Support.readyState, (state) => Ref.make({ ...state, runner: name, loop: reached })), (state) =>
+      Effect.provide(use, FleetNotify.layer({ url: Redacted.make(new URL("https://chat.example/")) }).pipe(
+        Layer.fresh,
+        Layer.provide(Layer.merge(Support.layerRunner(state), Layer.succeed(HttpClient.HttpClient, client)))
+      )))
+  return { received: Ref.get(received), speaking }
+})
+
+// The runner's own questions to the database end before a later one.
+const passes = (minutes: number) =>
+  Effect.replicateEffect(Effect.andThen(TestClock.adjust("20 seconds"), Effect.replicateEffect(FleetStatus.runners, 3)), minutes * 3)
+
+describe("the runner that writes for a fleet", () => {
+  it.effect("goes on where the one before it has ended", () =>
+    inFleet(Effect.gen(function*() {
+      const { received, speaking } = yield* chat
+      const { sql } = yield* FleetDatabase.FleetDatabase
+      // Seen in an hour by the clock of the database, so alive until then.
+      const seen = -3_600_000
+      yield* runnerRow("one", seen)
+      yield* accounts({ alpha: { runner: "one", problem: "STORE_BLOCKED: the store is blocked" }, beta: { runner: "one" } })
+      yield* products("beta", [{ as: "quarantined", count: 2 }])
+      yield* speaking("one", passes(17))
+      expect(yield* received).toEqual([
+        expect.stringContaining("beta: 2 products need you."),
+        expect.stringContaining("alpha: STORE_BLOCKED: the store is blocked.")
+      ])
+      yield* sql`DELETE FROM fleet_runner`
+      yield* runnerRow("two", seen)
+      // What ended while nobody wrote.
+      yield* sql`UPDATE fleet_account SET problem = NULL`
+      yield* speaking("three", passes(3))
+      expect(yield* received).toHaveLength(2)
+      yield* speaking("two", passes(8))
+      expect((yield* received).slice(2)).toEqual([expect.stringMatching(/alpha: Over after \d+ min[^:]*: not up to date\./)])
+    })), 120_000)
 })

@@ -17,6 +17,7 @@ import { Ledger, type LedgerOptions } from "../../src/ledger/Ledger.ts"
 import type { LedgerFault } from "../../src/ledger/LedgerError.ts"
 import * as Operation from "../../src/ledger/Operation.ts"
 import * as Tables from "../../src/ledger/Schema.ts"
+import * as EventRecorder from "../../src/observability/EventRecorder.ts"
 import { Source, type SourceFailure } from "../../src/source/Source.ts"
 import * as CountedClient from "../../src/sync/CountedClient.ts"
 import * as SyncStatus from "../../src/sync/SyncStatus.ts"
@@ -129,13 +130,16 @@ export const onceFrom = (
     const { baseUrl } = yield* Sandbox.Sandbox
     yield* memory.reopened
     const { result, sends } = yield* Effect.gen(function*() {
+      yield* CurrentLedger.set(memory.ledger)
+      yield* EventRecorder.recordOnce
       const result = yield* SyncWorker.once(optionsOf(memory.ledger, baseUrl, settings))
       return { result, sends: (yield* (yield* SyncStatus.SyncStatus).state).sends }
     }).pipe(
+      Effect.scoped,
       Effect.provideService(Source, from),
       Effect.provideService(Ledger, memory.ledger),
       // Of its own: a layer that is provided within itself is built once.
-      Effect.provide(Layer.fresh(Layer.merge(SyncStatus.layer, client(plaza, memory))))
+      Effect.provide(Layer.fresh(Layer.mergeAll(SyncStatus.layer, CurrentLedger.layer, client(plaza, memory))))
     )
     return { ...result, confirmed: sends.confirmed.count, counts: yield* memory.ledger.counts }
   })

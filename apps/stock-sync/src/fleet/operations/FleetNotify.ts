@@ -1,6 +1,6 @@
 /**
  * Tells a person about a fleet by messages to a chat. One runner does it for the whole fleet, so that an outage of the service is one message and
- * not one of each account or runner: the one that runs the longest. It asks the database once a minute.
+ * not one of each account or runner: the one that runs the longest. It asks the database once a minute, and stores there what was announced.
  */
 import * as NodeClient from "@plaza/client/node"
 import type * as Config from "effect/Config"
@@ -10,13 +10,16 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as LedgerCommands from "../../ledger/LedgerCommands.ts"
+import * as NoticeRecord from "../../ledger/NoticeRecord.ts"
 import * as Messenger from "../../observability/Messenger.ts"
 import { delays, type Kind, type Problem } from "../../observability/Notices.ts"
 import * as NoticeText from "../../observability/NoticeText.ts"
+import { mostCounted, rejectedRows } from "../../observability/Notify.ts"
 import { counted, duration } from "../../observability/StatusText.ts"
 import { disconnect } from "../../sync/Disconnect.ts"
 import * as MonotonicClock from "../../sync/MonotonicClock.ts"
-import type { FleetDatabase } from "../FleetDatabase.ts"
+import { FleetDatabase } from "../FleetDatabase.ts"
+import type { FleetDatabaseError } from "../FleetError.ts"
 import { FleetRunner, type RunnerState } from "../FleetRunner.ts"
 import * as FleetStatus from "./FleetStatus.ts"
 import * as RepeatedFailure from "./RepeatedFailure.ts"
@@ -35,7 +38,9 @@ export const speakerOf = (runners: ReadonlyArray<Pick<FleetStatus.Runner, "name"
     .at(0)?.name
 
 /** The problems of an account. Pure. */
-export const problemsOf = ({ held, id, problem, products }: FleetStatus.NeedyAccount): ReadonlyArray<Problem> => {
+export const problemsOf = (
+  { held, id, problem, products, rejectedIds, rejectedRows: rows, rejectedWithoutId }: FleetStatus.NeedyAccount
+): ReadonlyArray<Problem> => {
   const commands = LedgerCommands.ofFleet(id)
   const of = (kind: Kind, name: string, help: string): Problem => ({
     key: `${kind} ${id}`,
@@ -57,7 +62,12 @@ export const problemsOf = ({ held, id, problem, products }: FleetStatus.NeedyAcc
     ...products === 0 ? [] : [
       of("products", `${counted(products, "product")} ${products === 1 ? "needs" : "need"} you`,
         `${command(commands.status)} shows what helps.`)
-    ]
+    ],
+    ...rows === 0 ? [] : [{
+      ...of("rejected", `${counted(rows, "row")} of the source ${rows === 1 ? "is" : "are"} rejected`,
+        `${command(commands.status)} shows why.`),
+      products: rejectedRows(rejectedIds, Math.min(mostCounted, rejectedWithoutId))
+    }]
   ]
 }
 
@@ -73,6 +83,18 @@ export const ofDatabase = (
   return [{ key: "database", kind: "ledger", account: undefined, name, text, delay: Duration.zero }]
 }
 
+const allKnown: ReadonlySet<Kind> = new Set()
+
+/** What was announced for the whole fleet. */
+export const store: Effect.Effect<Messenger.Store<FleetDatabaseError, never>, never, FleetDatabase> = Effect.map(FleetDatabase,
+  ({ run, sql }) => {
+    const target = { sql, account: NoticeRecord.fleet }
+    return {
+      read: run(NoticeRecord.read(target)),
+      write: (text) => Effect.asVoid(run(sql`${NoticeRecord.write(target, text)(sql`1 = 1`)}`))
+    }
+  })
+
 const make = (settings: Messenger.NotifySettings) =>
   Effect.gen(function*() {
     const { state } = yield* FleetRunner
@@ -83,8 +105,9 @@ const make = (settings: Messenger.NotifySettings) =>
 
     const read = Effect.gen(function*() {
       const { runner } = yield* state
-      isSpeaker = speakerOf(yield* FleetStatus.runners) === runner
-      known = isSpeaker ? (yield* FleetStatus.needyAccounts).flatMap(problemsOf) : []
+      const speaks = speakerOf(yield* FleetStatus.runners) === runner
+      known = speaks ? (yield* FleetStatus.needyAccounts).flatMap(problemsOf) : []
+      isSpeaker = speaks
     }).pipe(
       // A statement that hangs is abandoned.
       disconnect,
@@ -93,15 +116,18 @@ const make = (settings: Messenger.NotifySettings) =>
       logged
     )
 
-    yield* Messenger.run(settings, lists, Effect.gen(function*() {
+    const find = Effect.gen(function*(): Effect.fn.Return<Messenger.Found, never, FleetDatabase> {
       const now = yield* MonotonicClock.now
       if (now - readAt >= readsEvery) {
         readAt = now
         yield* read
       }
       const { stopping, ...runner } = yield* state
-      return stopping || !isSpeaker ? undefined : [...ofDatabase(runner, yield* MonotonicClock.now), ...known]
-    }))
+      if (stopping) return { _tag: "Unknown" }
+      if (!isSpeaker) return { _tag: "Elsewhere" }
+      return { _tag: "Known", problems: [...ofDatabase(runner, yield* MonotonicClock.now), ...known], unknown: allKnown }
+    })
+    yield* Messenger.run(settings, lists, find, yield* store)
   })
 
 /** Until the scope closes. */

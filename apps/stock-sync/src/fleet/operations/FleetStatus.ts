@@ -163,19 +163,33 @@ const NeedyAccount = Schema.Struct({
   /** The number of the held snapshot; null without one. */
   held: Schema.NullOr(Schema.Int),
   /** Products that need a person. */
-  products: Schema.Int
+  products: Schema.Int,
+  /** Rows of the last snapshot, those without an id, and the first ids of the others. */
+  rejectedRows: Schema.Int,
+  rejectedWithoutId: Schema.Int,
+  rejectedIds: Schema.Array(Schema.String)
 })
 export type NeedyAccount = typeof NeedyAccount.Type
 
 const needyRows = Rows.all(NeedyAccount)
 
-/** The accounts with a problem, a held snapshot or a product that needs a person, and not paused, by id. */
+/** Ids of rejected rows that are compared for each account. */
+const mostRejected = 100
+
+/** The accounts with a problem, a held snapshot, a product that needs a person or a rejected row, and not paused, by id. */
 export const needyAccounts: Read<ReadonlyArray<NeedyAccount>> = reading((sql) =>
   needyRows(sql`
-    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN last_number END AS held, coalesce(products.n, 0) AS products
+    SELECT id, problem, CASE WHEN ${sql.literal(heldUnconfirmed)} THEN last_number END AS held, coalesce(products.n, 0) AS products,
+      coalesce(rejected.n, 0) AS "rejectedRows", coalesce(rejected.unnamed, 0) AS "rejectedWithoutId",
+      coalesce(rejected.ids, '[]') AS "rejectedIds"
     FROM fleet_account LEFT JOIN snapshot USING (account)
     LEFT JOIN (SELECT account, count(*) AS n FROM product WHERE ${sql.literal(needing)} GROUP BY account) AS products USING (account)
-    WHERE NOT paused AND (problem IS NOT NULL OR (${sql.literal(heldUnconfirmed)}) OR products.n > 0)
+    LEFT JOIN (
+      SELECT account, count(*) AS n, count(*) FILTER (WHERE product_id IS NULL) AS unnamed,
+        to_json((array_agg(DISTINCT product_id ORDER BY product_id) FILTER (WHERE product_id IS NOT NULL))[1:${mostRejected}]) AS ids
+      FROM row_issue WHERE ${sql.literal(rejectedRow)} GROUP BY account
+    ) AS rejected USING (account)
+    WHERE NOT paused AND (problem IS NOT NULL OR (${sql.literal(heldUnconfirmed)}) OR products.n > 0 OR rejected.n > 0)
     ORDER BY id`)
 )
 

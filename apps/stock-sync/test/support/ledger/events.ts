@@ -65,6 +65,22 @@ export const events = (kind: Kind): void => {
             }))
         })))
 
+    it.effect("are not what was announced to a person, which is one text that the next process finds", () =>
+      at(kind, (place) =>
+        Effect.gen(function*() {
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              expect(yield* ledger.notices).toEqual(Option.none())
+              yield* ledger.setNotices("first")
+              yield* ledger.setNotices("{\"of\":\"\\u0000 'Ä' \\\\\"}")
+            }))
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              expect(yield* ledger.notices).toEqual(Option.some("{\"of\":\"\\u0000 'Ä' \\\\\"}"))
+              expect(yield* ledger.events).toEqual([])
+            }))
+        })))
+
     it.effect("are kept for five weeks, and requests up to their limit: the ledger knows from when on it has all", () =>
       at(kind, (place) =>
         using(place, (ledger) =>
