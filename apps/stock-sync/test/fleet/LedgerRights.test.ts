@@ -14,7 +14,7 @@ import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.ts"
 import { eventually } from "../support/eventually.ts"
 import * as Status from "../support/fleetStatus.ts"
 import { add, addressOf, databaseOf, type Fleet, open, runner, server } from "../support/ledger/fleet.ts"
-import { bad, fail, options, receive, row, settle, taken } from "../support/ledger/using.ts"
+import { bad, fail, options, policy, receive, row, settle, taken } from "../support/ledger/using.ts"
 import { shared } from "../support/shared.ts"
 import { utc } from "../support/utc.ts"
 
@@ -145,6 +145,9 @@ describe("a user of the database", () => {
       yield* one.accounts.adopt("shop-1")
       const beside = yield* one.ledgers.beside("shop-1", options)
       yield* beside.release(Option.none())
+      const [, earlier] = yield* beside.pastSnapshots
+      const reverting = { guard: policy.guard, confirmed: true, preview: false, limit: undefined }
+      expect(yield* beside.revert(earlier?.number ?? Number.NaN, reverting)).toMatchObject({ changed: 1_499 })
       yield* one.accounts.remove("shop-1")
     }), 60_000)
 })

@@ -31,7 +31,7 @@ import { compare, type Difference } from "./Compare.ts"
 import * as Judge from "./Judge.ts"
 import * as RejectedRowLimit from "./RejectedRowLimit.ts"
 import * as Stage from "./Stage.ts"
-import { appliedRecord, type GuardWindow, resetBaseline, resultRow, writes } from "./Write.ts"
+import { appliedRecord, type GuardWindow, previewRecord, resetBaseline, resultRow, writes } from "./Write.ts"
 
 /** The number of rows that are read before the ledger is used for them, so that a slow source of usual size delays nothing. */
 export const RowsAhead = Context.Reference<number>("@plaza/stock-sync/ledger/RowsAhead", { defaultValue: () => 10_000 })
@@ -108,6 +108,9 @@ interface Judged extends Difference {
 interface TooManyRejected {
   readonly message: (unit: SnapshotInput<never, never>["unit"]) => string
 }
+
+/** A confirmed snapshot has its number already. */
+const incrementOf = ({ _tag }: Judge.Verdict) => _tag === "Plausible" ? 1 : 0
 
 /** Settings of the session for a transaction that compares many rows. */
 const prepareTransaction = (sql: SqlClient) =>
@@ -284,7 +287,7 @@ export const make = (
             const happened = Events.steps(target, event, window.now, result.changed > 0 ? undefined : endsHold)
             yield* writeAll(target, judged, counts, input, policy, window, [
               ...unfenced(target, happened),
-              ...appliedRecord(target, result, input.unit, digest, verdict._tag === "Confirmed" ? 0 : 1, window.now)
+              ...appliedRecord(target, result, input.unit, digest, incrementOf(verdict), window.now)
             ])
             return result
           }))
@@ -298,8 +301,7 @@ export const make = (
             ? Option.some(yield* Judge.hold(target, verdict, result.figures, window.now))
             : Option.none()
           yield* writeAll(target, judged, counts, input, policy, window, [
-            target.sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${input.unit}
-              WHERE ${Operation.mine(target)}`
+            previewRecord(target, result, input.unit, incrementOf(verdict), window.now)
           ])
           return { ...result, held }
         }))

@@ -116,6 +116,11 @@ export const appliedRecord = (
   target.sql`DELETE FROM reverted_stock WHERE ${mine(target)}`
 ]
 
+/** The statement that records a snapshot in a copy, which keeps what is held. */
+export const previewRecord = (target: Target, result: SnapshotResult, unit: Unit, increment: 0 | 1, now: number): Fragment =>
+  target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit},
+    last_number = last_number + ${result.changed === 0 ? 0 : increment}, reverted_to = NULL, reverted_at = NULL WHERE ${mine(target)}`
+
 const Result = Schema.fromJsonString(Schema.Struct({
   rows: Schema.Int,
   changed: Schema.Int,
