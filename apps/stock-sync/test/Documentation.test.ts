@@ -70,7 +70,7 @@ describe("the options of docs/stock-sync.md", () => {
   it("are those of the help, each once, with its variable and its default", () => {
     const documented = optionRows.map(([name = ""]) => plain(name))
     expect(documented.toSorted()).toEqual(
-      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit", "--ready"].includes(name)).toSorted()
+      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit", "--ready", "--dry-run", "--confirm"].includes(name)).toSorted()
     )
     for (const [name = "", variable = "", standard = ""] of optionRows) {
       const help = known.get(plain(name))
@@ -98,6 +98,7 @@ describe("the options of docs/stock-sync.md", () => {
     for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
     expect(without("history")).toEqual(["--limit"])
     expect(without("report")).toEqual(["--format", "--since"])
+    expect(without("revert")).toEqual(["--confirm", "--dry-run"])
     expect(without("health")).toEqual(["--port", "--ready"])
   })
 

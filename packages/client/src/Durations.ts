@@ -53,7 +53,7 @@ export const parsePositive = (input: Duration.Input): Result.Result<Duration.Dur
 const parts =
   /^(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m)?\s*(?:(\d+(?:\.\d+)?)\s*s)?\s*(?:(\d+(?:\.\d+)?)\s*ms)?$/
 
-// True of a text in the form of `Duration.Input`; any other text is none.
+// True of a text in the form of `Duration.Input`; any other text gives none.
 const fromUnknown = (text: string): Option.Option<Duration.Duration> => Duration.fromInput(text as Duration.Input)
 
 const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]

@@ -57,7 +57,7 @@ export type Services =
   | Operations.Operations
   | RateLimit.RateLimit
 
-// A program builds a constant layer once, also for two clients with different options. So each client has fresh ones.
+// Constant layers are memoized for the whole program, also for two clients with different options. So each client gets fresh ones.
 const operations = /*#__PURE__*/ Layer.effect(Operations.Operations, Operations.make)
 
 const services = /*#__PURE__*/ Layer.mergeAll(
@@ -119,9 +119,8 @@ export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, 
   services.pipe(Layer.provideMerge(rateLimit), Layer.fresh, Layer.provide(settingsOf(options)))
 
 /**
- * What the services of {@link layer} have in common, without the services. A page in a browser loads less with it and the layers of the
- * services that it uses. Each of these layers has the module of its service, such as `@plaza/client/Store`. They share one rate limit.
- * {@link request} and {@link paginate} require nothing else.
+ * {@link layer} without its services. A page loads less code with it and the layers of the services that it uses, such as `layer` of
+ * `@plaza/client/Store`. They share one rate limit. {@link request} and {@link paginate} require nothing else.
  *
  * @example
  * import { Plaza } from "@plaza/client"

@@ -3,10 +3,9 @@
  * sends a request. The slot is free again one window after the response, because the service counted the request at some time
  * before the response.
  *
- * With a backlog, the client uses 99.5% of the limit, without a 429, if the service counts the requests of the last window (a sliding
- * log), counts in fixed windows, or has a token bucket or a leaky bucket of the size of the limit. A sliding-window counter, and a bucket
- * that is smaller, also refuse requests within the limit. After a 429 the client spaces requests evenly for ten windows, so that few more
- * are refused, and every call succeeds at the rate of the limit.
+ * With a backlog, the client uses 99.5% of the limit without a 429, if the service has a sliding log, fixed windows, or a bucket of the
+ * size of the limit. A sliding-window counter and a smaller bucket refuse some requests within the limit. After a 429 the client spaces
+ * requests evenly for ten windows, and every call succeeds at the rate of the limit.
  *
  * Limits: all callers of a key must share one `RateLimit`. The service may still respond with 429 if it counts requests that it
  * refused with 429, or counts a request after its caller gave up.

@@ -172,8 +172,8 @@ const makeSharedConfig = () =>
   })
 
 /**
- * The settings from the configuration that are the same for every account: `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW`.
- * For a program that holds the addresses and keys of several accounts itself.
+ * Reads the settings that are the same for every account: `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW`. For a program with
+ * its own addresses and keys of several accounts.
  *
  * @since 0.1.0
  * @category config

@@ -130,7 +130,7 @@ const advanceUntilDone = <A, E>(clock: RecordingClock, fiber: Fiber.Fiber<A, E>,
         yield* advance(clock, Math.max(recorded, clock.currentTimeMillisUnsafe()))
         continue
       }
-      // A fiber of a layer outside sleeps, or none does: then the effect waits for something real, which needs real time.
+      // No recorded sleep: a fiber of an outer layer sleeps, or the effect waits for something that takes real time.
       if (idle > 0) {
         yield* clock.withLive(Effect.sleep(Duration.millis(Math.min(2 ** idle, 50))))
       }
@@ -145,8 +145,8 @@ const advanceUntilDone = <A, E>(clock: RecordingClock, fiber: Fiber.Fiber<A, E>,
  * Runs an effect under Effect's `TestClock`. Whenever all fibers wait, it sets the clock to the end of the next sleep, until the effect
  * ends. Without it, a test with `it.effect` hangs on the first retry. Dies without a `TestClock`.
  *
- * Use it with a service in process, such as `Sandbox.layerHttpClient`. While the effect waits for a socket, the clock goes on, and would
- * reach a timeout before the response arrives.
+ * Use it with a service in process, such as `Sandbox.layerHttpClient`. While an effect waits for a socket, the clock advances and reaches
+ * the timeout before the response arrives.
  *
  * @example
  * import { Profiles, TestTime } from "@plaza/client"

@@ -160,8 +160,8 @@ export const reasonOfCause = (cause: unknown, otherwise: string): TransportReaso
   find(cause, 0) ?? { reason: otherwise, connected: true, hint: undefined }
 
 /**
- * Whether the request that this fiber sends has had a connection; undefined if the HTTP client doesn't report that. For a middleware of
- * the HTTP client that has to know whether an interrupted request may have reached the service.
+ * Whether the request of this fiber has had a connection; undefined if the HTTP client doesn't report that. For a middleware that decides
+ * whether an interrupted request may have reached the service.
  *
  * @since 0.1.0
  * @category accessors

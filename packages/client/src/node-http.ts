@@ -1,5 +1,5 @@
 /**
- * The HTTP client for a short process on Node, on `node:http`: it loads in a fraction of the time of `@plaza/client/node`. It opens a
+ * The HTTP client for a short process on Node, on `node:http`. It loads in a fraction of the time of `@plaza/client/node`, opens a
  * connection for each request, and uses no proxy.
  *
  * @since 0.1.0

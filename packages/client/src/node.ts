@@ -56,7 +56,7 @@ const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Proxies.Proxies, Conf
 /** @since 0.1.0 @category getters */
 export { proxyFor } from "./internal/transport/node/ProxyVariables.ts"
 
-/** Passes the connection of each request on to the dispatcher, which records what becomes of it. */
+/** Passes {@link CurrentConnection} to the dispatcher, which records there whether the request had a connection. */
 const observed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transformResponse(client, (response) =>
     Effect.withFiber((fiber) => {

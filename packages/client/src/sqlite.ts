@@ -1,5 +1,5 @@
 /**
- * A `SqlClient` on the SQLite of Node, for `RateLimitSql` and for programs. No native module and no file but the database itself.
+ * A `SqlClient` on Node's own SQLite, for `RateLimitSql` and for programs.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * The texts of the operation catalogue, in a module of their own: a client that shows none doesn't load them.
+ * The texts of the operation catalogue. A separate module, so that clients don't load them.
  *
  * @since 0.1.0
  */

@@ -191,7 +191,7 @@ export const Page = <S extends Schema.Constraint>(item: S) =>
     next_cursor: Schema.optional(Schema.NullOr(Schema.String))
   }).pipe(Schema.decodeTo(
     Schema.Struct({
-      // The encoded side decodes and encodes the items. To check their types here too would cost a quarter of the time of a page.
+      // The encoded side decodes and encodes the items. Checking their types here too takes a quarter of the time of a page.
       data: Schema.declare((data): data is ReadonlyArray<S["Type"]> => Array.isArray(data)),
       nextCursor: Schema.NullOr(Cursor.check(Schema.isNonEmpty()))
     }),

@@ -1,4 +1,4 @@
-/** What every entry of this package exports beside `createPlaza`. */
+/** The types and errors that every entry of this package exports beside `createPlaza`. */
 import type { ListOptions as ClientListOptions } from "@plaza/client"
 import type * as Domain from "@plaza/domain"
 import type { Plain } from "@plaza/domain/Plain"

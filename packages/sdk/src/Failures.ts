@@ -21,7 +21,7 @@ const isClientFailure = (value: unknown): value is ClientFailure => {
   return typeof source === "function" && value instanceof source
 }
 
-/** What the client knows of a failure beside its fields. Its functions take no failures that no call can end with. */
+/** The category of a failure, and whether the call may have happened. The client's functions accept only failures of calls. */
 const classify = (failure: ClientFailure) =>
   failure._tag === "InvalidSettings"
     ? { category: "InvalidRequest", mayHaveHappened: false }

@@ -110,7 +110,7 @@ export interface CreatePlaza {
   readonly fromEnv: (options?: Options.EnvironmentOptions) => Plaza
 }
 
-/** What depends on the runtime. */
+/** The parts of a client that differ by runtime. */
 export interface Platform {
   readonly httpClient: (
     options: Options.TransportOptions
@@ -131,7 +131,7 @@ const toThrown = (error: unknown): unknown => {
   return invalidSetting(typeof name === "string" ? name : "options", issue?.message ?? error.message)
 }
 
-/** Reads the environment anew, because the platform keeps what it finds first, and a program may load a file of variables later. */
+/** Reads the environment at each call, because the platform caches it, and a program may load a file of variables later. */
 const runSync = <A, E>(effect: Effect.Effect<A, E>): A => {
   const exit = Effect.runSyncExit(Effect.provideService(effect, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
   if (Exit.isFailure(exit)) throw toThrown(Cause.squash(exit.cause))
@@ -164,8 +164,8 @@ type Signal = AbortSignal | undefined
 type Convert = (value: unknown) => unknown
 
 /**
- * Iterates over a list by its chunks, because a Promise of the platform for each item takes longer. Not an async generator: its `return`
- * waits for a page that is on its way.
+ * Iterates over a list by its chunks, because a Promise for each item takes longer. Not an async generator, whose `return` waits for the
+ * page in flight.
  */
 const iterate = (context: Context.Context<Options.Provided>, list: Options.List, signal: Signal, convert: Convert) => {
   const chunks = Stream.toAsyncIterableWith(Stream.chunks(list), context)[Symbol.asyncIterator]()
@@ -258,7 +258,7 @@ const openList = (given: OpenList<unknown>) => {
   return Client.paginate({ ...list, cursor: cursor as Cursor | undefined, item: parser(parse) })
 }
 
-/** Calls that fail if they can't even be created. */
+/** Creates calls. An error that `create` throws becomes the failure of the call. */
 const attempt = (create: () => Options.Calls): Options.Calls => {
   try {
     return create()

@@ -92,8 +92,8 @@ export class Operations extends Context.Service<Operations, {
 }>()("@plaza/client/Operations") {}
 
 /**
- * The layer of a service on {@link Operations}: one service for each client. A layer of a constant is built once in a program, so within
- * the services of one client it would give those of another; a fresh one would give a client two services, each with locks of its own.
+ * Returns the layer of a service on {@link Operations}, one service for each client. A constant layer is memoized for the whole program, so
+ * two clients would share the service. A fresh layer would give one client two services with separate locks.
  *
  * @since 0.1.0
  * @category layers

@@ -131,8 +131,8 @@ const rejected = (operation: string, number: number, cause: ServiceError) =>
 const mostRecent = 100
 
 /**
- * Detects a cursor that a list returned before, in constant memory: among the most recent ones, and by a comparison with one that moves
- * on to pages 1, 2, 4, 8 and so on, which meets every cycle in the end.
+ * Detects a repeated cursor in constant memory: compares it with the most recent ones, and with that of page 1, 2, 4, 8 and so on, which
+ * detects a cycle of any length (Brent's algorithm).
  */
 const repetitions = (first: Cursor | undefined): (cursor: Cursor) => boolean => {
   const recent = new Set(first === undefined ? [] : [first])

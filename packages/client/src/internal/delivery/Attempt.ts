@@ -368,7 +368,7 @@ export const make: Effect.Effect<
             return Effect.fail(refused(request, progress, head, undefined, clock.currentTimeMillisUnsafe()))
           }
           const transport = reasonOf(error)
-          // The HTTP client knows better than the code of the error whether the request had a connection.
+          // The HTTP client's report of the connection is more precise than the code of the error.
           const connected = transport.connected && isConnected !== false
           return Effect.fail(broken(request, progress, { ...transport, connected }, error.reason.cause))
         },

@@ -82,7 +82,7 @@ export interface Delivery<A> {
 
 /**
  * - `retryable`: the service did nothing, and another attempt may succeed.
- * - `rateLimited`: the same, after the pause that the rate limit knows.
+ * - `rateLimited`: the same, after a pause of the rate limit.
  * - `ambiguous`: the service may have carried out the request.
  * - `final`: another attempt can't succeed.
  */
@@ -128,7 +128,7 @@ const mayStillRun = (failure: AttemptFailure): boolean =>
 /** Whether the client's layer was released, so that no other attempt can follow. */
 const isClosed = (failure: AttemptFailure): boolean => failure._tag === "ConnectionLost" && failure.reason === "CLOSED"
 
-/** Whether the caller may repeat a `Repeatable` write after this failure: any but those of a client that reaches no service. */
+/** Whether a `Repeatable` write fails with this failure itself. Not if the last attempt sent nothing, because an earlier one did. */
 const isReportedIfRepeatable = ({ _tag }: AttemptFailure): boolean => _tag !== "ConnectionFailed" && _tag !== "ClientClosed"
 
 /**
@@ -180,7 +180,7 @@ const observe = <A>(
         Exit.isSuccess(exit) ? Effect.void : Effect.logError("on_attempt.failed", exit.cause)), { discard: true })
   })
 
-/** The result of an observer, which code without types may not make an Effect. */
+/** The Effect of an observer. Dies if code without types returned something else. */
 const effectOf = (result: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.isEffect(result) ? result : Effect.die(new TypeError("onAttempt must return an Effect"))
 

@@ -168,15 +168,15 @@ export interface Hooks {
   readonly check: Check<Post>
 }
 
-// An older post than this many is older than any call that runs.
+// Enough to contain every post that was returned while a call runs.
 const mostClaimed = 10_000
 
 // As long as a post may be new in another time zone.
 const forgottenMillis = 26 * 3_600_000
 
 /**
- * Creates the check of one client. It knows the calls of the client, so that no two calls return one post. Returns the function that runs a
- * call.
+ * Creates the post check of one client, and returns the function that runs a call. It tracks the client's calls, so that no two calls return
+ * the same post.
  *
  * @since 0.1.0
  * @category constructors
@@ -253,7 +253,7 @@ export const make = <E extends Failure>({ listPosts, settleTime }: {
         }))
     })
 
-    /** Whether a call with this end may have created a post that no call returned. */
+    /** Whether a call that ends with this cause may have created a post that no call returned. */
     const mayExist = (cause: Cause.Cause<E2>): boolean =>
       Option.match(Cause.findErrorOption(cause), {
         onNone: () => isAmbiguous || (progress !== undefined && progress.endedAt === undefined && progress.isConnected !== false),

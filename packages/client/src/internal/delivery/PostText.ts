@@ -69,7 +69,7 @@ const keptWords = (text: string): ReadonlySet<string> =>
 /** Whether a service may have made the listed text of the sent one by replacing parts of it. */
 const mayBeRewritten = (sent: string, listed: string): boolean => {
   const [before, after] = [keptWords(sent), keptWords(listed)]
-  // Only a link or an emoji: nothing of it need be left.
+  // Only links or emoji: the service may replace all of it.
   if (before.size === 0) {
     return true
   }

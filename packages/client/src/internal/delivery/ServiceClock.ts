@@ -1,5 +1,5 @@
 /**
- * The clocks of the service, as far as the responses of one call show them, and what they say about the `createdAt` of a listed post.
+ * Derives the service's clock from the responses of one call, and decides with it whether a listed post is older than the call.
  *
  * @since 0.1.0
  */
@@ -36,7 +36,7 @@ export const fromResponse = ({ dateMillis, headAt, sentAt }: ResponseClock): Ser
 }
 
 /**
- * The clock that two responses or more show together.
+ * Combines the clocks of several responses.
  *
  * @since 0.1.0
  * @category combinators

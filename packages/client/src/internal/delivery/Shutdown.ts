@@ -1,5 +1,5 @@
 /**
- * Reports the release of a layer to the fibers that wait for it.
+ * Notifies waiting fibers of the release of a layer.
  *
  * @since 0.1.0
  */

@@ -23,8 +23,7 @@ import type { AcquireSlot, Restore, WaitFailure } from "./WaitQueue.ts"
 import { waitExceeded } from "./WaitQueue.ts"
 
 /**
- * The reserved slot of a call, until an attempt takes it out of the cell. The fibers of a call share the cell, so only one attempt
- * takes the slot.
+ * The reserved slot of a call. The first attempt empties the cell, which the fibers of the call share, so only one attempt uses the slot.
  *
  * @since 0.1.0
  * @category references

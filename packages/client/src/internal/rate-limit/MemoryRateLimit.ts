@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function*(allowance: Allowance = {}) {
     return limit - unused - sent - cooling.length
   }
 
-  /** Uses a slot for the window after a response. Requests of other processes may have had theirs earlier or later than the last one. */
+  /** Keeps a slot in use for one window after a response. Inserts in order, because `occupy` records earlier and later responses. */
   const cool = (respondedAt: MonotonicMillis): void => {
     const moment = respondedAt + cooldownMillis
     cooling.splice(cooling.findLastIndex((other) => other <= moment) + 1, 0, moment)

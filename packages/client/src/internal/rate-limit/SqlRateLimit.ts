@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function*(allowance: SharedAllowance) {
   const pacing = new Pacing(limit, window)
   const pauses = new Pauses()
 
-  // What this process knows of the database: the end of the key's pause, and from the last snapshot, when slots become free.
+  // The last known state of the database: the end of the key's pause, and when slots become free.
   let pausedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
   let cooling: ReadonlyArray<MonotonicMillis> = []
   let nextPollAt: MonotonicMillis = Number.NEGATIVE_INFINITY
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function*(allowance: SharedAllowance) {
   const held = new Set<HeldSlot>()
   const sentSlots = (): ReadonlyArray<SqlSlots.Claim> => [...held].flatMap(({ claim, isSent }) => isSent ? [claim] : [])
 
-  // What the database doesn't know yet.
+  // Changes to write to the database.
   const completed: Array<SqlSlots.Claim> = []
   let completedAt: MonotonicMillis = Number.NEGATIVE_INFINITY
   const released: Array<SqlSlots.Claim> = []
@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function*(allowance: SharedAllowance) {
     }
   }
 
-  /** Writes what the database doesn't know yet. What is recorded meanwhile stays for the next time. */
+  /** Writes the pending changes. Changes recorded meanwhile stay pending. */
   const write: Effect.Effect<void, SqlError> = Effect.gen(function*() {
     for (const [operation, until] of unpublished) {
       yield* slots.pauseFor(Math.ceil(until - (yield* monotonicNow)), operation)

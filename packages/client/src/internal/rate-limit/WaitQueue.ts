@@ -53,7 +53,7 @@ export type Forecast = (ahead: number) => MonotonicMillis
 /** A service may still count a request that is exactly one window old. @since 0.1.0 @category constants */
 export const safetyMillis = 1
 
-/** What a process knows about the slots of an allowance. */
+/** The slots of an allowance, as one process sees them. */
 interface Slots {
   readonly limit: number
   /** How long a slot is in use after the response. */

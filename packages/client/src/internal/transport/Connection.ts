@@ -1,6 +1,6 @@
 /**
- * What the client and its HTTP client report to each other about one request. An HTTP client that doesn't know this reference works too:
- * the client then decides by the code of an error whether the request may have been sent.
+ * What the client and its HTTP client report to each other about one request. An HTTP client may ignore this reference: the client then
+ * decides by the code of an error whether the request may have been sent.
  *
  * @since 0.1.0
  */

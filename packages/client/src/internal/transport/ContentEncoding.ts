@@ -39,8 +39,8 @@ const formatOf = (coding: string, [first = 0, second = 0]: Uint8Array): Format |
 }
 
 /**
- * Undefined if the runtime doesn't have the format. By Node's zlib where there is one, because it stops as soon as its reader does. No
- * import, because this module is part of browser bundles.
+ * Returns undefined if the runtime lacks the format. Prefers Node's zlib, which stops as soon as its reader does. Imports nothing, because
+ * this module is part of browser bundles.
  */
 const decompress = (format: Format, bytes: Uint8Array): Stream.Stream<Uint8Array, unknown> | undefined => {
   const zlib = globalThis.process?.getBuiltinModule?.("node:zlib")

@@ -124,7 +124,7 @@ export interface Problems {
   readonly length: (size: number) => InvalidInput
   /** A later run emits other bytes. */
   readonly bytes: () => InvalidInput
-  /** The content runs again, although it can't. */
+  /** A one-shot content runs again. */
   readonly rerun: () => InvalidInput
 }
 

@@ -136,7 +136,7 @@ const observe = (connection: Connection, handler: Dispatcher.DispatchHandler): v
 }
 
 /**
- * Sends each request directly or through its proxy. Not undici's `EnvHttpProxyAgent`, which knows no networks and no loopback.
+ * Sends each request directly or through its proxy. Undici's `EnvHttpProxyAgent` has no rule for networks and loopback.
  *
  * The service may be closing an idle connection, and a request on it then has an unknown outcome. So only requests that may be sent
  * twice reuse connections; every other request uses a new one. A shorter keep-alive would not be enough, because a service may close

@@ -53,7 +53,7 @@ export const parse = (given: string): Result.Result<Proxy, string> => {
     return Result.fail(`${example}; write / ? # @ and \\ in the user or the password as %2F %3F %23 %40 and %5C`)
   }
   const { hash, origin, password, pathname, search, username } = new URL(address)
-  // Also the rest of a password with such a character.
+  // A password with an unescaped `/`, `?` or `#` ends up here too.
   if (pathname !== "/" || search !== "" || hash !== "") {
     return Result.fail(`${example}, without a path; write / ? and # in the user or the password as %2F %3F and %23`)
   }
@@ -96,7 +96,7 @@ const hostsOf = (name: string, prefix: string | undefined): IsExcepted => {
   return isIP(host) === 0 ? inDomain(host) : inNetwork(host, isIP(host) === 4 ? 32 : 128)
 }
 
-/** One entry of `NO_PROXY`. One that names nothing excepts nothing. */
+/** Whether an entry of `NO_PROXY` matches. An invalid entry matches no host. */
 const exceptionOf = (entry: string): (host: string, port: string) => boolean => {
   if (entry === "*") return () => true
   // An IPv6 address has a port only behind brackets.
