@@ -111,6 +111,7 @@ export const layerWithoutRateLimit = (
  *   Layer.provide(NodeClient.layer)
  * )
  * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(Effect.provide(live))
+ * // => { username: "corner-shop" }
  *
  * @since 0.1.0
  * @category layers
@@ -263,7 +264,8 @@ const apiRequestOf = (request: Omit<OpenRequest<unknown>, "response">): Result.R
  * import { Plaza } from "@plaza/client"
  * import { Schema } from "effect"
  *
- * const program = Plaza.request({ method: "GET", path: "/notes", response: Schema.Unknown })
+ * const product = Plaza.request({ method: "GET", path: "/store/products/MUG-BLUE-350", response: Schema.Unknown })
+ * // => { id: "MUG-BLUE-350", stock: 0 }
  *
  * @since 0.1.0
  * @category open areas
