@@ -284,6 +284,14 @@ const send = <A>(options: Omit<OpenRequest<unknown>, "response">, reader: Operat
   )
 
 /**
+ * The failures of {@link paginate}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type OpenListFailure = OpenFailure | ListFailure
+
+/**
  * Reads an undocumented list that follows the documented list behaviour.
  * Source: interface v1, "List behaviour".
  *
@@ -296,7 +304,7 @@ const send = <A>(options: Omit<OpenRequest<unknown>, "response">, reader: Operat
  * @since 0.1.0
  * @category open areas
  */
-export const paginate = <A>(options: OpenList<A>): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
+export const paginate = <A>(options: OpenList<A>): Stream.Stream<A, OpenListFailure, Operations.Operations> => {
   // Compiled once for all pages, because compiling a schema takes longer than decoding a page.
   const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(

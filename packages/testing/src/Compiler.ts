@@ -27,13 +27,16 @@ export const withModules = async <A>(
   }
 }
 
-/** Type-checks modules as the tests of a package are. Returns the compiler's output, which is empty for modules without errors. */
-export const compile = (packageFolder: string, modules: ReadonlyArray<Module>): Promise<string> =>
+/**
+ * Type-checks modules as the tests of a package are, with further options of the compiler. Returns the compiler's output, which is empty for
+ * modules without errors.
+ */
+export const compile = (packageFolder: string, modules: ReadonlyArray<Module>, options: object = {}): Promise<string> =>
   withModules(packageFolder, modules, (folder) => {
     const config = Path.join(folder, "tsconfig.json")
     writeFileSync(config, JSON.stringify({
       extends: fileURLToPath(new URL("../../../tsconfig.test.json", import.meta.url)),
-      compilerOptions: { noUnusedLocals: false },
+      compilerOptions: { noUnusedLocals: false, ...options },
       files: modules.map(({ name }) => name),
       include: [],
       exclude: []
