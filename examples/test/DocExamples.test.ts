@@ -28,6 +28,7 @@ const examplesIn = (source: string): ReadonlyArray<string> =>
 /** An example whose constants are exports, with what they should be under `expected`. */
 const moduleOf = (code: string): string => {
   const shown = [...code.matchAll(/^(?:export )?const (\w+)(?:(?!^(?:export )?const )[^])*?^\/\/ => (.+)$/gm)]
+  if (shown.length !== code.split("// =>").length - 1) throw new Error(`a value is not below a constant: ${code}`)
   return [
     code.replace(/^const (?=\w+ =)/gm, "export const "),
     "export const expected: Readonly<Record<string, unknown>> = {",
@@ -121,4 +122,5 @@ it("what an example shows is read, and an example that fails or requires somethi
   await expect(runExample({ name: "Fails.ts", code: effect(fails) })).rejects.toThrow("broken")
   const own = "class Own extends Context.Service<Own, number>()(\"Own\") {}\nconst program = Effect.map(Own, String)\n"
   await expect(runExample({ name: "Own.ts", code: effect(own) })).rejects.toThrow("Own")
+  expect(() => moduleOf("let text = 1\n// => 1\n")).toThrow("a value is not below a constant")
 })
