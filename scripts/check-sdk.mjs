@@ -117,7 +117,13 @@ const edges = /** @type {const} */ ([
     run: `import { Miniflare } from "miniflare"
 import { env } from "node:process"
 const { PLAZA_API_KEY, PLAZA_BASE_URL } = env
-const runtime = new Miniflare({ modules: true, scriptPath: "bundle.js", bindings: { PLAZA_API_KEY, PLAZA_BASE_URL } })
+const runtime = new Miniflare({
+  modules: true,
+  scriptPath: "bundle.js",
+  bindings: { PLAZA_API_KEY, PLAZA_BASE_URL },
+  // Without a date, it has the URL of 2021.
+  compatibilityDate: "2025-01-01"
+})
 console.log(await (await runtime.dispatchFetch("http://localhost/")).text())
 await runtime.dispose()
 `
@@ -189,32 +195,6 @@ try {
     join(npmInstall(join(work, name), support[name].map((version) => `${name}@${version}`)), "node_modules/.bin", name)
   )
 
-  for (const packages of neighbours) {
-    const neighbour = packages[0] ?? "no Effect"
-    const reference = new Set(["stranger", "@plaza/sdk", ...installedIn(npmInstall(join(work, `reference ${neighbour}`), packages), [])])
-    for (const { flags, install, name } of managers) {
-      const folder = join(work, `${name} ${neighbour}`)
-      mkdirSync(folder)
-      install(folder, packages, [{ name: "@plaza/sdk", file }])
-      const installed = installedIn(folder, flags)
-      const unexpected = [...installed].filter((each) => !reference.has(each))
-      if (!installed.has("@plaza/sdk") || unexpected.length > 0) {
-        throw new Error(`${name}, ${neighbour}: installed ${[...installed].join(", ")}`)
-      }
-      for (const [program, code] of Object.entries(programs(packages.length > 0))) {
-        writeFileSync(join(folder, program), code)
-        const title = `${name}, ${neighbour}, ${program}`
-        for (const { node, title: version } of nodes) {
-          await check(`${title}, ${version}`, "node.js", folder, [node, ...flags, program])
-        }
-        if (name !== "npm") continue
-        await check(`${title}, Bun`, "files.js", folder, [bun, program])
-        // `require` of Deno resolves as that of Node.
-        const entry = program.endsWith("cjs") ? "node.js" : "files.js"
-        await check(`${title}, Deno`, entry, folder, [deno, "run", "--quiet", "--allow-all", "--node-modules-dir=manual", program])
-      }
-    }
-  }
   for (const { condition, entry, name, packages, run } of edges) {
     const folder = npmInstall(join(work, name), [file, ...packages])
     writeFileSync(join(folder, "worker.js"), `${worker}${entry}`)
@@ -224,6 +204,7 @@ try {
       input: "worker.js",
       platform: "browser",
       resolve: { conditionNames: [condition] },
+      transform: { define: { "import.meta": "{}" } },
       onLog: (_, { message }) => {
         throw new Error(message)
       }
@@ -252,6 +233,33 @@ try {
       const title = `TypeScript ${version}, ${resolution.join(" ")}, ${program}`
       if (status !== 0) throw new Error(`${title}: ${stdout}`)
       process.stdout.write(`${title}: no error\n`)
+    }
+  }
+
+  for (const packages of neighbours) {
+    const neighbour = packages[0] ?? "no Effect"
+    const reference = new Set(["stranger", "@plaza/sdk", ...installedIn(npmInstall(join(work, `reference ${neighbour}`), packages), [])])
+    for (const { flags, install, name } of managers) {
+      const folder = join(work, `${name} ${neighbour}`)
+      mkdirSync(folder)
+      install(folder, packages, [{ name: "@plaza/sdk", file }])
+      const installed = installedIn(folder, flags)
+      const unexpected = [...installed].filter((each) => !reference.has(each))
+      if (!installed.has("@plaza/sdk") || unexpected.length > 0) {
+        throw new Error(`${name}, ${neighbour}: installed ${[...installed].join(", ")}`)
+      }
+      for (const [program, code] of Object.entries(programs(packages.length > 0))) {
+        writeFileSync(join(folder, program), code)
+        const title = `${name}, ${neighbour}, ${program}`
+        for (const { node, title: version } of nodes) {
+          await check(`${title}, ${version}`, "node.js", folder, [node, ...flags, program])
+        }
+        if (name !== "npm") continue
+        await check(`${title}, Bun`, "files.js", folder, [bun, program])
+        // `require` of Deno resolves as that of Node.
+        const entry = program.endsWith("cjs") ? "node.js" : "files.js"
+        await check(`${title}, Deno`, entry, folder, [deno, "run", "--quiet", "--allow-all", "--node-modules-dir=manual", program])
+      }
     }
   }
 } finally {
