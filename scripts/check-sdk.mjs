@@ -98,7 +98,7 @@ export const tag = (failure: Failures["store"]["ship"]): string => failure._tag
 /** A handler of requests for an edge runtime. */
 const worker = `import * as sdk from "@plaza/sdk"
 ${main}
-export const handle = async (options) => {
+const handle = async (options) => {
   try {
     return new Response(await main(sdk, "index.js", options))
   } catch (error) {

@@ -47,6 +47,12 @@ describe("SUPPORT.md", () => {
     }
   })
 
+  it("has the compatibility date of workerd", () => {
+    const [, date = ""] = /compatibilityDate: "(.+)"/.exec(read("scripts/check-sdk.mjs")) ?? []
+    expect(date).not.toBe("")
+    expect(page.split(date)).toHaveLength(3)
+  })
+
   it("names the package managers that install, and the targets of executables", () => {
     const names = read("scripts/managers.mjs").match(/^ {2}"?(\w[\w ]*)"?: \{/gm)?.map((line) => line.replace(/[":{]/g, "").trim()) ?? []
     for (const name of names) expect(page).toContain(name.replace(/ without node_modules$/, ""))
