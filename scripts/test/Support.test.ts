@@ -65,8 +65,8 @@ describe("the workflows", () => {
 
   it("get each version that they use as an output", () => {
     const printed = execFileSync(process.execPath, ["scripts/support.mjs"], { cwd: root, encoding: "utf8" }).trim().split("\n")
-    const outputs = Object.fromEntries(
-      printed.map((line) => [line.split("=")[0], JSON.parse(line.slice(line.indexOf("=") + 1)) as unknown])
+    const outputs: Readonly<Record<string, unknown>> = Object.fromEntries(
+      printed.map((line): [string, unknown] => [line.split("=")[0] ?? "", JSON.parse(line.slice(line.indexOf("=") + 1))])
     )
     expect(outputs).toEqual(support)
     const used = workflows.flatMap((text) =>
