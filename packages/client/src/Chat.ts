@@ -44,7 +44,8 @@ export class Chat extends Context.Service<Chat, {
    * import { ConversationId } from "@plaza/domain"
    * import { Effect } from "effect"
    *
-   * const program = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("c_17"), "Your order is on its way."))
+   * const program = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_301"), "Your order is on its way."))
+   * // => { text: "Your order is on its way." }
    */
   readonly send: (id: ConversationId, text: string) => Effect.Effect<Message, Chat.SendFailure>
 }>()("@plaza/client/Chat") {}

@@ -277,9 +277,11 @@ export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeat
  * import { ProductId } from "@plaza/domain"
  * import { Effect } from "effect"
  *
- * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12)).pipe(
- *   Effect.mapError((failure) => FailureScope.mayHaveHappened(failure) ? "unknown" : ClientError.categoryOf(failure))
+ * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("no-such-product"), 12)).pipe(
+ *   Effect.mapError((failure) => FailureScope.mayHaveHappened(failure) ? "unknown" : ClientError.categoryOf(failure)),
+ *   Effect.flip
  * )
+ * // => "NotFound"
  *
  * @since 0.1.0
  * @category classification

@@ -63,8 +63,10 @@ const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
  *
  * @example
  * import { Durations } from "@plaza/client"
+ * import { Duration, Option } from "effect"
  *
- * const timeout = Durations.fromText("1m30s")
+ * const seconds = Option.map(Durations.fromText("1m30s"), Duration.toSeconds)
+ * // => Option.some(90)
  *
  * @since 0.1.0
  * @category parsing

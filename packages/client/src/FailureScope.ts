@@ -48,7 +48,7 @@ const causeOf = (failure: Failure | Inconclusive): Failure | Inconclusive => fai
  * import { Effect } from "effect"
  *
  * // Skips an item that the service refuses, and fails on any other failure.
- * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12)).pipe(
+ * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("no-such-product"), 12)).pipe(
  *   Effect.catch((failure) =>
  *     FailureScope.of(failure)._tag === "Item" ? Effect.logWarning("item.skipped", failure) : Effect.fail(failure))
  * )

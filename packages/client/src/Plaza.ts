@@ -111,6 +111,7 @@ export const layerWithoutRateLimit = (
  *   Layer.provide(NodeClient.layer)
  * )
  * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(Effect.provide(live))
+ * // => { username: "corner-shop" }
  *
  * @since 0.1.0
  * @category layers
@@ -262,7 +263,8 @@ const apiRequestOf = (request: Omit<OpenRequest<unknown>, "response">): Result.R
  * import { Plaza } from "@plaza/client"
  * import { Schema } from "effect"
  *
- * const program = Plaza.request({ method: "GET", path: "/notes", response: Schema.Unknown })
+ * const product = Plaza.request({ method: "GET", path: "/store/products/MUG-BLUE-350", response: Schema.Unknown })
+ * // => { id: "MUG-BLUE-350", stock: 0 }
  *
  * @since 0.1.0
  * @category open areas
@@ -281,6 +283,14 @@ const send = <A>(options: Omit<OpenRequest<unknown>, "response">, reader: Operat
   )
 
 /**
+ * The failures of {@link paginate}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type OpenListFailure = OpenFailure | ListFailure
+
+/**
  * Reads an undocumented list that follows the documented list behaviour.
  * Source: interface v1, "List behaviour".
  *
@@ -293,7 +303,7 @@ const send = <A>(options: Omit<OpenRequest<unknown>, "response">, reader: Operat
  * @since 0.1.0
  * @category open areas
  */
-export const paginate = <A>(options: OpenList<A>): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
+export const paginate = <A>(options: OpenList<A>): Stream.Stream<A, OpenListFailure, Operations.Operations> => {
   // Compiled once for all pages, because compiling a schema takes longer than decoding a page.
   const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(

@@ -48,6 +48,7 @@ export class Posts extends Context.Service<Posts, {
    * import { Effect } from "effect"
    *
    * const program = Effect.flatMap(Posts, (posts) => posts.create({ text: "Hello" }))
+   * // => { text: "Hello" }
    */
   readonly create: (post: NewPost) => Effect.Effect<Post, Posts.CreateFailure>
   /**

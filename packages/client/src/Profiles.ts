@@ -20,7 +20,8 @@ import { layerOf, Operations } from "./internal/contract/Operations.ts"
  * import { Username } from "@plaza/domain"
  * import { Effect } from "effect"
  *
- * const program = Effect.flatMap(Profiles, ({ find }) => find(Username.make("ana")))
+ * const program = Effect.flatMap(Profiles, ({ find }) => find(Username.make("ana.ruiz")))
+ * // => { id: "1002", username: "ana.ruiz" }
  *
  * @since 0.1.0
  * @category services

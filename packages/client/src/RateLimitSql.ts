@@ -30,14 +30,14 @@ export type { SharedAllowance } from "./internal/rate-limit/Models.ts"
  * import * as NodeClient from "@plaza/client/node"
  * import * as RateLimitSql from "@plaza/client/RateLimitSql"
  * import * as Sqlite from "@plaza/client/sqlite"
- * import { Layer } from "effect"
+ * import { Layer, Redacted } from "effect"
  *
- * const live = (options: Plaza.Options) =>
- *   Plaza.layerWithoutRateLimit(options).pipe(
- *     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
- *     Layer.provide(Sqlite.layer({ filename: "allowance.sqlite" })),
- *     Layer.provide(NodeClient.layer)
- *   )
+ * const apiKey = Redacted.make("a key")
+ * const live = Plaza.layerWithoutRateLimit({ baseUrl: "https://host/open/v1", apiKey }).pipe(
+ *   Layer.provideMerge(RateLimitSql.layer({ apiKey })),
+ *   Layer.provide(Sqlite.layer({ filename: "allowance.sqlite" })),
+ *   Layer.provide(NodeClient.layer)
+ * )
  *
  * @since 0.1.0
  * @category layers

@@ -246,8 +246,8 @@ const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) =>
  * @example
  * import { Redaction } from "@plaza/client"
  *
- * // "Bearer <redacted>"
  * const text = Redaction.make("key_0123456789").text("Bearer key_0123456789")
+ * // => "Bearer <redacted>"
  *
  * @since 0.1.0
  * @category constructors

@@ -36,7 +36,8 @@ export class Store extends Context.Service<Store, {
    * import { ProductId } from "@plaza/domain"
    * import { Effect } from "effect"
    *
-   * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12))
+   * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("MUG-BLUE-350"), 12))
+   * // => { id: "MUG-BLUE-350", stock: 12 }
    */
   readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, Store.SetStockFailure>
   /**
@@ -52,7 +53,8 @@ export class Store extends Context.Service<Store, {
    * import { Effect } from "effect"
    *
    * const program = Effect.flatMap(Store, ({ ship }) =>
-   *   ship(OrderId.make("1042"), { carrier: "DHL", trackingNumber: "JD0001" }))
+   *   ship(OrderId.make("500001"), { carrier: "DHL", trackingNumber: "JD0001" }))
+   * // => { id: "500001", carrier: "DHL", trackingNumber: "JD0001" }
    */
   readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, Store.ShipFailure>
 }>()("@plaza/client/Store") {}

@@ -151,8 +151,9 @@ const advanceUntilDone = <A, E>(clock: RecordingClock, fiber: Fiber.Fiber<A, E>,
  * @example
  * import { Profiles, TestTime } from "@plaza/client"
  * import { Effect } from "effect"
+ * import { TestClock } from "effect/testing"
  *
- * const test = TestTime.advancing(Effect.flatMap(Profiles, ({ me }) => me))
+ * const test = Effect.flatMap(Profiles, ({ me }) => me).pipe(TestTime.advancing, Effect.provide(TestClock.layer()))
  *
  * @since 0.1.0
  * @category testing

@@ -225,7 +225,7 @@ export const make = Effect.fnUntraced(function*(
  * import * as Sqlite from "@plaza/client/sqlite"
  * import { Layer, Redacted } from "effect"
  *
- * const shared = RateLimitSql.layer({ apiKey: Redacted.make("key_...") }).pipe(
+ * const shared = RateLimitSql.layer({ apiKey: Redacted.make("a key") }).pipe(
  *   Layer.provide(Sqlite.layer({ filename: "rate-limit.db" }))
  * )
  *

@@ -1,6 +1,7 @@
 /** The types that the compiler prints for operations, as an editor shows them. */
 import { expect, it } from "@effect/vitest"
-import { compile } from "./support/Compiler.ts"
+import { compile } from "@plaza/testing/Compiler"
+import { fileURLToPath } from "node:url"
 
 /** The name of the failures of each operation, and a call of it. */
 const operations: Readonly<Record<string, Readonly<Record<string, readonly [failure: string, call: string]>>>> = {
@@ -49,7 +50,10 @@ it("the compiler prints the name of an operation's failures, not their union, an
     `export const wrong${index}: null = Effect.flatMap(${service}, ({ ${operation} }) => ${call})`,
     `export type Name${index} = ${service}.${failure}`
   ])
-  const output = await compile([{ name: "Names.ts", code: `${imports}${code.join("\n")}\n` }])
+  const output = await compile(fileURLToPath(new URL("..", import.meta.url)), [{
+    name: "Names.ts",
+    code: `${imports}${code.join("\n")}\n`
+  }])
   const printed = [...output.matchAll(/error TS2322: Type 'Effect<.+, (.+), (\w+)>' is not assignable to type 'null'/g)]
   expect(printed.map(([, failure, service]) => [service, failure])).toEqual(cases.map(({ failure, service }) => [service, failure]))
   expect(output.match(/error TS/g)).toHaveLength(cases.length)

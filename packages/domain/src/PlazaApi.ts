@@ -229,10 +229,16 @@ const about = [
  * The contract of the documented interface.
  *
  * @example
- * import { HttpApiClient } from "effect/http-api"
  * import { PlazaApi } from "@plaza/domain"
+ * import { Effect } from "effect"
+ * import { HttpClient, HttpClientRequest } from "effect/http"
+ * import { HttpApiClient } from "effect/http-api"
  *
- * const client = HttpApiClient.make(PlazaApi, { baseUrl: "http://127.0.0.1:4010/open/v1" })
+ * const me = HttpApiClient.make(PlazaApi, {
+ *   baseUrl: "https://host/open/v1",
+ *   transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken("a key"))
+ * }).pipe(Effect.flatMap(({ getMe }) => getMe()))
+ * // => { username: "corner-shop" }
  *
  * @since 0.1.0
  * @category api

@@ -332,9 +332,10 @@ const wrongClocks = [-24 * hour, -14 * hour, -hour, -10 * minute, -minute, minut
  * @category constructors
  * @example
  * import { Latitude } from "@plaza/sandbox"
- * import { Arbitrary } from "effect"
+ * import { Arbitrary, Schema } from "effect"
  *
- * export const anyService = Arbitrary.map(Arbitrary.int(), Latitude.fromSeed)
+ * // For a property of every service.
+ * const anyService = Arbitrary.map(Arbitrary.schema(Schema.Int), Latitude.fromSeed)
  */
 export const fromSeed = (seed: number): Latitude => {
   const next = generator(seed)

@@ -187,8 +187,9 @@ const converted = (operations: Operations, isClosed: () => boolean): Started => 
  * const program = async () => {
  *   await using sandbox = await startSandbox({ seed: 7 })
  *   const response = await sandbox.fetch(`${sandbox.baseUrl}/me`, { headers: { authorization: `Bearer ${sandbox.apiKey}` } })
- *   return [response.status, await sandbox.requests()]
+ *   return [response.status, await sandbox.countRequests()]
  * }
+ * // => [200, 1]
  *
  * @since 0.1.0
  * @category constructors

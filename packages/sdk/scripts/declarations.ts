@@ -1,6 +1,6 @@
 /**
  * Writes `index.d.ts`: the public types, with everything that they derive from the client resolved to plain types. With `--print` it prints
- * them instead. Documentation comments come from where each thing is declared, without their examples, which use Effect.
+ * them instead. Documentation comments come from where each thing is declared. Only this package's examples are kept: the others use Effect.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -49,7 +49,10 @@ const nameOfType = (type: ts.Type): string | undefined =>
 const documentation = (symbol: ts.Symbol, indent = ""): string => {
   const isDuration = durations.has(symbol.name) && isNumber(checker.getNonNullableType(checker.getTypeOfSymbol(symbol)))
   const written = ts.displayPartsToString(symbol.getDocumentationComment(checker)).replace(/\{@link (\w+\.)*(\w+)\}/g, "`$2`").trim()
-  const text = isDuration ? `${written} In milliseconds.`.trim() : written
+  const isOwn = symbol.declarations?.some((node) => node.getSourceFile().fileName.startsWith(join(folder, "src"))) === true
+  const examples = symbol.getJsDocTags(checker).filter(({ name }) => isOwn && name === "example")
+    .map(({ text }) => `\n\n@example\n${ts.displayPartsToString(text)}`)
+  const text = [isDuration ? `${written} In milliseconds.`.trim() : written, ...examples].join("")
   if (text === "") return ""
   const lines = text.split("\n")
   return lines.length === 1 && lines[0] !== undefined && lines[0].length < 120

@@ -182,5 +182,17 @@ export type Failure = { [Name in keyof Classes]: Classes[Name] extends abstract 
 /** Every export that is a class of errors; the compiler reports a failure of the client without one. */
 type Classes = Pick<typeof Self, ClientFailure["_tag"] | "PlatformError">
 
-/** Whether a caught value is an error of this package. Everything else is a fault of the program, or of a callback or source that it passed. */
+/**
+ * Whether a caught value is an error of this package. Everything else is a fault of the program, or of a callback or source that it passed.
+ *
+ * @example
+ * import { createPlaza, isPlazaError } from "@plaza/sdk"
+ *
+ * const plaza = createPlaza({ baseUrl: "https://host/open/v1", apiKey: "a key" })
+ * const outcome = await plaza.profiles.find("nobody").then(
+ *   ({ id }) => id,
+ *   (error: unknown) => isPlazaError(error) ? error._tag : "a fault of the program"
+ * )
+ * // => "NotFound"
+ */
 export const isPlazaError = (value: unknown): value is Failure => typeof value === "object" && value !== null && brand in value

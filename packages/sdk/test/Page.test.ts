@@ -4,9 +4,13 @@ import type * as Sdk from "@plaza/sdk"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect } from "effect"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { build, createLogger } from "vite"
 import { expect, it } from "vitest"
 import { built } from "./support/Built.ts"
 
@@ -42,14 +46,27 @@ const forward = async (request: IncomingMessage, response: ServerResponse, { bas
   response.end(new Uint8Array(await result.arrayBuffer()))
 }
 
-type Sandbox = Awaited<ReturnType<typeof startSandbox>>
+type Sandbox = Pick<Awaited<ReturnType<typeof startSandbox>>, "apiKey" | "baseUrl" | "fetch">
 
-/** Serves the page, the built module and the interface. `held` resolves when the page requests the user `held`, and `released` when it ends that. */
-const serve = async (sandbox: Sandbox) => {
+/** Requests with the key of the sandbox, as a server sends those of its pages. */
+const withKey = ({ apiKey, fetch }: Sandbox): typeof globalThis.fetch => (input, init) => {
+  const headers = new Headers(init?.headers)
+  headers.set("authorization", `Bearer ${apiKey}`)
+  return fetch(input, { ...init, headers })
+}
+
+/** The page of a test, with the built module. */
+const page: Files = new Map([["/", () => html], ["/sdk/index.js", () => readFileSync(built("index.js"), "utf8")]])
+
+/** The texts of a server's files, by their paths. */
+type Files = ReadonlyMap<string, () => string>
+
+/** Serves files and the interface. `held` resolves when the page requests the user `held`, and `released` when it ends that. */
+const serve = async (sandbox: Sandbox, files: Files) => {
   const server = createServer((request, response) => {
     const { url = "" } = request
-    if (url === "/") send(response, "text/html", html)
-    else if (url === "/sdk/index.js") send(response, "text/javascript", readFileSync(built("index.js")))
+    const file = files.get(url)
+    if (file !== undefined) send(response, url === "/" ? "text/html" : "text/javascript", file())
     else if (url === "/open/v1/users/held") {
       response.once("close", () => server.emit("released"))
       server.emit("held")
@@ -81,7 +98,7 @@ type Page = Effect.Success<ReturnType<typeof Browser.visit>>
 it.skipIf(Browser.missing !== undefined)("a page imports one module, and calls the service with it", async () => {
   built("index.js")
   await using sandbox = await startSandbox()
-  await using server = await serve(sandbox)
+  await using server = await serve(sandbox, page)
   await withPage(async (page) => {
     const requests: Array<string> = []
     page.on("request", (request) => requests.push(`${request.method()} ${request.url().replace(server.origin, "")}`))
@@ -152,4 +169,41 @@ it.skipIf(Browser.missing !== undefined)("a page imports one module, and calls t
 
     expect(requests.filter((request) => !request.includes(" /open/v1/"))).toEqual(["GET /", "GET /sdk/index.js"])
   })
+})
+
+it.skipIf(Browser.missing !== undefined)("a page that Vite builds without a setting or a warning calls the service", async () => {
+  built("index.js")
+  const root = mkdtempSync(join(tmpdir(), "plaza-vite-"))
+  try {
+    mkdirSync(join(root, "node_modules/@plaza"), { recursive: true })
+    symlinkSync(fileURLToPath(new URL("..", import.meta.url)), join(root, "node_modules/@plaza/sdk"))
+    writeFileSync(join(root, "index.html"), "<!doctype html><title>Page</title><script type=module src=/main.ts></script>")
+    writeFileSync(
+      join(root, "main.ts"),
+      `import { createPlaza } from "@plaza/sdk"
+const plaza = createPlaza({ baseUrl: location.origin + "/open/v1", apiKey: "page" })
+plaza.store.setStock("MUG-BLUE-350", 12).then(({ stock }) => document.body.append(String(stock)))
+`
+    )
+    const logged: Array<string> = []
+    const log = (message: string) => {
+      logged.push(message)
+    }
+    const customLogger = { ...createLogger("silent"), warn: log, warnOnce: log, error: log }
+    await build({ root, configFile: false, customLogger })
+    expect(logged).toEqual([])
+
+    const dist = join(root, "dist")
+    const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => /\.(?:html|js)$/.test(file))
+    expect(files.filter((file) => file.endsWith(".js"))).toHaveLength(1)
+    const served = new Map(files.map((file) => [file === "index.html" ? "/" : `/${file}`, () => readFileSync(join(dist, file), "utf8")]))
+    await using sandbox = await startSandbox()
+    await using server = await serve({ ...sandbox, fetch: withKey(sandbox) }, served)
+    await withPage(async (page) => {
+      await page.goto(server.origin)
+      await page.waitForFunction(() => document.body.innerText === "12")
+    })
+  } finally {
+    rmSync(root, { recursive: true })
+  }
 })

@@ -261,10 +261,14 @@ const transform = (generated: Record<string, unknown>): Record<string, unknown> 
  * The control API.
  *
  * @example
- * import { HttpApiClient } from "effect/http-api"
  * import { ControlApi } from "@plaza/sandbox"
+ * import { Effect } from "effect"
+ * import { HttpApiClient } from "effect/http-api"
  *
- * const client = HttpApiClient.make(ControlApi, { baseUrl: "http://127.0.0.1:4010" })
+ * const health = HttpApiClient.make(ControlApi, { baseUrl: "http://127.0.0.1:4010" }).pipe(
+ *   Effect.flatMap(({ health }) => health())
+ * )
+ * // => { status: "ok", seed: 1 }
  *
  * @since 0.1.0
  * @category api
