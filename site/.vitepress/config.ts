@@ -26,8 +26,10 @@ export default defineConfig({
   // Without an icon, browsers request one.
   head: [["link", { rel: "icon", href: "data:," }]],
   // The index of the search is loaded on demand.
-  vite: { build: { chunkSizeWarningLimit: 1_000 } },
+  vite: { build: { chunkSizeWarningLimit: 1_300 } },
   markdown: {
+    // The default themes have comments with too little contrast.
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     // The anchors of GitHub, so that a link leads to the same heading in the repository.
     anchor: { slugify: (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").trim().replaceAll(" ", "-") },
     config: ({ renderer, utils }) => {

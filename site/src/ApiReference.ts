@@ -195,7 +195,11 @@ const reexportsOf = (file: string): ReadonlyArray<Reexport> =>
     const target = fileOf(file, moduleSpecifier.text)
     if (exportClause === undefined) return [{ target, names: undefined, namespace: undefined }]
     return ts.isNamedExports(exportClause)
-      ? [{ target, names: exportClause.elements.map(({ name, propertyName }) => [(propertyName ?? name).text, name.text] as const), namespace: undefined }]
+      ? [{
+        target,
+        names: exportClause.elements.map(({ name, propertyName }) => [(propertyName ?? name).text, name.text] as const),
+        namespace: undefined
+      }]
       : [{ target, names: undefined, namespace: exportClause.name.text }]
   })
 
@@ -204,7 +208,9 @@ const isClass = (file: string) => (name: string) => declarationsOf(file, name).s
 
 /** The sections of a module: its own exports, and those of modules without a page. Classes of a file of declarations have a page. */
 const sectionsOf = (file: string, hasPage: (file: string) => boolean, prefix = ""): ReadonlyArray<string> => [
-  ...ownNames(file).filter((name) => !file.endsWith(".d.ts") || !isClass(file)(name)).map((name) => section("##", `${prefix}${name}`, file, name)),
+  ...ownNames(file).filter((name) => !file.endsWith(".d.ts") || !isClass(file)(name)).map((name) =>
+    section("##", `${prefix}${name}`, file, name)
+  ),
   ...reexportsOf(file).filter(({ target }) => !hasPage(target)).flatMap(({ names, target }) =>
     names === undefined
       ? sectionsOf(target, hasPage, prefix)
@@ -240,9 +246,25 @@ const onlyNameOf = (reexports: ReadonlyArray<Reexport>): string | undefined => {
   return names.length === 1 && names[0] !== "" ? names[0] : undefined
 }
 
-const importOf = (name: string, path: string, exported: string | undefined): string => {
-  const local = path.replace(/^\w/, (letter) => letter.toUpperCase()).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return exported === undefined ? `import * as ${local} from "${name}/${path}"` : `import { ${exported} } from "${name}"`
+/** The exports of a module that are no types. */
+const valuesOf = (file: string) =>
+  ownNames(file).filter((name) =>
+    declarationsOf(file, name).some((node) => !ts.isInterfaceDeclaration(node) && !ts.isTypeAliasDeclaration(node))
+  )
+
+/** How users import a module: as a namespace of its package, by its only name there and the rest by its path, or by its path. */
+const importOf = (name: string, path: string, file: string, namespace: string | undefined, only: string | undefined): string => {
+  if (namespace !== undefined) return `import { ${namespace} } from "${name}"`
+  if (only !== undefined) {
+    const others = valuesOf(file).filter((value) => value !== only)
+    return [
+      `import { ${only} } from "${name}"`,
+      ...(others.length === 0 ? [] : [`import { ${others.join(", ")} } from "${name}/${path}"`])
+    ].join("\n")
+  }
+  return /^[A-Z]/.test(path)
+    ? `import * as ${path} from "${name}/${path}"`
+    : `import { ${valuesOf(file).join(", ")} } from "${name}/${path}"`
 }
 
 const modulesOf = (name: string, index: string, entries: ReadonlyArray<readonly [path: string, file: string]>): ReadonlyArray<Module> => {
@@ -253,7 +275,7 @@ const modulesOf = (name: string, index: string, entries: ReadonlyArray<readonly 
     return {
       label: path,
       file,
-      imported: importOf(name, path, namespace ?? onlyNameOf(exported)),
+      imported: importOf(name, path, file, namespace, onlyNameOf(exported)),
       prefix: namespace === undefined ? "" : `${namespace}.`
     }
   })

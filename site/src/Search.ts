@@ -69,9 +69,7 @@ const tokenize = (text: string, field?: string): Array<string> => {
   const kept = isQuestion && asked.length > 0 ? asked : lower
   const sentence = ` ${lower.join(" ")} `
   const groups = synonyms.flatMap((group, index) =>
-    group.some((name) =>
-        name.includes(" ") ? isQuestion && sentence.includes(` ${name} `) : kept.some((word) => stem(word) === stem(name))
-      )
+    group.some((name) => name.includes(" ") ? isQuestion && sentence.includes(` ${name} `) : kept.some((word) => stem(word) === stem(name)))
       ? [`=${index}`]
       : []
   )

@@ -48,7 +48,10 @@ const questions: ReadonlyArray<readonly [question: string, answers: ReadonlyArra
   ["429", answers("what-happens-after-a-429-too-many-requests")],
   ["too many requests", answers("what-happens-after-a-429-too-many-requests")],
   ["Python tests", answers("how-do-i-test-from-python-go-or-java")],
-  ["Docker", [...answers("how-do-i-run-the-worker-in-docker-kubernetes-or-systemd"), ...answers("how-do-i-run-the-sandbox-in-docker-github-actions-or-gitlab")]],
+  ["Docker", [
+    ...answers("how-do-i-run-the-worker-in-docker-kubernetes-or-systemd"),
+    ...answers("how-do-i-run-the-sandbox-in-docker-github-actions-or-gitlab")
+  ]],
   ["sold out", answers("what-if-a-product-is-sold-out")],
   ["stock wrong in the store", answers("the-stock-in-the-store-is-wrong-what-now")],
   ["webhook or Slack message", answers("how-do-i-get-a-slack-message-or-a-webhook")],

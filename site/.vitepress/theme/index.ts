@@ -1,4 +1,4 @@
-/** VitePress's theme with a picture on the landing page, and a list of all pages above each page, for screens without the sidebar and browsers without scripts. */
+/** VitePress's theme with a picture on the landing page and, for browsers without scripts, a list of all pages above each page. */
 import { useData, withBase } from "vitepress"
 import type { DefaultTheme as Options, Theme } from "vitepress"
 import DefaultTheme from "vitepress/theme-without-fonts"
