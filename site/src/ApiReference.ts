@@ -190,7 +190,7 @@ interface Reexport {
 }
 
 const reexportsOf = (file: string): ReadonlyArray<Reexport> =>
-  parse(file).statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, moduleSpecifier }) => {
+  parse(file).statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, moduleSpecifier }): ReadonlyArray<Reexport> => {
     if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return []
     const target = fileOf(file, moduleSpecifier.text)
     if (exportClause === undefined) return [{ target, names: undefined, namespace: undefined }]
@@ -242,8 +242,8 @@ const entriesOf = (folder: string): readonly [name: string, entries: ReadonlyArr
 
 /** The name that a package exports of a module, if it is one. */
 const onlyNameOf = (reexports: ReadonlyArray<Reexport>): string | undefined => {
-  const names = reexports.flatMap((reexport) => reexport.names ?? [["", ""]]).map(([, here]) => here)
-  return names.length === 1 && names[0] !== "" ? names[0] : undefined
+  const [only, ...others] = reexports.flatMap(({ names }) => names ?? [])
+  return others.length === 0 && reexports.every(({ names }) => names !== undefined) ? only?.[1] : undefined
 }
 
 /** The exports of a module that are no types. */

@@ -1,10 +1,10 @@
-/** The navigation of the built site. The packages must be built. */
+/** The navigation and its pages. The packages and the site must be built. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import * as ApiReference from "../src/ApiReference.ts"
-import { api, groupsOf } from "../src/Navigation.ts"
-import { root } from "../src/Paths.ts"
+import { api, fileOf, groupsOf } from "../src/Navigation.ts"
+import { root, site } from "../src/Paths.ts"
 import { pages } from "./support/Blocks.ts"
 
 const references = ApiReference.make()
@@ -46,6 +46,29 @@ describe("the navigation", () => {
   it("lists a page without a place at the end of the reference", () => {
     const withNew = groupsOf(new Map([...titles, ["guides/new", "New"]]), references)
     expect(withNew.find(({ text }) => text === "Reference")?.items.at(-1)).toEqual({ text: "New", link: "/guides/new.html" })
+  })
+})
+
+describe("a page of the built site", () => {
+  const html = (link: string) => readFileSync(join(site, fileOf(link).replace(/md$/, "html")), "utf8")
+  const pagerOf = (link: string, direction: "next" | "prev") =>
+    new RegExp(`<a class="[^"]*pager-link ${direction}" href="([^"]*)"`).exec(html(link))?.[1]
+  const links = items.map(({ link }) => link)
+
+  it("leads to the previous and the next one of the sidebar", () => {
+    expect(links.map((link) => pagerOf(link, "next"))).toEqual([...links.slice(1), undefined])
+    expect(links.map((link) => pagerOf(link, "prev"))).toEqual([undefined, ...links.slice(0, -1)])
+  })
+
+  it("has no neighbours if the sidebar does not list it", () => {
+    const record = "/decisions/037-documentation-site.html"
+    expect([pagerOf(record, "prev"), pagerOf(record, "next")]).toEqual([undefined, undefined])
+  })
+
+  it("shows the version", () => {
+    // True: npm requires this field of a manifest.
+    const { version } = JSON.parse(readFileSync(join(root, "packages/client/package.json"), "utf8")) as { readonly version: string }
+    for (const link of ["/", ...links.slice(0, 5)]) expect(html(link)).toContain(`${version}, not published`)
   })
 })
 

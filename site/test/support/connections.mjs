@@ -4,22 +4,31 @@ import { appendFileSync } from "node:fs"
 import { Socket } from "node:net"
 import { env } from "node:process"
 
-/** @param {unknown} target */
-const record = (target) => appendFileSync(env["CONNECTIONS"] ?? "", `${String(target)}\n`)
-
-// `net`, `tls`, `http`, `https`, `fetch` and undici open their connections by this method.
-const { connect } = Socket.prototype
-/** @param {ReadonlyArray<any>} args Node's modules pass the arguments as a list. */
-Socket.prototype.connect = function(...args) {
-  const [options, host] = Array.isArray(args[0]) ? args[0] : args
-  if (typeof options === "object") record(options.path ?? `${options.host ?? "localhost"}:${options.port}`)
-  else record(typeof options === "number" ? `${host ?? "localhost"}:${options}` : options)
-  return Reflect.apply(connect, this, args)
+/**
+ * Records each call of a method.
+ * @param {object} prototype
+ * @param {string} name
+ * @param {(args: ReadonlyArray<unknown>) => string} describe
+ */
+const observe = (prototype, name, describe) => {
+  // The cast is true: Node documents them as methods.
+  const method = /** @type {(...args: Array<unknown>) => unknown} */ (Reflect.get(prototype, name))
+  const observed = new Proxy(method, {
+    /** @param {typeof method} target @param {unknown} self @param {Array<unknown>} args */
+    apply: (target, self, args) => {
+      appendFileSync(env["CONNECTIONS"] ?? "", `${describe(args)}\n`)
+      return /** @type {unknown} */ (Reflect.apply(target, self, args))
+    }
+  })
+  Reflect.set(prototype, name, observed)
 }
 
-const { send } = Datagrams.prototype
-/** @param {ReadonlyArray<any>} args */
-Datagrams.prototype.send = function(...args) {
-  record("a datagram")
-  return Reflect.apply(send, this, args)
-}
+// `net`, `tls`, `http`, `https`, `fetch` and undici open their connections by this method. Node's modules pass the arguments as a list.
+observe(Socket.prototype, "connect", ([first, ...others]) => {
+  /** @type {ReadonlyArray<unknown>} */
+  const [options, host] = Array.isArray(first) ? first : [first, ...others]
+  if (typeof options !== "object" || options === null) return typeof options === "number" ? `${String(host)}:${options}` : String(options)
+  if ("path" in options && typeof options.path === "string") return options.path
+  return `${"host" in options ? String(options.host) : "localhost"}:${"port" in options ? String(options.port) : ""}`
+})
+observe(Datagrams.prototype, "send", () => "a datagram")
