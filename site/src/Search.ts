@@ -100,7 +100,7 @@ export const options = {
       // A heading of the questions without a question has no text.
       if (page.startsWith("questions")) return Array.isArray(section?.["titles"]) && section["titles"].length < 2 ? 0.2 : 3
       if (/^(?:guides\/|getting-started|sandbox-in-tests)/.test(page)) return 2
-      if (/^concepts\//.test(page)) return 1.4
+      if (page.startsWith("concepts/")) return 1.4
       if (/^(?:api|reference)\//.test(page)) return 0.3
       return /^(?:decisions|contributing|development|figures|benchmarks|sandbox-rules|glossary)/.test(page) ? 0.3 : 1
     }

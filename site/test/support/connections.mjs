@@ -17,7 +17,7 @@ const observe = (prototype, name, describe) => {
     /** @param {typeof method} target @param {unknown} self @param {Array<unknown>} args */
     apply: (target, self, args) => {
       appendFileSync(env["CONNECTIONS"] ?? "", `${describe(args)}\n`)
-      return /** @type {unknown} */ (Reflect.apply(target, self, args))
+      return Reflect.apply(target, self, args)
     }
   })
   Reflect.set(prototype, name, observed)
@@ -26,7 +26,8 @@ const observe = (prototype, name, describe) => {
 // `net`, `tls`, `http`, `https`, `fetch` and undici open their connections by this method. Node's modules pass the arguments as a list.
 observe(Socket.prototype, "connect", ([first, ...others]) => {
   /** @type {ReadonlyArray<unknown>} */
-  const [options, host] = Array.isArray(first) ? first : [first, ...others]
+  const all = Array.isArray(first) ? first : [first, ...others]
+  const [options, host] = all
   if (typeof options !== "object" || options === null) return typeof options === "number" ? `${String(host)}:${options}` : String(options)
   if ("path" in options && typeof options.path === "string") return options.path
   return `${"host" in options ? String(options.host) : "localhost"}:${"port" in options ? String(options.port) : ""}`
