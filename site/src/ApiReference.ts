@@ -1,29 +1,40 @@
 /**
- * Writes the API reference: each export of a package with its docstring and its declaration. Declarations are those of the sources, and
- * those of the compiler where a source has code instead of types. A package may have a file of declarations instead.
+ * Writes the API reference: a page for each public module of a package, with its exports, their docstrings and their declarations.
+ * Declarations are those of the sources, and those of the compiler where a source has code instead of types. A package may have a file of
+ * declarations instead.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import ts from "typescript"
 import { root } from "./Paths.ts"
 
-interface Page {
+/** A page of the reference. */
+export interface Page {
+  /** Its path in the site, without `.md`. */
   readonly page: string
   readonly text: string
+  /** Its name in the navigation. */
+  readonly label: string
 }
 
-/** The entry points of the packages, which `exports` in their manifests name. */
-const packages: ReadonlyArray<readonly [page: string, name: string, entries: ReadonlyArray<readonly [name: string, file: string]>]> = [
-  ["api/domain", "@plaza/domain", [["@plaza/domain", "packages/domain/src/index.ts"]]],
-  ["api/client", "@plaza/client", [
-    ["@plaza/client", "packages/client/src/index.ts"],
-    ["@plaza/client/node", "packages/client/src/node.ts"],
-    ["@plaza/client/RateLimitSql", "packages/client/src/RateLimitSql.ts"],
-    ["@plaza/client/sqlite", "packages/client/src/sqlite.ts"]
-  ]],
-  ["api/sdk", "@plaza/sdk", [["@plaza/sdk", "packages/sdk/index.d.ts"]]],
-  ["api/sandbox", "@plaza/sandbox", [["@plaza/sandbox", "packages/sandbox/src/index.ts"]]]
-]
+/** The pages of a package. The first one lists the others. */
+export interface Reference {
+  readonly name: string
+  readonly pages: ReadonlyArray<Page>
+}
+
+/** The packages with a reference, by their folders. */
+const packages = ["sdk", "client", "domain", "sandbox"]
+
+/** A module that users import by a path of its own, or as a namespace of its package. */
+interface Module {
+  readonly label: string
+  readonly file: string
+  /** How users import it. */
+  readonly imported: string
+  /** What stands before its exports in code that uses them. */
+  readonly prefix: string
+}
 
 type Declared =
   | ts.ClassDeclaration
@@ -169,33 +180,159 @@ const section = (level: string, title: string, exporter: string, exported: strin
 
 const ownNames = (file: string) => [...new Set(parse(file).statements.filter(isDeclared).filter(isExported).flatMap(namesOf))]
 
-/** The sections of a module: its own exports, those of other modules, and other modules as namespaces. */
-const sectionsOf = (file: string, level: string, prefix = ""): ReadonlyArray<string> => [
-  ...ownNames(file).map((name) => section(level, `${prefix}${name}`, file, name)),
-  ...parse(file).statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, moduleSpecifier }) => {
+/** What a module exports of another one. */
+interface Reexport {
+  readonly target: string
+  /** The names there and here; undefined for all exports. */
+  readonly names: ReadonlyArray<readonly [there: string, here: string]> | undefined
+  /** The name of the namespace. */
+  readonly namespace: string | undefined
+}
+
+const reexportsOf = (file: string): ReadonlyArray<Reexport> =>
+  parse(file).statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, moduleSpecifier }): ReadonlyArray<Reexport> => {
     if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return []
     const target = fileOf(file, moduleSpecifier.text)
-    if (exportClause === undefined) return sectionsOf(target, level, prefix)
-    if (ts.isNamedExports(exportClause)) {
-      return exportClause.elements.map(({ name, propertyName }) =>
-        section(level, `${prefix}${name.text}`, target, (propertyName ?? name).text)
-      )
-    }
-    const namespace = exportClause.name.text
-    return [`${level} ${namespace}\n\n${moduleComment(target)}`, ...sectionsOf(target, `${level}#`, `${namespace}.`)]
+    if (exportClause === undefined) return [{ target, names: undefined, namespace: undefined }]
+    return ts.isNamedExports(exportClause)
+      ? [{
+        target,
+        names: exportClause.elements.map(({ name, propertyName }) => [(propertyName ?? name).text, name.text] as const),
+        namespace: undefined
+      }]
+      : [{ target, names: undefined, namespace: exportClause.name.text }]
   })
+
+/** Whether an export is a class. A file of declarations has no other ones than errors. */
+const isClass = (file: string) => (name: string) => declarationsOf(file, name).some(ts.isClassDeclaration)
+
+/** The sections of a module: its own exports, and those of modules without a page. Classes of a file of declarations have a page. */
+const sectionsOf = (file: string, hasPage: (file: string) => boolean, prefix = ""): ReadonlyArray<string> => [
+  ...ownNames(file).filter((name) => !file.endsWith(".d.ts") || !isClass(file)(name)).map((name) =>
+    section("##", `${prefix}${name}`, file, name)
+  ),
+  ...reexportsOf(file).filter(({ target }) => !hasPage(target)).flatMap(({ names, target }) =>
+    names === undefined
+      ? sectionsOf(target, hasPage, prefix)
+      : names.map(([there, here]) => section("##", `${prefix}${here}`, target, there))
+  )
 ]
 
-/** The pages of the reference. The packages must be built. */
-export const make = (): ReadonlyArray<Page> =>
-  packages.map(([page, title, entries]) => ({
-    page,
-    text: [
-      `# ${title}`,
-      ...entries.flatMap(([name, file]) => [
-        ...(name === title ? [] : [`## ${name}`]),
-        moduleComment(file),
-        ...sectionsOf(file, name === title ? "##" : "###")
-      ])
-    ].join("\n\n").replace(/\n{3,}/g, "\n\n") + "\n"
-  }))
+/** The part of a manifest that names the entry points. */
+interface Manifest {
+  readonly name: string
+  readonly exports: Readonly<Record<string, null | string | Readonly<Record<string, string>>>>
+}
+
+const entriesOf = (folder: string): readonly [name: string, entries: ReadonlyArray<readonly [path: string, file: string]>] => {
+  // True: Node and npm read the same fields of the same file.
+  const { exports, name } = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8")) as Manifest
+  const entries = Object.entries(exports).flatMap(([path, target]) => {
+    if (target === null || typeof target === "string") return []
+    // A package without compiled declarations has a file of them.
+    const { "@plaza/source": source = "", types = "" } = target
+    const file = join("packages", folder, types.startsWith("./dist/") ? source : types)
+    return path.includes("*")
+      ? readdirSync(join(root, dirname(file))).filter((module) => module.endsWith(".ts") && module !== "index.ts")
+        .map((module) => [module.slice(0, -".ts".length), join(dirname(file), module)] as const)
+      : [[path.replace(/^\.\/?/, ""), file] as const]
+  })
+  return [name, entries]
+}
+
+/** The name that a package exports of a module, if it is one. */
+const onlyNameOf = (reexports: ReadonlyArray<Reexport>): string | undefined => {
+  const [only, ...others] = reexports.flatMap(({ names }) => names ?? [])
+  return others.length === 0 && reexports.every(({ names }) => names !== undefined) ? only?.[1] : undefined
+}
+
+/** The exports of a module that are no types. */
+const valuesOf = (file: string) =>
+  ownNames(file).filter((name) =>
+    declarationsOf(file, name).some((node) => !ts.isInterfaceDeclaration(node) && !ts.isTypeAliasDeclaration(node))
+  )
+
+/** How users import a module: as a namespace of its package, by its only name there and the rest by its path, or by its path. */
+const importOf = (name: string, path: string, file: string, namespace: string | undefined, only: string | undefined): string => {
+  if (namespace !== undefined) return `import { ${namespace} } from "${name}"`
+  if (only !== undefined) {
+    const others = valuesOf(file).filter((value) => value !== only)
+    return [
+      `import { ${only} } from "${name}"`,
+      ...(others.length === 0 ? [] : [`import { ${others.join(", ")} } from "${name}/${path}"`])
+    ].join("\n")
+  }
+  return /^[A-Z]/.test(path)
+    ? `import * as ${path} from "${name}/${path}"`
+    : `import { ${valuesOf(file).join(", ")} } from "${name}/${path}"`
+}
+
+const modulesOf = (name: string, index: string, entries: ReadonlyArray<readonly [path: string, file: string]>): ReadonlyArray<Module> => {
+  const reexports = reexportsOf(index)
+  const ofPath = entries.filter(([path]) => path !== "").map(([path, file]): Module => {
+    const exported = reexports.filter(({ target }) => target === file)
+    const namespace = exported.find((reexport) => reexport.namespace !== undefined)?.namespace
+    return {
+      label: path,
+      file,
+      imported: importOf(name, path, file, namespace, onlyNameOf(exported)),
+      prefix: namespace === undefined ? "" : `${namespace}.`
+    }
+  })
+  const namespaces = reexports.flatMap(({ namespace, target }): ReadonlyArray<Module> =>
+    namespace === undefined || ofPath.some(({ file }) => file === target)
+      ? []
+      : [{ label: namespace, file: target, imported: `import { ${namespace} } from "${name}"`, prefix: `${namespace}.` }]
+  )
+  return [...ofPath, ...namespaces].toSorted((one, other) => one.label.localeCompare(other.label, "en"))
+}
+
+const textOfPage = (parts: ReadonlyArray<string>) => `${parts.filter((part) => part !== "").join("\n\n").replace(/\n{3,}/g, "\n\n")}\n`
+
+const firstSentence = (text: string) => (/^.*?[.:](?= |$)/.exec(text.replace(/\s+/g, " ").trim())?.[0] ?? "").replace(/:$/, ".")
+
+const referenceOf = (folder: string): Reference => {
+  const [name, entries] = entriesOf(folder)
+  const index = entries.find(([path]) => path === "")?.[1] ?? ""
+  const modules = modulesOf(name, index, entries)
+  const hasPage = (file: string) => modules.some((module) => module.file === file)
+  const errors = index.endsWith(".d.ts") ? ownNames(index).filter(isClass(index)).map((name) => section("##", name, index, name)) : []
+  return {
+    name,
+    pages: [
+      {
+        page: `api/${folder}/index`,
+        label: name,
+        text: textOfPage([
+          `# ${name}`,
+          moduleComment(index),
+          [
+            "| module | |",
+            "|---|---|",
+            ...modules.map((module) => `| [${module.label}](./${module.label}.md) | ${firstSentence(moduleComment(module.file))} |`),
+            ...(errors.length === 0 ? [] : ["| [errors](./errors.md) | The errors that a call rejects with. |"])
+          ].join("\n"),
+          ...sectionsOf(index, hasPage)
+        ])
+      },
+      ...(errors.length === 0 ? [] : [{
+        page: `api/${folder}/errors`,
+        label: "errors",
+        text: textOfPage([`# ${name}: errors`, "The errors that a call rejects with.", ...errors])
+      }]),
+      ...modules.map((module) => ({
+        page: `api/${folder}/${module.label}`,
+        label: module.label,
+        text: textOfPage([
+          `# ${name}: ${module.label}`,
+          moduleComment(module.file),
+          typescript(module.imported),
+          ...sectionsOf(module.file, (file) => file !== module.file && hasPage(file), module.prefix)
+        ])
+      }))
+    ]
+  }
+}
+
+/** The reference of each package. The packages must be built. */
+export const make = (): ReadonlyArray<Reference> => packages.map(referenceOf)

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import type { Group } from "./Navigation.ts"
+import { api, fileOf, type Group } from "./Navigation.ts"
 
 /** The first paragraph of a page as one line without links. */
 const summaryOf = (text: string): string => {
@@ -16,11 +16,8 @@ const summaryOf = (text: string): string => {
 
 const markdownIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"))
 
-/** The file of a link of the navigation. */
-const fileOf = (link: string) => `${link.slice(1).replace(/(^|\/)$/, "$1index").replace(/\.html$/, "")}.md`
-
-/** Groups that are not in `llms-full.txt`: long, or for contributors. */
-const others = new Set(["API", "Project"])
+/** Whether a group is not in `llms-full.txt`: long, or for contributors. */
+const isLeftOut = ({ text }: Group) => text.startsWith(api) || text === "Project"
 
 /** Writes the files into a built site. `pages` is the folder with the Markdown, `base` the path of the site. */
 export const write = (groups: ReadonlyArray<Group>, { base, pages, site }: Readonly<Record<"base" | "pages" | "site", string>>): void => {
@@ -30,7 +27,7 @@ export const write = (groups: ReadonlyArray<Group>, { base, pages, site }: Reado
   for (const file of markdownIn(pages)) {
     writeFileSync(join(site, file), readFileSync(join(pages, file), "utf8").replaceAll("](/files/", `](${base}files/`))
   }
-  const overview = readFileSync(join(pages, "index.md"), "utf8")
+  const overview = readFileSync(join(pages, "overview.md"), "utf8")
   writeFileSync(
     join(site, "llms.txt"),
     `# Plaza\n\n> ${summaryOf(overview)}\n\n${
@@ -39,7 +36,7 @@ export const write = (groups: ReadonlyArray<Group>, { base, pages, site }: Reado
   )
   writeFileSync(
     join(site, "llms-full.txt"),
-    groups.filter(({ text }) => !others.has(text)).flatMap(({ items }) => items.map(({ link }) => read(link).trim())).join("\n\n---\n\n") +
+    groups.filter((group) => !isLeftOut(group)).flatMap(({ items }) => items.map(({ link }) => read(link).trim())).join("\n\n---\n\n") +
       "\n"
   )
 }

@@ -3,8 +3,14 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, wri
 import { dirname, join, relative } from "node:path"
 import { pages, root } from "./Paths.ts"
 
-/** Pages of the site that are not in `docs/`. */
-const others = new Map([["CONTRIBUTING.md", "contributing"], ["benchmarks/RESULTS.md", "figures"], ["examples/README.md", "examples"]])
+/** Pages of the site that are not in `docs/`, or have another path there. */
+const others = new Map([
+  ["site/landing.md", "index"],
+  ["docs/README.md", "overview"],
+  ["CONTRIBUTING.md", "contributing"],
+  ["benchmarks/RESULTS.md", "figures"],
+  ["examples/README.md", "examples"]
+])
 
 /** Pages with a table that needs the whole width. */
 const wide = new Set(["figures"])
@@ -48,7 +54,7 @@ export const write = (page: string, text: string): string => {
 /** Copies all pages. Returns their titles by their paths. */
 export const copy = (): ReadonlyMap<string, string> => {
   const files = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"))
-    .map((file) => join("docs", file))
+    .map((file) => join("docs", file)).filter((file) => !others.has(file))
   return new Map(
     [...files, ...others.keys()].flatMap((file) => {
       const page = pageOf(file)

@@ -12,8 +12,9 @@ import { base, navigation, pages, site } from "./Paths.ts"
 
 rmSync(pages, { recursive: true, force: true })
 const titles = new Map(Pages.copy())
-for (const { page, text } of ApiReference.make()) titles.set(page, Pages.write(page, text))
-const groups = groupsOf(titles)
+const references = ApiReference.make()
+for (const { page, text } of references.flatMap(({ pages }) => pages)) titles.set(page, Pages.write(page, text))
+const groups = groupsOf(titles, references)
 writeFileSync(navigation, JSON.stringify(groups))
 await build(dirname(fileURLToPath(new URL(".", import.meta.url))))
 Llms.write(groups, { base, pages, site })

@@ -6,9 +6,14 @@ import * as Sdk from "@plaza/sdk"
 import { describe, expect, it } from "vitest"
 import * as ApiReference from "../src/ApiReference.ts"
 
-const pages = new Map(ApiReference.make().map(({ page, text }) => [page, text]))
+const references = ApiReference.make()
+const pages = new Map(references.flatMap((reference) => reference.pages.map(({ page, text }) => [page, text] as const)))
 const textOf = (page: string) => pages.get(page) ?? ""
-const headingsOf = (page: string) => [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading)
+/** The headings of all pages of a package. That of a module is its name. */
+const headingsOf = (folder: string) =>
+  [...pages].filter(([page]) => page.startsWith(`api/${folder}/`)).flatMap(([, text]) =>
+    [...text.matchAll(/^#+ (?:@plaza\/\w+: )?(.+)$/gm)].map(([, heading = ""]) => heading)
+  )
 
 /** The names of a module, and those of its namespaces. */
 const namesOf = (module: object): ReadonlyArray<string> =>
@@ -19,33 +24,44 @@ const namesOf = (module: object): ReadonlyArray<string> =>
   )
 
 describe("the API reference", () => {
-  it.each([["api/domain", Domain], ["api/client", Client], ["api/sdk", Sdk], ["api/sandbox", Sandbox]])(
+  it.each([["domain", Domain], ["client", Client], ["sdk", Sdk], ["sandbox", Sandbox]])(
     "of %s has every value of the package",
-    (page, module) => {
-      const headings = headingsOf(page)
+    (folder, module) => {
+      const headings = headingsOf(folder)
       expect(namesOf(module).length).toBeGreaterThan(10)
       expect(namesOf(module).filter((name) => !headings.includes(name))).toEqual([])
     }
   )
 
   it("has the members of a service with their docstrings and examples", () => {
-    expect(textOf("api/client")).toContain(`### Chat.send
+    expect(textOf("api/client/Chat")).toContain(`### Chat.send
 
 Sends a message. Once: the client doesn't send the request again after an ambiguous failure`)
-    expect(textOf("api/client")).toContain(
+    expect(textOf("api/client/Chat")).toContain(
       "```ts\nreadonly send: (id: ConversationId, text: string) => Effect.Effect<Message, Chat.SendFailure>\n```"
     )
   })
 
   it("has the declarations of a package that has a file of them", () => {
-    expect(textOf("api/sdk")).toContain("## createPlaza\n\nCreates clients")
-    expect(textOf("api/sdk")).toMatch(/```ts\nclass NotFound extends PlazaError \{\n[^}]* readonly _tag: "NotFound"\n/)
+    expect(textOf("api/sdk/index")).toContain("## createPlaza\n\nCreates clients")
+    expect(textOf("api/sdk/errors")).toMatch(/```ts\nclass NotFound extends PlazaError \{\n[^}]* readonly _tag: "NotFound"\n/)
   })
 
   it("has types where the source has code", () => {
-    expect(textOf("api/client")).toContain(
+    expect(textOf("api/client/Plaza")).toContain(
       "const layer: (options: Options) => Layer.Layer<Services, InvalidSettings, HttpClient.HttpClient>"
     )
-    expect(textOf("api/client")).not.toMatch(/```ts\n\n?```/)
+    expect([...pages.values()].filter((text) => /```ts\n\n?```/.test(text))).toEqual([])
+  })
+
+  it("has a page for each public module, which shows how it is imported, and an index with all of them", () => {
+    const importOf = (page: string) => /```ts\n(import [^`]+)\n```/.exec(textOf(page))?.[1]
+    expect(importOf("api/client/Plaza")).toBe(`import { Plaza } from "@plaza/client"`)
+    expect(importOf("api/client/node")).toBe(`import { layerWith, layerConfig, layer } from "@plaza/client/node"`)
+    expect(importOf("api/client/Chat")).toBe(`import { Chat } from "@plaza/client"\nimport { make, layer } from "@plaza/client/Chat"`)
+    expect(importOf("api/sandbox/promise")).toBe(`import { startSandbox } from "@plaza/sandbox/promise"`)
+    expect(importOf("api/domain/Errors")).toBe(`import * as Errors from "@plaza/domain/Errors"`)
+    for (const { pages: [index, ...modules] } of references)
+      for (const { label } of modules) expect(index?.text).toContain(`| [${label}](./${label}.md) | `)
   })
 })

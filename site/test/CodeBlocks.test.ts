@@ -35,7 +35,7 @@ const takenFrom = (program: string) =>
 /** Whether a test starts the program as a process. */
 const isStarted = (path: string) => tests.some(({ code }) => code.includes(`"${path}"`))
 
-const typescript = blocks("ts", [...pages, "apps/cli/src/skills/plaza-client/SKILL.md"])
+const typescript = blocks("ts", [...pages, "site/landing.md", "apps/cli/src/skills/plaza-client/SKILL.md"])
 
 describe("the TypeScript blocks", () => {
   it("are found", () => {

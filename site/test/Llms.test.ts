@@ -12,7 +12,7 @@ const site = join(folder, "site")
 for (const name of ["pages/guides", "site/guides"]) mkdirSync(join(folder, name), { recursive: true })
 
 const groups = [
-  { text: "Guides", items: [{ text: "Overview", link: "/" }, { text: "Ship orders", link: "/guides/ship-orders.html" }] },
+  { text: "Guides", items: [{ text: "Overview", link: "/overview.html" }, { text: "Ship orders", link: "/guides/ship-orders.html" }] },
   { text: "Project", items: [{ text: "Words", link: "/words.html" }] }
 ]
 const write = (texts: Readonly<Record<string, string>>, base = "/") => {
@@ -22,7 +22,7 @@ const write = (texts: Readonly<Record<string, string>>, base = "/") => {
 }
 
 const texts = {
-  "index.md": "# Plaza\n\nPlaza is a [toolkit](./words.md) for shops: it runs. It stops.\n",
+  "overview.md": "# Plaza\n\nPlaza is a [toolkit](./words.md) for shops: it runs. It stops.\n",
   "guides/ship-orders.md": "# Ship orders\n\n```sh\nplaza me\n```\n\nShipping is final. See [words](../words.md#a).\n",
   "words.md": "# Words\n\n| a | b |\n|---|---|\n\nOne line.\n"
 }
@@ -34,7 +34,7 @@ it("has one line for each page, with its first sentence, below the base path", (
 
 ## Guides
 
-- [Overview](/plaza/index.md): Plaza is a toolkit for shops: it runs.
+- [Overview](/plaza/overview.md): Plaza is a toolkit for shops: it runs.
 - [Ship orders](/plaza/guides/ship-orders.md): Shipping is final.
 
 ## Project

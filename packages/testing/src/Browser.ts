@@ -73,12 +73,13 @@ const readFindings = Schema.decodeUnknownSync(Schema.Struct({
 }))
 
 /**
- * Asserts that axe reports no violation, nothing is wider than the window and every id is unique. Requires a page visited with
- * `bypassCSP`, because axe is a foreign script.
+ * Asserts that axe reports no violation of its rules, or of some of them, nothing is wider than the window and every id is unique. Requires a
+ * page visited with `bypassCSP`, because axe is a foreign script.
  */
-export const check = async (page: Page, where: string): Promise<void> => {
+export const check = async (page: Page, where: string, rules?: ReadonlyArray<string>): Promise<void> => {
   await page.evaluate(axe)
-  const { violations } = readFindings(await page.evaluate("axe.run({ resultTypes: ['violations'] })"))
+  const options = JSON.stringify({ resultTypes: ["violations"], ...(rules === undefined ? {} : { runOnly: rules }) })
+  const { violations } = readFindings(await page.evaluate(`axe.run(${options})`))
   deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} is wider than the window`)
   const ids = await page.evaluate(() => Array.from(document.querySelectorAll("[id]"), ({ id }) => id))

@@ -1,8 +1,9 @@
-/** VitePress's theme with a list of all pages above each page, for screens without the sidebar and browsers without scripts. */
+/** VitePress's theme with a picture on the landing page and, for browsers without scripts, a list of all pages above each page. */
 import { useData, withBase } from "vitepress"
 import type { DefaultTheme as Options, Theme } from "vitepress"
 import DefaultTheme from "vitepress/theme-without-fonts"
 import { h } from "vue"
+import picture from "./picture.svg?raw"
 import "./style.css"
 
 const allPages = () => {
@@ -19,5 +20,9 @@ const allPages = () => {
 
 export default {
   extends: DefaultTheme,
-  Layout: () => h(DefaultTheme.Layout, null, { "doc-before": () => h(allPages) })
+  Layout: () =>
+    h(DefaultTheme.Layout, null, {
+      "doc-before": () => h(allPages),
+      "home-hero-image": () => h("div", { class: "picture", innerHTML: picture })
+    })
 } satisfies Theme
