@@ -230,7 +230,7 @@ interface FixedAssumption {
 }
 
 /**
- * Every assumption that is not a value of {@link Assumptions}. `scripts/assumptions.ts` generates the table of the
+ * Every assumption that is not a value of {@link Assumptions}. `scripts/reference.ts` generates the table of the
  * documentation from it.
  *
  * @since 0.1.0

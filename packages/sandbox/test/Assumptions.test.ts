@@ -6,8 +6,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Result } from "effect"
 import * as FileSystem from "effect/FileSystem"
-import { readFileSync } from "node:fs"
-import { path, render } from "../scripts/assumptions.ts"
+import { pages } from "../scripts/reference.ts"
 import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.ts"
 import { openApi, operationsOf } from "../src/OpenApiDocument.ts"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.ts"
@@ -23,12 +22,8 @@ const document = [
 ]
 
 describe("the documentation", () => {
-  it("has the current tables of values, scopes and built-in assumptions", () => {
-    const documentation = readFileSync(path, "utf8")
-    for (const name of ["values", "scopes", "fixed"]) {
-      assert.match(documentation, new RegExp(`<!-- ${name} -->[^]*<!-- end of ${name} -->`))
-    }
-    assert.strictEqual(documentation, render(documentation), "run `pnpm --filter @plaza/sandbox assumptions`")
+  it.each(pages)("has the current tables: $name", ({ committed, name, text }) => {
+    assert.strictEqual(committed, text, `docs/reference/${name}: run \`pnpm --filter @plaza/sandbox reference\``)
   })
 
   it("explains every value", () => {
