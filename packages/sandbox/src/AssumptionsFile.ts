@@ -22,7 +22,7 @@ const decodeContent = (data: unknown): Result.Result<Content, string> => {
   const { latitude = {}, ...rest } = Predicate.isReadonlyObject(data) ? data : {}
   return Result.all({
     assumptions: decode(Predicate.isReadonlyObject(data) ? rest : data),
-    latitude: Result.mapError(Latitude.decode(latitude), (problem) => `the latitude in it is invalid: ${problem}`)
+    latitude: Result.mapError(Latitude.decode(latitude), (problem) => `the service variant in it is invalid: ${problem}`)
   })
 }
 

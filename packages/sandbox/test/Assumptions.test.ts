@@ -116,9 +116,9 @@ describe("a file of assumptions", () => {
       ["{", "is not valid JSON"],
       ["[]", "must contain a JSON object"],
       [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption: did you mean "maxStock"?`],
-      [`{ "latitude": { "listLag": 1 } }`, `the latitude in it is invalid: "listLag" is not one of its fields`],
-      [`{ "latitude": { "listOrder": "random" } }`, `the latitude in it is invalid: "listOrder" must be one of newestFirst`],
-      [`{ "latitude": 42 }`, "the latitude in it is invalid: it must be a JSON object"]
+      [`{ "latitude": { "listLag": 1 } }`, `the service variant in it is invalid: "listLag" is not one of its fields`],
+      [`{ "latitude": { "listOrder": "random" } }`, `the service variant in it is invalid: "listOrder" must be one of newestFirst`],
+      [`{ "latitude": 42 }`, "the service variant in it is invalid: it must be a JSON object"]
     ] as const
   ) {
     it.effect(`prevents the sandbox from starting when it is invalid: ${text}`, () =>
