@@ -34,7 +34,7 @@ export interface UploadedFile {
   readonly file: string
 }
 
-/** The body of the current request, which admission has read: nothing, JSON as it was sent, or a stored file. */
+/** The body of the current request, read by admission: none, JSON as sent, or a stored file. */
 export class RequestBody extends Context.Service<
   RequestBody,
   | { readonly kind: "none" }

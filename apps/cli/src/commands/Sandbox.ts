@@ -62,8 +62,7 @@ const startFlags = {
   assumptions: optional("assumptions", "FILE",
     "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a service variant."),
   documentOnly: Flags.boolean("document-only", "Serve only what the document shows, without assumed endpoints."),
-  latitude: optional("latitude", "SEED|FILE",
-    "Select a service variant: a whole number draws one, a JSON file sets its fields."),
+  latitude: optional("latitude", "SEED|FILE", "Select a service variant: a whole number draws one, a JSON file sets its fields."),
   exitWithStdin: Flags.boolean("exit-with-stdin", "Stop when standard input ends, as it does when the process that started this one ends.")
 }
 

@@ -74,7 +74,8 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       .annotateMerge(described("Check that the sandbox is ready", "Returns the status `ok` and the seed.")),
     HttpApiEndpoint.post("reset", "/reset", { disableCodecs: true, success: HttpApiSchema.NoContent, error: errors() })
       .annotateMerge(
-        described("Reset the sandbox", "Restores the initial data, time and service variant, and clears faults, rate counters and logs. Keeps snapshots and worlds.")
+        described("Reset the sandbox",
+          "Restores the initial data, time and service variant, and clears faults, rate counters and logs. Keeps snapshots and worlds.")
       ),
     HttpApiEndpoint.get("state", "/state", { disableCodecs: true, success: StateSnapshot, error: errors() })
       .annotateMerge(described("Read the state", "Returns all data: keys without their values, and files without their bytes.")),
@@ -180,7 +181,10 @@ export class SnapshotsGroup extends HttpApiGroup.make("snapshots")
       payload: NewSnapshot,
       success: Snapshot,
       error: errors(...json)
-    }).annotateMerge(described("Save a snapshot", "Saves all data under a name: 1 to 100 letters, digits, dots, dashes or underscores. Replaces a snapshot of the same name.")),
+    }).annotateMerge(
+      described("Save a snapshot",
+        "Saves all data under a name: 1 to 100 letters, digits, dots, dashes or underscores. Replaces a snapshot of the same name.")
+    ),
     HttpApiEndpoint.post("restore", "/snapshots/:name/restore", {
       disableCodecs: true,
       params: byName,
@@ -242,7 +246,7 @@ const flatten = (value: unknown): unknown =>
     )
     : value
 
-/** The members of a schema that is nothing but a union. */
+/** The members of a union without other keywords. */
 const membersOf = (schema: unknown): ReadonlyArray<unknown> => {
   const members: unknown = Predicate.isObject(schema) && Object.keys(schema).length === 1 ? Reflect.get(schema, "anyOf") : undefined
   return Array.isArray(members) ? members.flatMap(membersOf) : [schema]

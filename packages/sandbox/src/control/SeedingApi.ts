@@ -68,7 +68,9 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
       payload: Models.NewAccessRequest,
       success: AccessRequest,
       error
-    }).annotateMerge(described("Request developer access", "Requests developer access for an account. The request stays pending until a decision.")),
+    }).annotateMerge(
+      described("Request developer access", "Requests developer access for an account. The request stays pending until a decision.")
+    ),
     HttpApiEndpoint.get("listAccessRequests", "/access-requests", { disableCodecs: true, success: listOf(AccessRequest), error })
       .annotateMerge(described("List access requests", "Returns all access requests, newest first.")),
     HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision", {
@@ -98,13 +100,18 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
     HttpApiEndpoint.put("setProduct", "/products", { disableCodecs: true, payload: Models.NewProduct, success: created(ProductId), error })
       .annotateMerge(described("Create or replace a product", "Creates a product of a store, or replaces the one with this id.")),
     HttpApiEndpoint.put("setOrder", "/orders", { disableCodecs: true, payload: Models.NewOrder, success: created(OrderId), error })
-      .annotateMerge(described("Create or replace an order", "Creates an order, or replaces the one with this id. `shipment` has `carrier` and `trackingNumber` (default: not shipped).")),
+      .annotateMerge(
+        described("Create or replace an order",
+          "Creates an order, or replaces the one with this id. `shipment` has `carrier` and `trackingNumber` (default: not shipped).")
+      ),
     HttpApiEndpoint.post("createConversation", "/conversations", {
       disableCodecs: true,
       payload: Models.NewConversation,
       success: created(ConversationId),
       error
-    }).annotateMerge(described("Create a conversation", "Creates a conversation of `accountId` with `peerId`. Each of `messages` has `text` and `isOwn`.")),
+    }).annotateMerge(
+      described("Create a conversation", "Creates a conversation of `accountId` with `peerId`. Each of `messages` has `text` and `isOwn`.")
+    ),
     HttpApiEndpoint.post("addFixtures", "/fixtures", {
       disableCodecs: true,
       payload: Fixtures,

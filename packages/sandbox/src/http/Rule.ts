@@ -23,7 +23,7 @@ const admission: Readonly<Partial<Record<ErrorCode, string>>> = {
   VALIDATION_ERROR: "fields"
 }
 
-/** Rules that hold in more than one area. */
+/** Rules of more than one area. */
 const shared: Readonly<Partial<Record<ErrorCode, string>>> = {
   CHAT_BLOCKED: "chat.block",
   CHAT_NOT_ALLOWED: "chat.spam",
