@@ -335,7 +335,7 @@ const misdirected = Envelope.failure(
 )
 
 const unknownWorld = (id: string) =>
-  new NotFound({ message: `there is no world "${id}": make it with POST ${Control.basePath}/worlds, or leave /worlds/${id} out` })
+  new NotFound({ message: `there is no world "${id}": create it with POST ${Control.basePath}/worlds, or omit /worlds/${id}` })
 
 /** Removes the clock from the context of the handlers, so that they use the clock of their request. */
 const withoutClock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
