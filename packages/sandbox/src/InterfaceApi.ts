@@ -10,6 +10,7 @@ import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import type { HttpMethod } from "effect/http/HttpMethod"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import type { Caller } from "./access/Keys.ts"
@@ -87,7 +88,7 @@ export interface Operation {
   readonly name: string
   /** Such as `posts`. */
   readonly area: string
-  readonly method: string
+  readonly method: HttpMethod
   /** Relative to the base path, with a colon before each parameter. */
   readonly path: string
   readonly body: "none" | "json" | "file"
