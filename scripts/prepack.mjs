@@ -49,7 +49,9 @@ const contents = /** @type {const} */ ({
       "sandbox.md",
       "sandbox-in-tests.md",
       "sandbox-rules.md",
+      "reference/assumptions.md",
       "reference/control-api.md",
+      "reference/service-variant.md",
       "concepts/latitude.md",
       "guides/test-your-application.md"
     ],
@@ -61,7 +63,9 @@ const contents = /** @type {const} */ ({
       "mcp.md",
       "sandbox.md",
       "sandbox-in-tests.md",
+      "reference/assumptions.md",
       "reference/control-api.md",
+      "reference/service-variant.md",
       "concepts/delivery.md",
       "concepts/drift.md"
     ],

@@ -47,8 +47,8 @@ describe("the README", () => {
 describe("the documentation", () => {
   it("links to existing files and headings", () => {
     const anchorsOf = (page: string) =>
-      [...read(page).matchAll(/^#+ (.+)$/gm)]
-        .map(([, heading = ""]) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"))
+      [...read(page).matchAll(/^#+ (.+)$|^<a id="(.+)"><\/a>$/gm)]
+        .map(([, heading = "", id]) => id ?? heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"))
     const links = pages.flatMap((page) =>
       [...read(page).replace(/^```[^]*?^```/gm, "").matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)]
         .map(([link, path = "", anchor = ""]) => ({ page, link, anchor, target: path === "" ? page : join(dirname(page), path) }))

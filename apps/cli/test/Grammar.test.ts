@@ -2,7 +2,9 @@
  * Every command of the design exists, with help and examples that parse.
  */
 import * as Manual from "@plaza/cli-kit/Manual"
+import { isWrite, names } from "@plaza/domain/Operations"
 import { Effect } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { manPage, pages } from "../src/manual.ts"
 import { plaza } from "./support/InProcess.ts"
@@ -62,6 +64,15 @@ describe("the commands", () => {
       "completions",
       "version"
     ])
+  })
+
+  it("follow every write, so that the report of an interruption says what became of it", () => {
+    const folder = new URL("../src/commands/", import.meta.url)
+    const files = readdirSync(folder).filter((file) => file.endsWith(".ts"))
+    const sources = files.map((file) => readFileSync(new URL(file, folder), "utf8")).join("\n")
+    const followed = Array.from(sources.matchAll(/Write\.follow\("(\w+)"\)/g), ([, name]) => name)
+    // Uploads report each file.
+    expect(names.filter((name) => isWrite(name) && name !== "uploadMedia" && !followed.includes(name))).toEqual([])
   })
 
   it("give an option the same syntax in every command", () => {

@@ -1,5 +1,7 @@
 /** The types that the compiler prints for operations, as an editor shows them. */
 import { expect, it } from "@effect/vitest"
+import { names, operations as contract } from "@plaza/domain/Operations"
+import { texts } from "@plaza/domain/OperationTexts"
 import { compile } from "@plaza/testing/Compiler"
 import { fileURLToPath } from "node:url"
 
@@ -38,6 +40,12 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly [fail
 const cases = Object.entries(operations).flatMap(([service, calls]) =>
   Object.entries(calls).map(([operation, [failure, call]]) => ({ service, operation, failure, call }))
 )
+
+it("lists every operation", () => {
+  const serviceOf = (area: string) => `${area.slice(0, 1).toUpperCase()}${area.slice(1)}`
+  const missing = names.filter((name) => operations[serviceOf(contract[name].area)]?.[texts[name].clientMethod] === undefined)
+  expect(missing).toEqual([])
+})
 
 const imports = `import { Chat, Media, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"

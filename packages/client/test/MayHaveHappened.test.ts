@@ -2,6 +2,7 @@ import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, FailureScope, Media, Plaza, Posts, Profiles, Store, Stories, TestTime } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
+import { isWrite, names } from "@plaza/domain/Operations"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import * as Generate from "@plaza/testing/Generators"
 import { Arbitrary, Cause, Duration, Effect, Equal, Exit, Fiber, FileSystem, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
@@ -436,6 +437,11 @@ const operations = {
     })
   ]
 } as const satisfies Readonly<Record<string, readonly [operation: string, call: Operation]>>
+
+it("random scripts run every write", () => {
+  const run: ReadonlyArray<string> = Object.values(operations).map(([operation]) => operation)
+  expect(names.filter((name) => isWrite(name) && !run.includes(name))).toEqual([])
+})
 
 const sentOnce: ReadonlySet<keyof typeof operations> = new Set(["comment", "message", "story"])
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, type Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
+import { operations as contract } from "@plaza/domain/Operations"
 import { Sandbox } from "@plaza/sandbox"
 import { elementOf, oneOf, text, unicode } from "@plaza/testing/Generators"
 import { Arbitrary, Effect } from "effect"
@@ -37,6 +38,11 @@ const operations: ReadonlyArray<readonly [before: string, after: string, call: (
 ]
 
 describe("an id reaches the service as one path segment, unchanged", () => {
+  it("for every operation of the contract", () => {
+    const withId = Object.values(contract).flatMap(({ path }) => path.includes(":") ? [path.replace(/:\w+/, "{id}")] : [])
+    expect(operations.map(([before, after]) => `${before}{id}${after}`).toSorted()).toEqual(withId.toSorted())
+  })
+
   for (const [before, after, call] of operations) {
     it.effect.prop(`in ${before}{id}${after}`, [anyId], ([id]) =>
       Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { OrderId, Post, type PostId, Product, ProductId, ProfileId, Username } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
+import type { OperationName } from "@plaza/domain/Operations"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, Stream } from "effect"
 import type * as OnSandbox from "./support/OnSandbox.ts"
@@ -25,8 +26,11 @@ const conversation = Effect.gen(function*() {
   return yield* sandbox.createConversation({ peerId: peer.id })
 })
 
-/** A success of each operation, with the requests before it. */
-const documented: Readonly<Record<string, readonly [requests: number, call: Call]>> = {
+/** A call that succeeds, and how many requests it sends. */
+type Success = readonly [requests: number, call: Call]
+
+/** A success of each operation. */
+const documented: Readonly<Record<Exclude<OperationName, "createStory">, Success>> = {
   getMe: [1, Effect.flatMap(Profiles, ({ me }) => me)],
   getUser: [1, Effect.flatMap(Profiles, ({ get }) => get(ProfileId.make("007")))],
   getUserByUsername: [
@@ -63,7 +67,7 @@ const documented: Readonly<Record<string, readonly [requests: number, call: Call
 const read = (path: string, response: Schema.Decoder<unknown>) => Plaza.request({ method: "GET", path, response })
 
 /** The same for the endpoints beside the contract. */
-const assumed: typeof documented = {
+const assumed: Readonly<Record<string, Success>> = {
   createStory: [1, Effect.flatMap(Stories, ({ create }) => create({ text: "once" }))],
   getPost: [2, withPost((_, id) => read(`/posts/${id}`, Post))],
   editPost: [2, withPost((_, id) => Plaza.request({ method: "PATCH", path: `/posts/${id}`, payload: { text: "edited" }, response: Post }))],

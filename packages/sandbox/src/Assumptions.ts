@@ -230,7 +230,7 @@ interface FixedAssumption {
 }
 
 /**
- * Every assumption that is not a value of {@link Assumptions}. `scripts/assumptions.ts` generates the table of the
+ * Every assumption that is not a value of {@link Assumptions}. `scripts/reference.ts` generates the table of the
  * documentation from it.
  *
  * @since 0.1.0
@@ -310,7 +310,7 @@ export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
   [
     "auth.prefix",
     "Authentication",
-    "Keys begin with `key_`, or with the `keyPrefix` of the latitude; the 40 characters after it are letters and digits. Keys with an earlier prefix stay valid."
+    "Keys begin with `key_`, or with the `keyPrefix` of the service variant; the 40 characters after it are letters and digits. Keys with an earlier prefix stay valid."
   ],
   [
     "scopes.form",

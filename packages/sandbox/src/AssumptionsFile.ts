@@ -1,4 +1,4 @@
-/** Reads assumptions, and a latitude beside them, from a JSON file. An error is one sentence that names the file and the field. */
+/** Reads assumptions and a `latitude` from a JSON file. Fails with one sentence that names the file and the field. */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Predicate from "effect/Predicate"
@@ -22,7 +22,7 @@ const decodeContent = (data: unknown): Result.Result<Content, string> => {
   const { latitude = {}, ...rest } = Predicate.isReadonlyObject(data) ? data : {}
   return Result.all({
     assumptions: decode(Predicate.isReadonlyObject(data) ? rest : data),
-    latitude: Result.mapError(Latitude.decode(latitude), (problem) => `the latitude in it is invalid: ${problem}`)
+    latitude: Result.mapError(Latitude.decode(latitude), (problem) => `the service variant in it is invalid: ${problem}`)
   })
 }
 

@@ -10,6 +10,7 @@ import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import type { HttpMethod } from "effect/http/HttpMethod"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import type { Caller } from "./access/Keys.ts"
@@ -34,7 +35,7 @@ export interface UploadedFile {
   readonly file: string
 }
 
-/** The body of the current request, which admission has read: nothing, JSON as it was sent, or a stored file. */
+/** The body of the current request, read by admission: none, JSON as sent, or a stored file. */
 export class RequestBody extends Context.Service<
   RequestBody,
   | { readonly kind: "none" }
@@ -87,7 +88,7 @@ export interface Operation {
   readonly name: string
   /** Such as `posts`. */
   readonly area: string
-  readonly method: string
+  readonly method: HttpMethod
   /** Relative to the base path, with a colon before each parameter. */
   readonly path: string
   readonly body: "none" | "json" | "file"

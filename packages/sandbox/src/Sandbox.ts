@@ -261,7 +261,7 @@ const validFixtures = Schema.decodeUnknownEffect(Schema.toType(Fixtures), strict
 const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
   Effect.fromResult(Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted)).pipe(
     Effect.mapBoth({
-      onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
+      onFailure: (problem) => new SandboxError({ message: `the service variant can't be used: ${problem}` }),
       onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
     })
   )
@@ -335,9 +335,9 @@ const misdirected = Envelope.failure(
 )
 
 const unknownWorld = (id: string) =>
-  new NotFound({ message: `there is no world "${id}": make it with POST ${Control.basePath}/worlds, or leave /worlds/${id} out` })
+  new NotFound({ message: `there is no world "${id}": create it with POST ${Control.basePath}/worlds, or omit /worlds/${id}` })
 
-/** Handlers keep the context that they are made in. Without its clock they use that of their request. */
+/** Removes the clock from the context of the handlers, so that they use the clock of their request. */
 const withoutClock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.updateContext(effect, (context: Context.Context<R>): Context.Context<R> => Context.omit(Clock.Clock)(context))
 
@@ -549,7 +549,7 @@ const run = Effect.fnUntraced(function*(
   }
 })
 
-/** The options of a world: those of the main sandbox, and what differs. */
+/** The options of the main sandbox, overridden by those of the world. */
 const optionsOf = (
   main: ServerOptions,
   { assumptions, ...changes }: NewWorld,

@@ -55,7 +55,7 @@ export const checkStock = (field: string, stock: number, max: number): Effect.Ef
 /** A field that may be absent. Undefined is not a value of it. */
 export const optional = <S extends Schema.Top>(schema: S): Schema.optionalKey<S> => Schema.optionalKey(schema)
 
-/** An annotation belongs to the last check of a schema. This one says that its message is that of the whole schema. */
+/** Marks the message of the last check as that of the whole schema. */
 const ofWholeSchema = "@plaza/sandbox/ofWholeSchema"
 
 /** A schema whose error is `must be ...`. */
@@ -69,7 +69,7 @@ export const oneOf = <const Words extends ReadonlyArray<SchemaAST.LiteralValue>>
 /** A whole number of at least 0. */
 export const nonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** What is wrong with one value. `names` has the known fields if this one is unexpected. */
+/** A problem of one value. `names` has the known fields if the field is unexpected. */
 export interface Issue {
   readonly path: ReadonlyArray<PropertyKey>
   readonly tag: "Missing" | "Unexpected" | "Other"
@@ -122,7 +122,7 @@ const walk = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): Reado
   }
 }
 
-/** The field that says which member of a union a value is, with its values. */
+/** The discriminator of a union, with its values. */
 const discriminatorOf = ({ types }: SchemaAST.Union) => {
   const members = types.flatMap((type) =>
     type._tag === "Objects"
@@ -166,7 +166,7 @@ const typesOf = (ast: SchemaAST.AST): ReadonlyArray<string | undefined> =>
     ? ast.types.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null").flatMap(typesOf)
     : [typeNames[ast._tag]]
 
-/** What is expected by its JSON type alone: the name of a schema says less to a caller. */
+/** The expected JSON type, which tells a caller more than the name of a schema. */
 const mistyped = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Issue> => {
   const types = typesOf(issue.ast)
   const options = { reportInput: "input" in issue }

@@ -74,7 +74,7 @@ const make = (frozen: DateTime.Utc | undefined) =>
     const frozenAt = frozen === undefined ? undefined : DateTime.toEpochMillis(frozen)
     const stored = () => Number(meta.find(key) ?? 0)
     let ahead = stored()
-    /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
+    /** The sandbox's clock by base clock. It maps to itself, so that the offset applies once. */
     const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
     const clockFor = (base: Clock.Clock): Clock.Clock => {
       const clock = clocks.get(base) ?? aheadOf(base, frozenAt, () => ahead)

@@ -100,7 +100,7 @@ const bytesOf = (web: Request): Promise<ArrayBuffer> =>
     web.arrayBuffer().then(resolve, reject).finally(() => web.signal.removeEventListener("abort", stop))
   })
 
-/** The request as a client of the platform sends it. A body whose length is known is sent with that length, as `fetch` does. */
+/** Converts a request of `fetch`. A body of known length is sent with that length. */
 const toRequest = async (web: Request, isStream: boolean): Promise<HttpClientRequest.HttpClientRequest> => {
   const request = HttpClientRequest.fromWeb(web)
   return web.body === null || isStream

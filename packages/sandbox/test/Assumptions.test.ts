@@ -6,8 +6,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Result } from "effect"
 import * as FileSystem from "effect/FileSystem"
-import { readFileSync } from "node:fs"
-import { path, render } from "../scripts/assumptions.ts"
+import { pages } from "../scripts/reference.ts"
 import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.ts"
 import { openApi, operationsOf } from "../src/OpenApiDocument.ts"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.ts"
@@ -23,12 +22,8 @@ const document = [
 ]
 
 describe("the documentation", () => {
-  it("has the current tables of values, scopes and built-in assumptions", () => {
-    const documentation = readFileSync(path, "utf8")
-    for (const name of ["values", "scopes", "fixed"]) {
-      assert.match(documentation, new RegExp(`<!-- ${name} -->[^]*<!-- end of ${name} -->`))
-    }
-    assert.strictEqual(documentation, render(documentation), "run `pnpm --filter @plaza/sandbox assumptions`")
+  it.each(pages)("has the current tables: $name", ({ committed, name, text }) => {
+    assert.strictEqual(committed, text, `docs/reference/${name}: run \`pnpm --filter @plaza/sandbox reference\``)
   })
 
   it("explains every value", () => {
@@ -121,9 +116,9 @@ describe("a file of assumptions", () => {
       ["{", "is not valid JSON"],
       ["[]", "must contain a JSON object"],
       [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption: did you mean "maxStock"?`],
-      [`{ "latitude": { "listLag": 1 } }`, `the latitude in it is invalid: "listLag" is not one of its fields`],
-      [`{ "latitude": { "listOrder": "random" } }`, `the latitude in it is invalid: "listOrder" must be one of newestFirst`],
-      [`{ "latitude": 42 }`, "the latitude in it is invalid: it must be a JSON object"]
+      [`{ "latitude": { "listLag": 1 } }`, `the service variant in it is invalid: "listLag" is not one of its fields`],
+      [`{ "latitude": { "listOrder": "random" } }`, `the service variant in it is invalid: "listOrder" must be one of newestFirst`],
+      [`{ "latitude": 42 }`, "the service variant in it is invalid: it must be a JSON object"]
     ] as const
   ) {
     it.effect(`prevents the sandbox from starting when it is invalid: ${text}`, () =>

@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
+import { isWrite, names } from "@plaza/domain/Operations"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import { between } from "@plaza/testing/Generators"
 import { Array as Arr, Clock, Duration, Effect, Exit, Fiber, Predicate, Redacted, Schedule, Schema } from "effect"
@@ -810,6 +811,11 @@ const permitted = (seed: number) =>
       "shipOrder",
       "sendMessage"
     ])
+    assert.sameMembers(
+      (yield* commits).map(({ operation }) => operation),
+      names.filter((name) => isWrite(name) && name !== "createStory"),
+      "call a new write above"
+    )
   }).pipe(
     inSandbox({
       latitude: { ...Latitude.fromSeed(seed), dailyQuota: null, cursorExpiresAfterMillis: 0, gatewayStatus: null, rateBurst: null }

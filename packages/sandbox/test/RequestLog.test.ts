@@ -97,7 +97,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       yield* call("GET", "/me")
       assert.deepInclude(yield* last, {
         rule: "gateway",
-        reason: "stopped before the service by gatewayStatus 307 of the latitude",
+        reason: "stopped before the service by gatewayStatus 307 of the service variant",
         faults: [first]
       })
       yield* sandbox.setLatitude({ gatewayStatus: null })

@@ -14,6 +14,7 @@ import {
   weighted
 } from "@plaza/testing/Generators"
 import { Arbitrary } from "effect"
+import { operations } from "../src/InterfaceApi.ts"
 
 /** The bytes of one connection. */
 export interface Fuzzed {
@@ -42,31 +43,7 @@ const id = weighted(
   [1, anyOf(["me", "%", "%zz", "%ff", "..", "%00"])],
   [1, Arbitrary.map(unicode({ maxLength: 40 }), encodeURIComponent)]
 )
-const routes = [
-  "GET /me",
-  "GET /users/:id",
-  "GET /users/by-username/:id",
-  "POST /users/:id/follow",
-  "POST /media",
-  "POST /posts",
-  "GET /me/posts",
-  "GET /posts/:id",
-  "PATCH /posts/:id",
-  "DELETE /posts/:id",
-  "POST /posts/:id/comments",
-  "POST /posts/:id/like",
-  "POST /stories",
-  "GET /store",
-  "GET /store/products",
-  "GET /store/products/:id",
-  "PATCH /store/products/:id/stock",
-  "GET /store/orders",
-  "GET /store/orders/:id",
-  "POST /store/orders/:id/ship",
-  "GET /conversations",
-  "GET /conversations/:id/messages",
-  "POST /conversations/:id/messages"
-]
+const routes = [...operations.values()].map(({ method, path }) => `${method} ${path.replace(/:\w+/, ":id")}`)
 /** Characters that are valid in a request line. */
 const visible = textOf(between(0x21, 0x7e), { maxLength: 60 })
 const path = oneOf<string>(

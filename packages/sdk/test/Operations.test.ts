@@ -1,5 +1,7 @@
 /** The operations on a sandbox in process: results, lists and options of single calls. */
 import * as Client from "@plaza/client"
+import { names, type Operation, operations as contract } from "@plaza/domain/Operations"
+import { texts } from "@plaza/domain/OperationTexts"
 import { createPlaza, type Plaza } from "@plaza/sdk"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -64,6 +66,14 @@ describe("the operations of the client", () => {
     const own = Object.keys(areas).flatMap((area) => Object.keys(Reflect.get(plaza, area) as object).map((name) => `${area}.${name}`))
     expect(own.toSorted()).toEqual(operations.map((path) => path.join(".")).toSorted())
     expect(operations.length).toBeGreaterThan(15)
+  })
+
+  it("have arguments in `argumentsOf` if they take any", () => {
+    const taking = names.filter((name) => {
+      const { parameters, path, payload }: Operation = contract[name]
+      return payload !== undefined || (parameters !== undefined && path.includes(":"))
+    })
+    expect(taking.map((name) => `${contract[name].area}.${texts[name].clientMethod}`).filter((path) => !(path in argumentsOf))).toEqual([])
   })
 
   for (const [area, name] of operations) {

@@ -60,10 +60,9 @@ const startFlags = {
   ),
   fixtures: optional("fixtures", "FILE", "Load further initial data from this JSON or YAML file."),
   assumptions: optional("assumptions", "FILE",
-    "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a latitude."),
+    "Load assumptions that differ from the defaults from this JSON file; its field latitude sets a service variant."),
   documentOnly: Flags.boolean("document-only", "Serve only what the document shows, without assumed endpoints."),
-  latitude: optional("latitude", "SEED|FILE",
-    "Vary what the document permits: a whole number draws a latitude, a JSON file sets its fields."),
+  latitude: optional("latitude", "SEED|FILE", "Select a service variant: a whole number draws one, a JSON file sets its fields."),
   exitWithStdin: Flags.boolean("exit-with-stdin", "Stop when standard input ends, as it does when the process that started this one ends.")
 }
 
@@ -205,7 +204,7 @@ const restoreSnapshot = command(
   "restore",
   {
     summary: "Replace all data of a running sandbox by a snapshot.",
-    details: ["Restores the clock too. Keeps faults, latitude and the request log."],
+    details: ["Restores the clock too. Keeps faults, the service variant and the request log."],
     examples: ["sandbox snapshot restore before-import"],
     output: "snapshotRestored"
   },

@@ -29,7 +29,7 @@ const readLatitude = (given: string) =>
         error._tag === "UsageError"
           ? error
           : new UsageError({
-            message: `the latitude ${given} can't be read: ${FileProblem.wordsOf(error)}; use a whole number or a JSON file`
+            message: `the service variant ${given} can't be read: ${FileProblem.wordsOf(error)}; use a whole number or a JSON file`
           }),
       onSuccess: (value) => ({ origin: given, value })
     })

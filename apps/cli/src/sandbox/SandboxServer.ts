@@ -35,7 +35,7 @@ export const serve = ({ latitude, ...settings }: Options): Effect.Effect<Address
   Effect.gen(function*() {
     const change = latitude === undefined ? {} : yield* Effect.fromResult(Result.mapError(
       Latitude.decode(latitude.value),
-      (problem) => new UsageError({ message: `the latitude ${latitude.origin} is invalid: ${problem}` })
+      (problem) => new UsageError({ message: `the service variant ${latitude.origin} is invalid: ${problem}` })
     ))
     const services = yield* Layer.build(Sandbox.layerServer({ ...settings, latitude: change }))
     const { apiKey, baseUrl, controlUrl, webUrl } = Context.get(services, Sandbox.Sandbox)

@@ -7,14 +7,14 @@ import { ElicitRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.j
 import { Sandbox } from "@plaza/sandbox"
 import { Data, Effect, Redacted, Schedule } from "effect"
 import { spawn } from "node:child_process"
-import { dist, noProfiles } from "./Plaza.ts"
+import { builtProgram, noProfiles } from "./Plaza.ts"
 
 type Environment = Readonly<Record<string, string>>
 
 /** A call without a result of the tool: an error of the protocol, or a cancelled call. */
 export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly code: number | null; readonly message: string }> {}
 
-const program = `${dist}/plaza.cjs`
+const program = builtProgram()
 
 /** The environment for the sandbox of the test; `state` is the folder of the shared rate limit. */
 const environment = (state: string, env: Environment) =>

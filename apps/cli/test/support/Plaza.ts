@@ -1,11 +1,18 @@
 /** Runs the built program as a child process with an empty environment except PATH, and without profiles. */
 import { Sandbox } from "@plaza/sandbox"
-import { Data, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
+
+/** The path of the built program. Throws if it is not built. */
+export const builtProgram = (folder = dist): string => {
+  const program = `${folder}/plaza.cjs`
+  if (!existsSync(program)) throw new Error(`${program} is missing: run npx tsc -b apps/cli && node scripts/bundle.mjs apps/cli`)
+  return program
+}
 
 /** A folder that does not exist, so that the tests never read the profiles of the user who runs them. */
 export const noProfiles = `${dist}/../no-such-folder`
@@ -29,25 +36,18 @@ export interface Options {
   readonly dist?: string
 }
 
-class NotBuilt extends Data.TaggedError("NotBuilt")<{ readonly message: string }> {}
-
 /** Starts the program; it is killed when the scope closes before it has ended. */
 export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
   Effect.acquireRelease(
-    Effect.suspend(() => {
-      const program = `${options.dist ?? dist}/plaza.cjs`
-      return existsSync(program)
-        ? Effect.sync((): ChildProcessWithoutNullStreams => {
-          const child = spawn(process.execPath, [program, ...argv], {
-            cwd: options.cwd,
-            env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, XDG_CACHE_HOME: compileCache, ...options.env }
-          })
-          // A program that ends without reading its input is fine.
-          child.stdin.on("error", () => {})
-          if (options.stdin !== "open") child.stdin.end(options.stdin ?? "")
-          return child
-        })
-        : Effect.die(new NotBuilt({ message: `${program} is missing: build it first, with pnpm build` }))
+    Effect.sync((): ChildProcessWithoutNullStreams => {
+      const child = spawn(process.execPath, [builtProgram(options.dist), ...argv], {
+        cwd: options.cwd,
+        env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, XDG_CACHE_HOME: compileCache, ...options.env }
+      })
+      // A program that ends without reading its input is fine.
+      child.stdin.on("error", () => {})
+      if (options.stdin !== "open") child.stdin.end(options.stdin ?? "")
+      return child
     }),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )

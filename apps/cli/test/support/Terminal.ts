@@ -1,11 +1,8 @@
 /** Runs the built program in a pseudo-terminal, and reads its screen. */
 import * as Pty from "@lydell/node-pty"
 import xterm, { type IBufferLine } from "@xterm/headless"
-import { Data, Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
-import { existsSync } from "node:fs"
-import { dist, noProfiles } from "./Plaza.ts"
-
-class NotBuilt extends Data.TaggedError("NotBuilt")<{ readonly message: string }> {}
+import { Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
+import { builtProgram, noProfiles } from "./Plaza.ts"
 
 export interface Options {
   readonly env?: Readonly<Record<string, string>>
@@ -81,11 +78,7 @@ const screenOf = (terminal: xterm.Terminal): string => {
 /** Starts the program at a terminal of its own; it is killed when the scope closes before it has ended. */
 export const open = (argv: ReadonlyArray<string>, options: Options = {}): Effect.Effect<Terminal, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const script = `${dist}/plaza.cjs`
-    const [file, ...words] = options.program ?? [process.execPath, script]
-    if (options.program === undefined && !existsSync(script)) {
-      return yield* Effect.die(new NotBuilt({ message: `${script} is missing: build it first, with pnpm build` }))
-    }
+    const [file, ...words] = options.program ?? [process.execPath, builtProgram()]
     const columns = options.columns ?? 80
     const screens = yield* SubscriptionRef.make("\n")
     const raw = yield* Ref.make("")

@@ -1,6 +1,6 @@
 /**
- * Reads one page of a list by keyset pagination, newest item first by default. Applies the parts of a latitude that
- * concern lists: order, lag and the size of pages.
+ * Reads one page of a list by keyset pagination, newest item first by default. Applies the fields of the latitude for lists: order, lag
+ * and page size.
  *
  * Source: interface v1, "List behaviour". That lists begin with the newest item is assumed.
  */
@@ -82,7 +82,7 @@ const rowsAfter = <Row, Item>(
     .slice(0, limit)
 }
 
-/** How many of the requested items a page holds while more follow. */
+/** The number of items on a page while more follow. */
 const pageSize = (pages: Latitude["pages"], name: string, { after, isAfterEmptyPage = false }: PageStart, limit: number): number => {
   switch (pages) {
     case "full":

@@ -74,7 +74,8 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       .annotateMerge(described("Check that the sandbox is ready", "Returns the status `ok` and the seed.")),
     HttpApiEndpoint.post("reset", "/reset", { disableCodecs: true, success: HttpApiSchema.NoContent, error: errors() })
       .annotateMerge(
-        described("Reset the sandbox", "Restores the initial data and the initial time, and clears faults, rate counters and logs.")
+        described("Reset the sandbox",
+          "Restores the initial data, time and service variant, and clears faults, rate counters and logs. Keeps snapshots and worlds.")
       ),
     HttpApiEndpoint.get("state", "/state", { disableCodecs: true, success: StateSnapshot, error: errors() })
       .annotateMerge(described("Read the state", "Returns all data: keys without their values, and files without their bytes.")),
@@ -85,20 +86,20 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       error: errors("VALIDATION_ERROR")
     }).annotateMerge(
       described("List or count requests",
-        "Returns the newest requests with the rule that decided each, or with `count` only their number. In all filters `*` matches any run of characters.")
+        "Returns the newest requests, each with the rule that decided it, or only their number if `count` is set. In all filters `*` matches any run of characters.")
     ),
     HttpApiEndpoint.get("request", "/requests/:id", {
       disableCodecs: true,
       params: { id: Schema.String },
       success: RequestDetail,
       error: errors("NOT_FOUND")
-    }).annotateMerge(described("Read a request", "Returns a request of the log with its headers and bodies, without keys.")),
+    }).annotateMerge(described("Read a request", "Returns a request of the log with its headers and bodies. Keys are masked.")),
     HttpApiEndpoint.post("addFault", "/faults", {
       disableCodecs: true,
       payload: Fault,
       success: Schema.Struct({ id: FaultId }),
       error: errors(...json)
-    }).annotateMerge(described("Add a fault", "Adds a fault, which hits the next matching calls of the interface.")),
+    }).annotateMerge(described("Add a fault", "Adds a fault for the next matching calls.")),
     HttpApiEndpoint.get("readClock", "/clock", { disableCodecs: true, success: ClockState, error: errors() })
       .annotateMerge(described("Read the clock", "Returns the time of the sandbox.")),
     HttpApiEndpoint.post("advanceClock", "/clock", {
@@ -113,7 +114,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       error: errors()
     }).annotateMerge(
       described("List the active faults",
-        "Returns the faults that may still hit a call, with their counters, and as `unused` those that have hit none.")
+        "Returns the active faults with their counters, and as `unused` the faults that have hit no call.")
     ),
     HttpApiEndpoint.put("replaceFault", "/faults/:id", {
       disableCodecs: true,
@@ -127,7 +128,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       params: byFault,
       success: HttpApiSchema.NoContent,
       error: errors("NOT_FOUND")
-    }).annotateMerge(described("Remove a fault", "Removes an active fault. A fault whose times are used up is no longer active.")),
+    }).annotateMerge(described("Remove a fault", "Removes an active fault. A fault that has used up its `times` is no longer active.")),
     HttpApiEndpoint.delete("clearFaults", "/faults", { disableCodecs: true, success: HttpApiSchema.NoContent, error: errors() })
       .annotateMerge(described("Remove all faults", "Removes all active faults.")),
     HttpApiEndpoint.get("commits", "/commits", {
@@ -136,22 +137,22 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
       success: CommitPage,
       error: errors("VALIDATION_ERROR")
     }).annotateMerge(
-      described("List writes", "Returns the writes that were carried out, as they were sent, whatever their callers received.")
+      described("List writes", "Returns the committed writes as they were sent, oldest first, whatever the callers received.")
     ),
     HttpApiEndpoint.get("readLatitude", "/latitude", { disableCodecs: true, success: Latitude, error: errors() })
-      .annotateMerge(described("Read the latitude", "Returns the current latitude: behaviour that the interface lets a service choose.")),
+      .annotateMerge(described("Read the service variant", "Returns the current choices where the interface lets a service choose.")),
     HttpApiEndpoint.post("setLatitude", "/latitude", {
       disableCodecs: true,
       payload: Change,
       success: Latitude,
       error: errors(...json)
-    }).annotateMerge(described("Change the latitude", "Changes some fields of the latitude, or draws all of them from a seed.")),
+    }).annotateMerge(described("Change the service variant", "Sets some fields. With `seed`, draws all the others.")),
     HttpApiEndpoint.get("openApi", "/openapi.json", { disableCodecs: true, success: Document, error: errors() })
-      .annotateMerge(described("Read the OpenAPI document of this API", "Returns the document that you are reading.")),
+      .annotateMerge(described("Read the OpenAPI document of this API", "Returns the OpenAPI document of this API.")),
     HttpApiEndpoint.get("postman", "/postman.json", { disableCodecs: true, success: Document, error: errors() })
       .annotateMerge(
         described("Read a Postman collection of the interface",
-          "Returns a collection of format 2.1 with the base URL of this sandbox and without a key.")
+          "Returns a Postman collection (format 2.1) of the interface, with the base URL of this sandbox and without a key. Bruno and Insomnia import it too.")
       )
   )
   .annotate(OpenApi.Description, "Inspects and controls the sandbox")
@@ -180,13 +181,16 @@ export class SnapshotsGroup extends HttpApiGroup.make("snapshots")
       payload: NewSnapshot,
       success: Snapshot,
       error: errors(...json)
-    }).annotateMerge(described("Save a snapshot", "Saves all data under a name. Replaces a snapshot of the same name.")),
+    }).annotateMerge(
+      described("Save a snapshot",
+        "Saves all data under a name: 1 to 100 letters, digits, dots, dashes or underscores. Replaces a snapshot of the same name.")
+    ),
     HttpApiEndpoint.post("restore", "/snapshots/:name/restore", {
       disableCodecs: true,
       params: byName,
       success: HttpApiSchema.NoContent,
       error: errors("NOT_FOUND")
-    }).annotateMerge(described("Restore a snapshot", "Replaces all data by a snapshot, the offset of the clock included.")),
+    }).annotateMerge(described("Restore a snapshot", "Replaces all data and the offset of the clock with those of the snapshot.")),
     HttpApiEndpoint.delete("remove", "/snapshots/:name", {
       disableCodecs: true,
       params: byName,
@@ -211,8 +215,8 @@ export class WorldsGroup extends HttpApiGroup.make("worlds")
       success: CreatedWorld,
       error: errors(...json, "NOT_FOUND", "CONFLICT")
     }).annotateMerge(
-      described("Make a world",
-        "Makes a world with its own addresses, data, keys, clock, faults, limits and log. Returns its addresses and the key of its shop.")
+      described("Create a world",
+        "Creates a sandbox in this process with its own URLs, data, keys, clock, faults, limits and log. Returns its URLs and the key of its shop.")
     ),
     HttpApiEndpoint.get("list", "/worlds", {
       disableCodecs: true,
@@ -224,9 +228,9 @@ export class WorldsGroup extends HttpApiGroup.make("worlds")
       params: { id: Schema.String },
       success: HttpApiSchema.NoContent,
       error: errors("NOT_FOUND")
-    }).annotateMerge(described("Remove a world", "Closes the connections of its requests, and deletes everything behind it."))
+    }).annotateMerge(described("Remove a world", "Closes its connections and deletes its data."))
   )
-  .annotate(OpenApi.Description, "Makes sandboxes beside this one, in the same process")
+  .annotate(OpenApi.Description, "Creates sandboxes in the same process")
 {}
 
 /** Replaces unions in unions. */
@@ -242,7 +246,7 @@ const flatten = (value: unknown): unknown =>
     )
     : value
 
-/** The members of a schema that is nothing but a union. */
+/** The members of a union without other keywords. */
 const membersOf = (schema: unknown): ReadonlyArray<unknown> => {
   const members: unknown = Predicate.isObject(schema) && Object.keys(schema).length === 1 ? Reflect.get(schema, "anyOf") : undefined
   return Array.isArray(members) ? members.flatMap(membersOf) : [schema]

@@ -68,7 +68,9 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
       payload: Models.NewAccessRequest,
       success: AccessRequest,
       error
-    }).annotateMerge(described("Request developer access", "Requests developer access for an account.")),
+    }).annotateMerge(
+      described("Request developer access", "Requests developer access for an account. The request stays pending until a decision.")
+    ),
     HttpApiEndpoint.get("listAccessRequests", "/access-requests", { disableCodecs: true, success: listOf(AccessRequest), error })
       .annotateMerge(described("List access requests", "Returns all access requests, newest first.")),
     HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision", {
@@ -84,7 +86,7 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
       payload: Models.NewKey,
       success: CreatedKey,
       error
-    }).annotateMerge(described("Create a key", "Creates a key of an account. Only this response has its value.")),
+    }).annotateMerge(described("Create a key", "Creates a key, by default with all scopes. Only this response has its value.")),
     HttpApiEndpoint.post("revokeKey", "/keys/:id/revoke", { disableCodecs: true, params, success: HttpApiSchema.NoContent, error })
       .annotateMerge(described("Revoke a key", "Revokes a key by its id.")),
     HttpApiEndpoint.patch("setRelation", "/relations", {
@@ -94,23 +96,28 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
       error
     }).annotateMerge(described("Change a relation", "Changes the relation of one account to another. Omitted fields keep their value.")),
     HttpApiEndpoint.post("createPost", "/posts", { disableCodecs: true, payload: Models.NewPost, success: created(PostId), error })
-      .annotateMerge(described("Create a post of any account", "Creates a post of any account, at any time.")),
+      .annotateMerge(described("Create a post of any account", "Creates a post, by default of the seeded shop and now.")),
     HttpApiEndpoint.put("setProduct", "/products", { disableCodecs: true, payload: Models.NewProduct, success: created(ProductId), error })
       .annotateMerge(described("Create or replace a product", "Creates a product of a store, or replaces the one with this id.")),
     HttpApiEndpoint.put("setOrder", "/orders", { disableCodecs: true, payload: Models.NewOrder, success: created(OrderId), error })
-      .annotateMerge(described("Create or replace an order", "Creates an order of a store, or replaces the one with this id.")),
+      .annotateMerge(
+        described("Create or replace an order",
+          "Creates an order, or replaces the one with this id. `shipment` has `carrier` and `trackingNumber` (default: not shipped).")
+      ),
     HttpApiEndpoint.post("createConversation", "/conversations", {
       disableCodecs: true,
       payload: Models.NewConversation,
       success: created(ConversationId),
       error
-    }).annotateMerge(described("Create a conversation", "Creates a conversation of two accounts.")),
+    }).annotateMerge(
+      described("Create a conversation", "Creates a conversation of `accountId` with `peerId`. Each of `messages` has `text` and `isOwn`.")
+    ),
     HttpApiEndpoint.post("addFixtures", "/fixtures", {
       disableCodecs: true,
       payload: Fixtures,
       success: HttpApiSchema.NoContent,
       error
-    }).annotateMerge(described("Add fixtures", "Adds fixtures to the data: all of them or, if one fails, none."))
+    }).annotateMerge(described("Add fixtures", "Adds all fixtures or, if one is invalid, none."))
   )
   .annotate(OpenApi.Description, "Creates accounts, keys, relations and content")
 {}

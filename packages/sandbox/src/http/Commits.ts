@@ -30,7 +30,7 @@ export const Commit = Schema.Struct({
   params: Schema.Record(Schema.String, Schema.String),
   /** The body as it was sent, unchanged by any latitude but with keys masked; of an upload the name, type, size and SHA-256 of the file. Null without a body. */
   payload: Schema.Unknown,
-  /** The id of the created resource; null if there is none. */
+  /** The id of the created resource, or null. */
   createdId: Schema.NullOr(Schema.String),
   /** Whether it was carried out after its request had failed. */
   isLate: Schema.Boolean
@@ -65,7 +65,7 @@ export const CommitQuery = Schema.Struct({
   after: optional(Schema.String.check(Schema.isPattern(/^commit_\d{1,15}$/u))),
   /** Lists only commits of this operation. */
   operation: optional(Schema.String),
-  /** Maximum number of commits (default: 1,000). A page holds fewer if they are large. */
+  /** Maximum number of commits (default: 1,000). A page has fewer if they are large. */
   limit: optional(Page.Limit)
 })
 /** @since 0.1.0 @category models */
@@ -93,7 +93,7 @@ export interface CommitPage extends Schema.Struct.Type<typeof CommitPage.fields>
  * @category models
  */
 export interface Write extends Omit<Commit, "id" | "at"> {
-  /** The size of the payload as it was sent; undefined if only its JSON is known. */
+  /** The size of the payload as sent; undefined if only its JSON is known. */
   readonly payloadBytes?: number | undefined
 }
 
@@ -148,7 +148,7 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
       total += size
       trim()
     },
-    /** What a request carried out; undefined if nothing is known of a write. */
+    /** The write of a request, if any. */
     effectOf: (requestId: string): Pick<Commit, "createdId" | "isLate"> | undefined => {
       const write = byRequest.get(requestId)?.write
       return write && { createdId: write.createdId, isLate: write.isLate }

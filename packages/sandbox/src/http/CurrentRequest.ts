@@ -1,4 +1,4 @@
-/** The state of a request of the interface while it is handled. */
+/** The state of the current request of the interface. */
 import type {
   DeveloperAccessRevoked,
   InsufficientScope,

@@ -1,5 +1,5 @@
 /**
- * Faults of common troubles, for the console and the command line.
+ * Presets of common faults, for the console and the command line.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ export interface FaultPreset {
 }
 
 /**
- * Faults of common troubles, by name.
+ * Presets by name.
  *
  * @since 0.1.0
  * @category constants

@@ -1,4 +1,4 @@
-/** The active faults, and which of them hit a call. `Admission` and `FaultyResponse` apply them. */
+/** Stores the active faults and selects those that hit a call. `Admission` and `FaultyResponse` apply them. */
 import { NotFound, type ValidationError } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -173,7 +173,7 @@ const make = Effect.fnUntraced(function*(seed: number) {
       }),
     /** The faults that may still hit a call. */
     list: Effect.map(expire, (): ReadonlyArray<ActiveFault> => matchers.map(toActive)),
-    /** The time that is left of each active fault with an end, in milliseconds by the sandbox's clock. */
+    /** The remaining time of each active fault with an end, in milliseconds by the sandbox's clock. */
     timesLeft: Effect.map(expire,
       (now): ReadonlyMap<FaultId, number> =>
         new Map(matchers.flatMap(({ endsAt, id }) => Number.isFinite(endsAt) ? [[id, endsAt - now]] : []))),
@@ -191,7 +191,7 @@ const make = Effect.fnUntraced(function*(seed: number) {
       Effect.map(find(id), ([earlier]) => {
         matchers = matchers.filter((known) => known !== earlier)
       }),
-    /** Removes all faults. Their ids are not given again, since the log still names them. */
+    /** Removes all faults. Ids are not reused, because the log still names them. */
     clear: (): void => {
       matchers = []
       missed = []

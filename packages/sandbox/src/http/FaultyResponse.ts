@@ -35,7 +35,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /** The documented code of a status, or that of its category if the document has no code for the status. */
 const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? "INTERNAL_ERROR" : "VALIDATION_ERROR")
 
-/** The last change to a response; `hasOwnBody` when its body comes from the fault. */
+/** The last change to a response. `hasOwnBody`: the fault defines its body. */
 type Finish = (response: Response, hasOwnBody: boolean) => Response
 
 const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>, finish: Finish): Response => {

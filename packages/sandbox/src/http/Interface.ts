@@ -39,7 +39,7 @@ import * as Rule from "./Rule.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The response of the service itself, before faults. */
+/** The service's own response, before faults. */
 type Decision = Effect.Effect<Response, never, HttpServerRequest | Scope.Scope>
 
 /** The router, without the steps around it. */
@@ -51,7 +51,7 @@ const idOf = (body: unknown): string | null => {
   return typeof id === "string" ? id : null
 }
 
-/** The body as a commit has it, with its size if it is known; of an upload the description of the file. */
+/** The payload of a commit and its size if known. For an upload, the description of the file. */
 const payloadOf = (body: RequestState["body"]): Pick<Write, "payload" | "payloadBytes"> => {
   switch (body?.kind) {
     case "file": {
@@ -317,7 +317,7 @@ const make = Effect.gen(function*() {
     )
   })
 
-  /** Sends what is left of a response after its faults, and completes the record. */
+  /** Sends the response after its faults and completes the record. */
   const deliver = Effect.fnUntraced(function*(state: RequestState, request: HttpServerRequest, decide: Decision) {
     const { entry } = state
     const { delivered, response, streamed } = yield* Effect.onError(perform(state, decide),

@@ -26,7 +26,7 @@ const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/").filt
 
 const singular = (word: string): string => word.replace(/ies$/, "y").replace(/s$/, "")
 
-/** How different a segment is from a known one: 0 if it is the same, infinite if it is not similar. */
+/** The distance of a segment from a known one: 0 if equal, infinite if not similar. */
 const difference = (written: string, known: string): number => {
   if (written === known || known.startsWith(":")) {
     return 0
@@ -108,7 +108,7 @@ const candidatesOf = (
     })
   })
 
-/** Removes the base path from the front, as often as it is there. */
+/** Removes every leading base path. */
 const withoutBase = (
   segments: ReadonlyArray<string>,
   base: ReadonlyArray<string>

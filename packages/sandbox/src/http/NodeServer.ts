@@ -31,7 +31,7 @@ export interface ServerTimeouts {
   readonly headers: Duration.Duration
   /** From the first byte of a request to its last byte (default: 5 minutes). */
   readonly request: Duration.Duration
-  /** While the caller reads nothing of a response (default: 30 seconds). */
+  /** How long a caller may not read its response (default: 30 seconds). */
   readonly response: Duration.Duration
   /** Between a response and the next request (default: 65 seconds). */
   readonly idle: Duration.Duration
@@ -99,7 +99,7 @@ const makeServer = (timeouts: ServerTimeouts, refuse: Refuse): Http.Server => {
       }
     })
   })
-  /** Refuses what a caller sent, after the responses to what it sent before: it would take the refusal for one of them. */
+  /** Sends the refusal of malformed HTTP after all earlier responses of the connection, because a caller matches them by order. */
   const refuseNext = (socket: Duplex, error: DocumentedError): void => {
     const refusal = () => socket.writable ? writeAndClose(socket, refuse(error)) : socket.destroy()
     const earlier = latest.get(socket)

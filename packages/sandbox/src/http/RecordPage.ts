@@ -1,4 +1,4 @@
-/** A page of a numbered in-memory log: the newest entries, or those after a given one, limited in number and in bytes. */
+/** Reads a page of a numbered in-memory log: the newest entries, or those after an id, up to a number and a size. */
 import * as Schema from "effect/Schema"
 import { described } from "../Validation.ts"
 

@@ -136,7 +136,7 @@ export const RequestQuery = Schema.Struct({
   account: optional(Schema.String),
   /** A fault that hit it. */
   fault: optional(Schema.String),
-  /** Maximum number of requests (default: 1,000). A page holds fewer if they are large. */
+  /** Maximum number of requests (default: 1,000). A page has fewer if they are large. */
   limit: optional(Page.Limit),
   /** Returns the number of matching requests instead of a page. `after` and `limit` have no effect on it. */
   count: optional(described(Schema.Literals(["", "true"]), "true or empty"))
@@ -295,7 +295,7 @@ const make = (keyPrefixes: ReadonlySet<string>) => {
       entry.rule = rule
       entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
     },
-    /** Keeps the headers and bodies of a request that has its response, as long as there is room for them. */
+    /** Stores the headers and bodies of a completed request while there is room. */
     keepMessages: (entry: Entry, original: Messages.Original): void => messages.add(entry.id, original),
     /** A request with its headers and bodies; undefined if it is unknown or forgotten. */
     detail: (id: string): RequestDetail | undefined => {

@@ -39,7 +39,7 @@ export interface RecordedBody extends Schema.Struct.Type<typeof RecordedBody.fie
 
 export const RequestMessages = Schema.Struct({
   request: Schema.Struct({ headers: Headers, body: RecordedBody }),
-  /** What the caller received; null if it received nothing. */
+  /** The delivered response; null if the caller received none. */
   response: Schema.NullOr(Schema.Struct({ status: Schema.Int, headers: Headers, body: RecordedBody })),
   /** What the faults that hit the request did, with drawn values such as the milliseconds of a delay. */
   appliedFaults: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),

@@ -23,7 +23,7 @@ const admission: Readonly<Partial<Record<ErrorCode, string>>> = {
   VALIDATION_ERROR: "fields"
 }
 
-/** Rules that hold in more than one area. */
+/** Rules of more than one area. */
 const shared: Readonly<Partial<Record<ErrorCode, string>>> = {
   CHAT_BLOCKED: "chat.block",
   CHAT_NOT_ALLOWED: "chat.spam",
@@ -74,7 +74,7 @@ export const ofFault = (id: string): Decision => ({
 /** A request that a gateway stopped before the service; see `gatewayStatus` of the latitude. */
 export const ofGateway = ({ gatewayStatus }: Pick<Latitude, "gatewayStatus">): Decision => ({
   rule: "gateway",
-  reason: `stopped before the service by gatewayStatus ${gatewayStatus} of the latitude`
+  reason: `stopped before the service by gatewayStatus ${gatewayStatus} of the service variant`
 })
 
 /** A bug or a storage failure of the sandbox. */

@@ -22,7 +22,7 @@ const make = (initial: Latitude.Latitude, seed: number | undefined, meta: MetaRe
   /** The last seed that a latitude was drawn from. */
   let drawnFrom = seed
   let requests = 0
-  /** Stores the prefixes of keys. Without another prefix than the default there is nothing to store. */
+  /** Stores the prefixes of keys, unless only the default was used. */
   const store = (): void => {
     if (![...keyPrefixes].every((known) => known === Latitude.defaults.keyPrefix)) {
       meta.set(key, encodePrefixes([...keyPrefixes]))
@@ -78,7 +78,7 @@ const make = (initial: Latitude.Latitude, seed: number | undefined, meta: MetaRe
 }
 
 export class CurrentLatitude extends Context.Service<CurrentLatitude, ReturnType<typeof make>>()("@plaza/sandbox/CurrentLatitude") {
-  /** Starts with a latitude, the seed that it was drawn from, and the prefixes of the keys that the database holds. */
+  /** Creates the current latitude from the initial one, its seed, and the stored prefixes of keys. */
   static readonly layer = (initial: Latitude.Latitude, seed?: number) =>
     Layer.effect(CurrentLatitude, Effect.map(MetaRepo, (meta) => make(initial, seed, meta)))
 }

@@ -1,4 +1,4 @@
-/** Carries out writes after their requests have failed, by the caller's clock. */
+/** Commits writes some time after their requests failed, by the caller's clock. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 /** A write that is carried out later. */
 interface LateCommit {
   readonly commit: Effect.Effect<unknown>
-  /** Releases what the write holds, such as a stored file. Runs instead of `commit` when the write is cancelled. */
+  /** Releases resources of the write, such as a stored file. Runs instead of `commit` when the write is cancelled. */
   readonly discard: Effect.Effect<void>
 }
 

@@ -12,7 +12,7 @@ import * as TextFile from "../TextFile.ts"
 import { issuesOf, optional, problemOf } from "../Validation.ts"
 import * as Models from "./SeedingModels.ts"
 
-/** A sandbox works at this size too. Beyond it, seeding takes minutes and much memory. */
+/** The maximum quantity. Beyond it, seeding takes minutes and much memory. */
 const maxQuantity = 10_000_000
 const quantity = optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQuantity })))
 
@@ -102,7 +102,7 @@ export const encodeJson: (fixtures: Fixtures) => string = Schema.encodeSync(Json
  */
 export const decodeJson: (json: string) => Fixtures = Schema.decodeSync(Json)
 
-/** Parses by the extension, or by the content if there is none, as of a pipe. Imports `yaml` only when needed, because it takes a while to load. */
+/** Parses by the extension or, for a pipe, by the content. Imports `yaml` on first use, because it loads slowly. */
 const parse = async (path: string, text: string): Promise<unknown> => {
   if (!/\.ya?ml$/i.test(path)) {
     try {

@@ -1,6 +1,5 @@
 /**
- * The products of the seeded shop. Their ids are as in real shops: some are hard to put into a path or look like
- * numbers.
+ * The products of the seeded shop. Some ids are hard to encode in a path or look like numbers, as in real shops.
  */
 
 /** Id and name of every product. */

@@ -34,7 +34,7 @@ const make = (seed: number) =>
     const insertInitialData = yield* InitialData.makeInsert
     const readState = yield* StateSnapshot.makeReader
 
-    /** Replaces all data by the initial data. Returns the uploads that nothing names any more. */
+    /** Replaces all data by the initial data. Returns the uploads that are no longer referenced. */
     const restore = db.transaction(Effect.gen(function*() {
       const initial = InitialData.stored(meta)
       const names = media.files()

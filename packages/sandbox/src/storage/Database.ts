@@ -158,10 +158,10 @@ export const unusable = (file: string, cause: unknown): SandboxError =>
     cause
   })
 
-/** Whether an error says that a row would break a unique column. */
+/** Whether an error is a violation of a unique column. */
 export const isConflict = (error: unknown): boolean => error instanceof Error && resultCode(error) === "SQLITE_CONSTRAINT"
 
-/** Whether an error says that a data file is damaged, which SQLite may find out with any statement. */
+/** Whether an error reports a damaged data file. Any statement can detect it. */
 export const isDamage = (error: unknown): boolean =>
   error instanceof Error && ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(resultCode(error) ?? "")
 

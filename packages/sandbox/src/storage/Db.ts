@@ -170,7 +170,7 @@ const make = (database: DatabaseSync) => {
       const decode = decoderOf(schema)
       return using((statement, values) => statement.all(...values).map((row) => decode(row)))
     },
-    /** Returns the first row of a statement; undefined if there is none. */
+    /** Returns the first row of a statement, if any. */
     first: <A>(schema: RowSchema<A>): Statement<A | undefined> => {
       const decode = decoderOf(schema)
       return using((statement, values) => {

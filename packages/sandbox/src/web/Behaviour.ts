@@ -1,4 +1,4 @@
-/** The console's page of behaviour: the clock and the service variant, which can be changed, and the assumptions of the start. */
+/** The console's page of behaviour: changes the clock and the service variant, and shows the assumptions. */
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Duration from "effect/Duration"

@@ -19,7 +19,7 @@ export interface Attempt {
    * - `check`: a list of the account's posts after a creation whose outcome is unknown.
    */
   readonly role: "send" | "check"
-  /** Whether a check lists a post that the call created; undefined if that is not known. */
+  /** Whether a check lists a post of the call, if known. */
   readonly isFound?: boolean | undefined
 }
 
@@ -30,7 +30,7 @@ export type Call = readonly [Attempt, ...Array<Attempt>]
 export interface Sources {
   /** The request as it was sent; undefined if it is no longer kept. */
   readonly original: (requestId: string) => Original | undefined
-  /** Whether the response of a list contains a post that one of the requests created; undefined if that is not known. */
+  /** Whether a list contains a post that one of the requests created, if known. */
   readonly lists: (listId: string, createdBy: ReadonlyArray<string>) => boolean | undefined
 }
 
@@ -74,7 +74,7 @@ const hasSameBody = (one: Original | undefined, other: Original | undefined, met
 /** The records must be oldest first. The calls come in the order of their newest requests. */
 export const group = (records: ReadonlyArray<RequestRecord>, { lists, original }: Sources): ReadonlyArray<Call> => {
   const calls = new Set<OpenCall["attempts"]>()
-  /** By what repetitions and checks have in common with the call. The latest is last. */
+  /** Open calls by what retries and checks share with them, latest last. */
   const open = new Map<string, Array<OpenCall>>()
 
   const find = (key: string, { at }: RequestRecord, fits: (call: OpenCall) => boolean): OpenCall | undefined =>

@@ -1,4 +1,4 @@
-/** The world that the web pages show, as the visitor chose it. A cookie keeps the choice, because the pages of all worlds have one address. */
+/** The world that the pages show. A cookie stores the visitor's choice, because the pages of all worlds share one address. */
 import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Envelope from "../http/Envelope.ts"
 import * as Layout from "./Layout.ts"

@@ -1,6 +1,6 @@
 /**
- * The state browser of the console: accounts, posts, products, orders, conversations, keys and media. Stock, shipments and
- * profiles can be changed, by the same operations as over the control API.
+ * The state browser of the console: accounts, posts, products, orders, conversations, keys and media. Changes stock, shipments and
+ * profiles with the operations of the control API.
  */
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"

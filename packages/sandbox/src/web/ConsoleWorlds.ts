@@ -1,4 +1,4 @@
-/** The console's page of worlds: shows, makes, opens and removes them. */
+/** The console's page of worlds: lists, creates, opens and removes them. */
 import { InternalError, NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,7 +1,7 @@
 /** A recorded request as a curl command. The key is `$PLAZA_API_KEY`. */
 import type { RequestDetail } from "../http/RequestLog.ts"
 
-/** Headers that curl sets itself, or that say how the connection was used. */
+/** Headers of the connection, or that curl sets itself. */
 const omitted = new Set([
   "authorization",
   "accept-encoding",

@@ -27,12 +27,12 @@ const isArmed = (other: Fault): boolean => fieldsOf(other) === fieldsOf(fault)
 
 const text = "Fresh bread from eight o'clock."
 
-/** What was sent and what became of it. */
+/** The requests of a demonstration and their results. */
 interface Shown {
   readonly sent: RequestDetail
   /** The id of the stored post; undefined if none was stored. */
   readonly postId: string | undefined
-  /** The list that looks for the post; undefined if the caller knows what happened. */
+  /** The list that looks for the post; undefined if the outcome is known. */
   readonly list: RequestDetail | undefined
   /** Whether the list has the post, on its only page; undefined if nobody can know from it. */
   readonly isListed: boolean | undefined

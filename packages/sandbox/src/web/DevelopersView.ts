@@ -33,7 +33,7 @@ interface DevelopersData {
   readonly baseUrl: string
 }
 
-/** The result of a submitted form, if there is one. */
+/** The result of a submitted form, if any. */
 export interface FormResult {
   readonly message?: Html | undefined
   readonly request?: Form.Submission

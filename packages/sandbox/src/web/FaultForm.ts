@@ -27,7 +27,7 @@ export const kinds: Readonly<Record<Kind, string>> = {
 
 export const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind)
 
-/** A field with what to write in it, which an error says. */
+/** A field with the expected input, for its error. */
 interface Field extends Form.Field {
   readonly expects: string
 }
@@ -209,7 +209,7 @@ const latencyOf = (form: URLSearchParams): unknown => {
   return make === undefined ? first : make(first, Number(form.get("spread")))
 }
 
-/** The value of JSON text; undefined, which no schema accepts here, if it is none. */
+/** The value of JSON text. Undefined, which no schema accepts here, if it is invalid. */
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)

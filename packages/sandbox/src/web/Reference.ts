@@ -122,7 +122,7 @@ ${responses(described, name)}
 
 const capitalized = (area: string): string => area.charAt(0).toUpperCase() + area.slice(1)
 
-/** The document, with what its pages need of it. */
+/** The document and the parts that its pages use. */
 interface Rendered {
   readonly document: OpenApi.OpenAPISpec
   readonly operations: ReadonlyArray<DescribedOperation>

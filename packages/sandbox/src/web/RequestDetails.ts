@@ -109,7 +109,7 @@ ${
 const mayBeLate = ({ deliveredStatus, messages }: RequestDetail): boolean =>
   (deliveredStatus === null || deliveredStatus >= 500) && messages?.latitude["lateCommitMillis"] !== undefined
 
-/** What a request changed. A read changes nothing. */
+/** The change of a write. */
 const effect = ({ commit, detail }: RequestData): Html | false =>
   detail.method !== "GET" && detail.delivered !== "waiting" && html`<dt>Effect</dt><dd>${
     commit === "forgotten"

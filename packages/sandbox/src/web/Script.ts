@@ -129,7 +129,7 @@ const beside = document.querySelector("[data-beside]")
 if (beside) {
   const names = beside.dataset.beside.split(" ")
   const panel = document.getElementById("request")
-  /** Shows what the address names. An answer that comes after the next choice is not shown. */
+  /** Shows the item of the address. Ignores responses that arrive after the next selection. */
   const open = async () => {
     const url = location.href
     let page

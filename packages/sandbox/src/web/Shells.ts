@@ -1,4 +1,4 @@
-/** The environment variables of a base URL and a key as lines for sh, fish and PowerShell. */
+/** Lines for sh, fish and PowerShell that set the base URL and the key. */
 import type { Html } from "./Html.ts"
 import * as Layout from "./Layout.ts"
 import * as Tabs from "./Tabs.ts"
@@ -10,7 +10,7 @@ const forSh = (text: string): string => isPlain(text) ? text : `'${text.replaceA
 const forFish = (text: string): string => isPlain(text) ? text : `'${text.replaceAll(/['\\]/g, "\\$&")}'`
 const forPowerShell = (text: string): string => isPlain(text) ? `"${text}"` : `'${text.replaceAll("'", "''")}'`
 
-/** Tabs with the lines of each shell. `prefix`: what their ids begin with. */
+/** Tabs with the lines of each shell. `prefix`: the prefix of their ids. */
 export const view = (baseUrl: string, key: string, prefix = "shell"): Html => {
   const tab = (id: string, name: string, lines: string): Tabs.Tab => ({
     id,

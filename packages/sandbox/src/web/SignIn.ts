@@ -1,4 +1,4 @@
-/** The sign-in page: chooses the account that the visitor acts for. A sandbox has no passwords, and the page says so. */
+/** The sign-in page: selects the account that the visitor acts for, without a password. */
 import * as Effect from "effect/Effect"
 import type { Account } from "../access/AccountsRepo.ts"
 import { AccountsRepo } from "../access/AccountsRepo.ts"

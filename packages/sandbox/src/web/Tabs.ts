@@ -1,4 +1,4 @@
-/** Tabs that need no script: radio buttons, of which the chosen one shows its panel. The arrow keys move between them. */
+/** Tabs without a script: radio buttons that show their panels. The arrow keys move between them. */
 import type { Html, Piece } from "./Html.ts"
 import { html } from "./Html.ts"
 
@@ -9,7 +9,7 @@ export interface Tab {
   readonly content: Piece
 }
 
-/** The first tab is chosen. `id`: what the ids of the tabs begin with. `label`: what a screen reader calls them. */
+/** The first tab is selected. `id`: the prefix of the tabs' ids. `label`: the accessible name. */
 export const view = (id: string, label: string, tabs: ReadonlyArray<Tab>): Html =>
   html`<fieldset class="switch"><legend class="unseen">${label}</legend>${
     tabs.map((tab, index) =>

@@ -175,7 +175,7 @@ export const view = (
     readonly ids: ExampleIds
     /** The request that the form sent. */
     readonly tried: RequestDetail | undefined
-    /** What the form had, if that is known, and why it was refused. */
+    /** The submitted form, if known, and the reason of the refusal. */
     readonly submitted: Form.Submission | undefined
   }
 ): Html => {

@@ -96,7 +96,7 @@ ${other !== undefined && html`<p>Did you mean <a href="${other}">${other}</a>?</
   })
 }
 
-/** Names the world in the header of a page, if there are several. */
+/** Adds the world to the header of a page, if there are several. */
 const withWorld = (response: Response, name: string | undefined): Response => {
   const mark = Layout.worldMark.toString()
   const text = Envelope.textOf(response)

@@ -21,7 +21,7 @@ type StoredWorld = typeof StoredWorld.Type
 export interface WorldFiles {
   /** The data file of a world. */
   readonly dataOf: (id: string) => string
-  /** The worlds that earlier sandboxes with this data file left, oldest first. */
+  /** The stored worlds of this data file, oldest first. */
   readonly read: Effect.Effect<ReadonlyArray<StoredWorld & { readonly id: string }>, SandboxError>
   /** Records a world, before its data file is created. */
   readonly save: (id: string, world: StoredWorld) => Effect.Effect<void, SandboxError>

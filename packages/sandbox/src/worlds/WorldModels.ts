@@ -41,7 +41,7 @@ export const NewWorld = Schema.Struct({
   freezeClock: optional(Schema.Union([Schema.Boolean, Timestamp])),
   fixtures: optional(Fixtures),
   latitude: optional(Change),
-  /** Assumptions that differ. With `false` the world serves only what the document shows. */
+  /** Assumptions that differ; `false` serves only what the document shows. */
   assumptions: optional(Schema.Union([Schema.Record(Schema.String, Schema.Unknown), Schema.Literal(false)]))
 }).annotate({ identifier: "NewWorld" })
 /** @since 0.1.0 @category models */

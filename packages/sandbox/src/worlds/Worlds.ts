@@ -1,4 +1,4 @@
-/** The worlds of a process: makes, finds and removes them. What a world consists of is up to the sandbox. */
+/** Creates, finds and removes the worlds of a process. The sandbox defines what a world consists of. */
 import { Conflict, type NotFound } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -84,7 +84,7 @@ export const describe = ({ createdAt, id, running }: World, origin: string): Wor
 export const describeCreated = (world: World, origin: string): CreatedWorld =>
   Object.assign(describe(world, origin), { apiKey: world.running.apiKey() })
 
-/** The world that a path names, and what is left of the path; undefined for a path outside of worlds. */
+/** The world of a path and the rest of the path; undefined for a path outside of worlds. */
 export const split = (path: string): { readonly id: string; readonly rest: string } | undefined => {
   const [, id, rest] = /^\/worlds\/([^/]*)(\/.*)?$/s.exec(path) ?? []
   return id === undefined ? undefined : { id, rest: rest ?? "" }
@@ -149,9 +149,9 @@ export const make = Effect.fnUntraced(function*<R extends Running>(
   files: WorldFiles
 ) {
   const entries = new Map<string, Entry<R>>()
-  /** Ids of worlds that are being made or removed too. */
+  /** All ids, including worlds that are being created or removed. */
   const used = new Set<string>()
-  /** Ids of worlds that have ended, whose files are still there. */
+  /** Ids of ended worlds whose files still exist. */
   const ended = new Set<string>()
   let next = 1
 

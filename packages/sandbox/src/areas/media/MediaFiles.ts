@@ -127,7 +127,7 @@ const folderOf = (data: string, id: string): Effect.Effect<Folder, SandboxError>
     })
   )
 
-/** Deletes files that this database wrote; nothing if the folder was replaced. */
+/** Deletes files of this database, unless the folder was replaced. */
 const removeFrom = ({ isSame, path: folder }: Folder, files: ReadonlyArray<string>): void => {
   for (const file of files) {
     const path = join(folder, file)
@@ -137,7 +137,7 @@ const removeFrom = ({ isSame, path: folder }: Folder, files: ReadonlyArray<strin
   }
 }
 
-/** Deletes what no row names, and restricts the rest to its owner. Returns the largest number of a file. */
+/** Deletes files without a row, and restricts the others to their owner. Returns the largest number of a file. */
 const tidy = (folder: Folder, id: string, named: ReadonlySet<string>): Effect.Effect<number> =>
   Effect.gen(function*() {
     const found = Fs.readdirSync(folder.path)
@@ -152,7 +152,7 @@ const tidy = (folder: Folder, id: string, named: ReadonlySet<string>): Effect.Ef
     return [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
   })
 
-/** The files of an open folder. Numbers continue after `last`, so a name is never given twice. */
+/** The files of an open folder. Numbers continue after `last`, so no name is reused. */
 const ofFolder = (id: string, getFolder: GetFolder, last: number) => {
   const create = (file: string): number => {
     const folder = getFolder()

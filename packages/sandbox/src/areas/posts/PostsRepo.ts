@@ -32,7 +32,7 @@ export type Comment = typeof Comment.Type
 export const Like = Schema.Struct({ postId: PostId, accountId: ProfileId })
 export type Like = typeof Like.Type
 
-/** Above the largest integer that a double holds exactly, so that clients that parse an id as a number fail here. */
+/** Beyond the precision of a double, so that clients that parse ids as numbers fail. */
 const firstPostId = 9_007_199_254_740_993n
 
 /** The id of the post with a sequence number. */
@@ -51,7 +51,7 @@ export class PostsRepo extends Context.Service<PostsRepo>()("@plaza/sandbox/Post
     all: () =>
       db.all(Post)`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt
           FROM posts ORDER BY seq`,
-    /** The sequence number of the next post. Deleted ones count: no id is given twice. */
+    /** The sequence number of the next post. Deleted posts count, so no id is reused. */
     nextSeq: () => db.seq`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'posts'), 0) + 1 AS seq`,
     insert: ({ authorId, createdAt, id, mediaIds, seq, text }: Post) =>
       db.run`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
