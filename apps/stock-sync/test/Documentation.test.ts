@@ -125,29 +125,6 @@ describe("the options of docs/stock-sync.md", () => {
   })
 })
 
-describe("the tables of docs/fleet.md", () => {
-  const page = read("docs/fleet.md")
-  it("name every command", () => {
-    const named = rowsOf(section(page, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
-    expect(named).toEqual(below("fleet").map(nameOf))
-    const accounts = rowsOf(section(page, "Accounts")).flatMap(([name = ""]) =>
-      name.startsWith("`accounts ") ? [plain(name).split(" ")[1]] : []
-    )
-    expect(accounts).toEqual(below("fleet", "accounts").map(nameOf))
-  })
-
-  it("name every option of a runner, with its variable and its default", () => {
-    const rows = rowsOf(section(page, "Runners")).flatMap(([name = "", variable = "", standard = ""]) =>
-      name.startsWith("`--") ? [[plain(name), plain(variable), plain(standard)]] : []
-    )
-    const options = below("fleet").find((page) => nameOf(page) === "run")?.flags ?? []
-    expect(rows).toEqual(options.map((flag) => {
-      const { standard, variable } = helpOf(flag.description)
-      return [flagOf(flag), variable, standard]
-    }))
-  })
-})
-
 /** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
 const exported = Effect.gen(function*() {
   const counts = {
