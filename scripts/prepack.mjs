@@ -79,8 +79,11 @@ const contents = /** @type {const} */ ({
       "fleet.md",
       "deploy.md",
       "concepts/ledger.md",
+      "guides/buffers-and-kits.md",
+      "guides/excel-and-text-files.md",
       "guides/keep-stock-right.md",
-      "guides/run-a-fleet.md"
+      "guides/run-a-fleet.md",
+      "guides/stock-from-servers.md"
     ],
     skill: undefined,
     // Those that do not need the repository. The image and the compose files build from it.

@@ -1,4 +1,4 @@
-/** The tables of the operator's documentation, the dashboard and the alerts name what the program has: options, variables, defaults, metrics, events. */
+/** The operator's documentation, the dashboard and the alerts name what the program has: commands, variables, metrics, events. */
 import { describe, expect, it } from "@effect/vitest"
 import type * as Manual from "@plaza/cli-kit/Manual"
 import { Metrics as ClientMetrics } from "@plaza/client"
@@ -37,114 +37,22 @@ const plain = (text: string) => text.replaceAll("`", "")
 
 const [program, ...others] = pages
 const nameOf = ({ path }: Manual.Page) => path.at(-1) ?? ""
-const flagOf = ({ name }: { readonly name: string }) => `--${name}`
-/** The commands below a page, in the order of the help. */
-const below = (...path: ReadonlyArray<string>) =>
-  others.filter((page) => page.path.length === path.length + 2 && path.every((word, index) => page.path[index + 1] === word))
-const groups = below().filter(({ commands }) => commands.length > 0)
-const commands = below().filter(({ commands }) => commands.length === 0)
+const top = others.filter(({ path }) => path.length === 2)
+const commands = top.filter((page) => page.commands.length === 0)
+const flags = [...commands.flatMap((page) => page.flags), ...program.globals]
 
-const helpOf = (said: string) => ({
-  variable: /\[(STOCK_SYNC_[A-Z0-9_]+)\]/.exec(said)?.[1],
-  standard: /\(default: ([^()]+)\)/.exec(said)?.[1]
-})
-
-const optionRows = rowsOf(section(guide, "Options")).filter(([name = ""]) => name.startsWith("`--"))
-
-/** The options of a group of the guide, by the line above its table. */
-const groupOf = (title: string) =>
-  rowsOf((section(guide, "Options").split(`**${title}**`)[1] ?? "").split("\n**")[0] ?? "").flatMap(([name = ""]) =>
-    name.startsWith("`--") ? [plain(name)] : []
-  )
-
-const optionsOf = (command: string) => (commands.find((page) => nameOf(page) === command)?.flags ?? []).map(flagOf)
-
-describe("the options of docs/stock-sync.md", () => {
-  const known = new Map(
-    // Those of `report` are no settings: its `--format` is not that of the source.
-    [...commands.filter((page) => nameOf(page) !== "report").flatMap(({ flags }) => flags), ...program.globals].map((flag) =>
-      [flagOf(flag), helpOf(flag.description)] as const
-    )
-  )
-
-  it("are those of the help, each once, with its variable and its default", () => {
-    const documented = optionRows.map(([name = ""]) => plain(name))
-    expect(documented.toSorted()).toEqual(
-      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit", "--ready", "--dry-run", "--confirm"].includes(name)).toSorted()
-    )
-    for (const [name = "", variable = "", standard = ""] of optionRows) {
-      const help = known.get(plain(name))
-      // Without a default the option is required; --json and --quiet have neither.
-      const isDefault = help?.variable === undefined ||
-        (help.standard === undefined ? standard.startsWith("required") : plain(standard) === help.standard)
-      expect({ name, variable: plain(variable), standard, isDefault }).toEqual({
-        name,
-        variable: help?.variable ?? "",
-        standard,
-        isDefault: true
-      })
-    }
-    expect(section(guide, "Options")).toContain(`\`--limit\` (default: ${known.get("--limit")?.standard})`)
+describe("the commands of docs/stock-sync.md", () => {
+  it("are those of the program, each with an example", () => {
+    const named = codes(section(guide, "Commands").split("\n\n")[0] ?? "")
+    expect(named.toSorted()).toEqual(top.map(nameOf).toSorted())
+    for (const name of commands.map(nameOf)) expect(guide).toMatch(new RegExp(`^\\$ plaza-stock-sync ${name}\\b`, "m"))
   })
 
-  it("stand in the group of the commands that have them", () => {
-    const everywhere = groupOf("Every command")
-    const intake = [...groupOf("The source"), ...groupOf("The snapshot")]
-    const sending = groupOf("Sending")
-    const without = (command: string) => optionsOf(command).filter((name) => !everywhere.includes(name)).toSorted()
-    expect(without("plan")).toEqual(intake.toSorted())
-    expect(without("once")).toEqual([...intake, ...sending].toSorted())
-    expect(without("run")).toEqual([...intake, ...sending, ...groupOf("The worker")].toSorted())
-    for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
-    expect(without("history")).toEqual(["--limit"])
-    expect(without("report")).toEqual(["--format", "--since"])
-    expect(without("revert")).toEqual(["--confirm", "--dry-run"])
-    expect(without("health")).toEqual(["--port", "--ready"])
-  })
-
-  it("are beside every variable that a command reads", () => {
-    const named = new Set(section(guide, "Options").match(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g))
-    named.delete("STOCK_SYNC_FLEET")
-    expect(Array.from(named).toSorted()).toEqual(Array.from(variables).toSorted())
-  })
-
-  it("have the same default in docs/stock-sync-watching.md", () => {
-    const rows = rowsOf(watching).filter(([name = ""]) => name.startsWith("`--"))
-    expect(rows.map(([name = ""]) => plain(name))).toEqual(["--port", "--host", "--log-format", "--log-level", "--webhook", "--notify"])
-    for (const [name = "", variable = "", standard = ""] of rows) {
-      const help = known.get(plain(name))
-      expect([name, plain(variable)]).toEqual([name, help?.variable])
-      expect([name, plain(standard)]).toEqual([name, expect.stringMatching(new RegExp(`^${help?.standard?.replaceAll(".", "\\.")}`))])
-    }
-  })
-
-  it("belong to the commands of the guide, each with an example", () => {
-    const names = rowsOf(section(guide, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
-    expect(names).toEqual([...commands, ...groups].map(nameOf))
-    for (const name of commands.map(nameOf)) expect(guide).toContain(`### ${name}\n\n\`\`\`\n$ plaza-stock-sync ${name}`)
-  })
-})
-
-describe("the tables of docs/fleet.md", () => {
-  const page = read("docs/fleet.md")
-  it("name every command", () => {
-    const named = rowsOf(section(page, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
-    expect(named).toEqual(below("fleet").map(nameOf))
-    const accounts = rowsOf(section(page, "Accounts")).flatMap(([name = ""]) =>
-      name.startsWith("`accounts ") ? [plain(name).split(" ")[1]] : []
-    )
-    expect(accounts).toEqual(below("fleet", "accounts").map(nameOf))
-  })
-
-  it("name every option of a runner, with its variable and its default", () => {
-    const rows = rowsOf(section(page, "Runners")).flatMap(([name = "", variable = "", standard = ""]) =>
-      name.startsWith("`--") ? [[plain(name), plain(variable), plain(standard)]] : []
-    )
-    const options = below("fleet").find((page) => nameOf(page) === "run")?.flags ?? []
-    expect(rows).toEqual(options.map((flag) => {
-      const { standard, variable } = helpOf(flag.description)
-      return [flagOf(flag), variable, standard]
-    }))
+  it("have every variable that has no option in docs/stock-sync.md", () => {
+    const inHelp = new Set(flags.flatMap(({ description }) => description.match(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g) ?? []))
+    const named = section(guide, "Options").match(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g) ?? []
+    expect(named.filter((name) => !variables.has(name))).toEqual([])
+    expect(Array.from(variables).filter((name) => !inHelp.has(name) && !named.includes(name))).toEqual([])
   })
 })
 
