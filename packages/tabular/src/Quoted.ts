@@ -4,4 +4,5 @@
 const maxLength = 60
 
 /** The text in double quotes on one line, shortened, with control characters escaped. */
-export const quoted = (text: string): string => JSON.stringify(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
+export const quoted = (text: string, longest = maxLength): string =>
+  JSON.stringify(text.length > longest ? `${text.slice(0, longest)}…` : text)
