@@ -127,11 +127,11 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
       }
       if (document === undefined) {
         // The decoder of rows says what it is instead.
-        return { ...fetched, body: Stream.concat(Stream.succeed(bytes), Stream.fail(refused("it is not JSON"))), next: undefined }
+        return { ...fetched, bytes, next: "it is not JSON" }
       }
       const judged = GraphqlResponse.judge(document, query, accepted, redacted)
       if (Result.isSuccess(judged))
-        return { ...fetched, body: Stream.succeed(bytes), next: judged.success.next }
+        return { ...fetched, bytes, next: judged.success.next }
       const { reason, retry } = judged.failure
       if (retry === undefined)
         return yield* SourceError.content(name, reason)
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
           accepted,
           refused,
           following: { _tag: "Query", nextOf: ({ next }) => next, fetch: ({ name, value }) => fetch({ [name]: value }) },
-          bytesOf: ({ body }) => body,
+          bytesOf: ({ bytes }) => Stream.succeed(bytes),
           charsetOf,
           onUnpaged: () => undefined
         })
@@ -208,8 +208,10 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
 })
 
 /** A response to a query, whose document is in memory. */
-interface QueryPage extends Requests.Fetched, GraphqlResponse.Page {
-  readonly body: Stream.Stream<Uint8Array, SourceFailure>
+interface QueryPage extends Requests.Fetched {
+  readonly bytes: Uint8Array
+  /** A text says why the response is none. */
+  readonly next: GraphqlResponse.Page["next"] | string
 }
 
 // A page is judged as a whole document.

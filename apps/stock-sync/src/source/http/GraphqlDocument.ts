@@ -102,7 +102,7 @@ class Parser {
         this.name()
         this.directives()
         this.fragments.set(name, this.selections())
-      } else this.fail()
+      } else this.fail(1)
     }
     return operations.map(({ selections, ...operation }) => ({ ...operation, fields: this.fieldsOf(selections) }))
   }

@@ -31,7 +31,8 @@ export type Following<Page extends Fetched> =
   /** A query that is sent again with another value of a variable. */
   | {
     readonly _tag: "Query"
-    readonly nextOf: (page: Page) => NextVariable | undefined
+    /** A text says why the page can't be used. */
+    readonly nextOf: (page: Page) => NextVariable | string | undefined
     readonly fetch: (next: NextVariable) => Effect.Effect<Page, SourceFailure>
   }
 
@@ -109,6 +110,7 @@ export const rows = <Page extends Fetched>(first: Page, options: PagesOptions<Pa
     /** The page that the cursor of a query selects. */
     const byQuery = ({ fetch, nextOf }: Extract<Following<Page>, { readonly _tag: "Query" }>, page: Page, { link }: Found) => {
       const found = nextOf(page)
+      if (typeof found === "string") return Effect.fail(refused(found))
       if (found !== undefined) {
         concluded = found
         return unvisited(found.value, fetch(found))

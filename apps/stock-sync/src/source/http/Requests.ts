@@ -139,8 +139,7 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
 
   const retrying = <A, R>(effect: Effect.Effect<A, SourceFailure, R>) =>
     Effect.retry(effect, {
-      while: (failure) =>
-        failure._tag === "SourceError" ? false : Effect.map(untilRetryAt(failure), Duration.isLessThanOrEqualTo(maxWait)),
+      while: (failure) => failure._tag === "SourceError" ? false : Effect.map(untilRetryAt(failure), Duration.isLessThanOrEqualTo(maxWait)),
       schedule: backoff
     })
 
