@@ -2,7 +2,7 @@
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Envelope from "@plaza/tabular/Envelope"
 import type * as NextPage from "@plaza/tabular/NextPage"
-import { quoted } from "@plaza/tabular/Quoted"
+import { quotedUpTo } from "@plaza/tabular/Quoted"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -26,7 +26,7 @@ const temporary =
   /^(?:(?:.*_)?throttled|rate_?limit(?:ed|_exceeded)?|too_many_requests|internal_server_error|service_unavailable|timeout)$/i
 
 // Enough for the field and the scope that a message names.
-const maxMessage = 200
+const quotedMessage = quotedUpTo(200)
 
 /** Removes secrets from a text, because a message may repeat what the service received. */
 type Redact = (text: string) => string
@@ -43,7 +43,7 @@ const errorOf = (error: unknown, redacted: Redact): ReportedError => {
   const message = Predicate.hasProperty(error, "message") ? error.message : error
   const text = typeof message === "string" ? message : JSON.stringify(message)
   return {
-    text: `${quoted(redacted(text), maxMessage)}${code === undefined ? "" : ` (${redacted(code)})`}`,
+    text: `${quotedMessage(redacted(text))}${code === undefined ? "" : ` (${redacted(code)})`}`,
     isTemporary: temporary.test(code ?? text)
   }
 }
