@@ -485,10 +485,28 @@ describe("a query that can't be read whole is refused before it is sent", () => 
   const inner = "variants(first: 9) { nodes { sku } }"
   const cases: ReadonlyArray<readonly [name: string, query: string, message: string]> = [
     ["an empty file", " # nothing\n", "it has no query: write one, such as query($after: String) { products("],
-    ["a text", "SELECT sku FROM stock", "it is no GraphQL query: \"SELECT\" in line 1 is unexpected"],
-    ["a query that is cut", variants.slice(0, -1), "it is no GraphQL query: it ends too early"],
-    ["a character that is none", variants.replace("sku", "sku;"), "it is no GraphQL query: \";\" in line 4 is unexpected"],
-    ["a JSON document", JSON.stringify({ query: variants }), "it is no GraphQL query: \"\\\"query\\\"\" in line 1 is unexpected"],
+    ["a text", "SELECT sku FROM stock", "it is no GraphQL query, see line 1, column 1: Unexpected Name \"SELECT\""],
+    ["a query that is cut", variants.slice(0, -1), "it is no GraphQL query, see line 7, column 1: Expected Name, found <EOF>"],
+    [
+      "a character that is none",
+      variants.replace("sku", "sku;"),
+      "it is no GraphQL query, see line 4, column 16: Unexpected character: \";\""
+    ],
+    [
+      "a text that would clear the screen",
+      "{ \"\"\"\u001b[2J\n\"\"\" }",
+      "it is no GraphQL query, see line 1, column 3: Expected Name, found BlockString \"␛[2J\""
+    ],
+    [
+      "a long string in place of a field",
+      `{ "${"x".repeat(1_000)}" }`,
+      `it is no GraphQL query, see line 1, column 3: Expected Name, found String "${"x".repeat(91)}…`
+    ],
+    [
+      "a JSON document",
+      JSON.stringify({ query: variants }),
+      "it is no GraphQL query, see line 1, column 2: Expected Name, found String \"query\""
+    ],
     [
       "a mutation",
       `mutation($after: String) { productUpdate { id } }`,
@@ -497,7 +515,7 @@ describe("a query that can't be read whole is refused before it is sent", () => 
     ["a mutation beside a query", `${variants} mutation M { a }`, "it has a mutation, and a source is only read"],
     ["a subscription", "subscription { a }", "it has a subscription, and a source is only read"],
     ["two queries", `${variants} query B { a }`, "it has 2 queries: leave one in it"],
-    ["a definition of types", "type Query { a: Int }", "it is no GraphQL query: \"type\" in line 1 is unexpected"],
+    ["a definition of types", "type Query { a: Int }", "it defines a schema, and a source is only read: leave one query in it"],
     [
       "a query without a cursor",
       variants.replace(", after: $after", ""),

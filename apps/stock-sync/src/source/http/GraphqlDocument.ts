@@ -1,23 +1,26 @@
 /**
- * Parses an executable GraphQL document: its operations, with fragments in place. Keeps only what decides about pages, because the server
- * validates the rest.
+ * Reads an executable GraphQL document by the parser of `graphql`: its operations, with fragments in place. Keeps only what decides about
+ * pages, because the server validates the rest.
  */
+import * as Text from "@plaza/cli-kit/Text"
 import { quoted } from "@plaza/tabular/Quoted"
 import * as Result from "effect/Result"
+import { GraphQLError } from "graphql/error/GraphQLError"
+import type { FieldNode, InlineFragmentNode, OperationDefinitionNode, SelectionSetNode } from "graphql/language/ast"
+import { Kind } from "graphql/language/kinds"
+import { Lexer } from "graphql/language/lexer"
+import { parse as parseDocument } from "graphql/language/parser"
+import { Source } from "graphql/language/source"
+import { TokenKind } from "graphql/language/tokenKind"
 
-/** A variable by its name, or a literal as it is written. */
-export type Value = { readonly _tag: "Variable"; readonly name: string } | { readonly _tag: "Literal"; readonly text: string }
-
-interface Head {
+export interface Field {
   /** The name in the response: the alias, if there is one. */
   readonly key: string
   readonly name: string
-  readonly arguments: ReadonlyMap<string, Value>
+  /** The variable of each argument; undefined for a literal. */
+  readonly arguments: ReadonlyMap<string, string | undefined>
   /** Whether a response may lack the field: it has a directive, or is one of some types only. */
   readonly isConditional: boolean
-}
-
-export interface Field extends Head {
   readonly fields: ReadonlyArray<Field>
 }
 
@@ -25,7 +28,7 @@ export interface Variable {
   readonly name: string
   /** Whether its type ends with an exclamation mark. */
   readonly isRequired: boolean
-  readonly value: Value | undefined
+  readonly hasDefault: boolean
 }
 
 export interface Operation {
@@ -37,234 +40,113 @@ export interface Operation {
 /** The operations of a document, or why it is none. */
 export const parse = (text: string): Result.Result<ReadonlyArray<Operation>, string> => {
   try {
-    return Result.succeed(new Parser(text).document())
+    return Result.succeed(operationsOf(text))
   } catch (error) {
     if (error instanceof Stop) return Result.fail(error.message)
+    if (error instanceof GraphQLError) return Result.fail(syntaxError(error))
     throw error
   }
 }
 
-/** Thrown through the parser, whose methods call each other. */
+/** Thrown through functions that call each other. */
 class Stop extends Error {}
-
-interface Selected extends Head {
-  readonly _tag: "Field"
-  readonly selections: ReadonlyArray<Selection>
-}
-
-type Selection =
-  | Selected
-  | { readonly _tag: "Spread"; readonly name: string }
-  | { readonly _tag: "Inline"; readonly selections: ReadonlyArray<Selection>; readonly isConditional: boolean }
 
 // Far more than a query has. Fragments could nest and multiply others without an end.
 const maxDepth = 50
 const maxSelections = 5_000
 
-const ignored = /(?:[\s,\uFEFF]|#[^\n\r]*)*/y
-// A block string, a string, a number, a name or a punctuator.
-const token = /"""(?:\\"""|[^])*?"""|"(?:\\.|[^"\\\n\r])*"|-?\d[\w.+-]*|[A-Za-z_]\w*|\.\.\.|[!$&()=:@[\]{|}]/y
+const tooDeep = () => new Stop(`it is nested more than ${maxDepth} levels deep, or a fragment of it contains itself`)
 
-class Parser {
-  private readonly text: string
-  private readonly tokens: Array<{ readonly text: string; readonly from: number }> = []
-  private at = 0
-  private depth = 0
-  private selected = 0
-  private readonly fragments = new Map<string, ReadonlyArray<Selection>>()
+// A message quotes a token, which may be as long as the document.
+const longestMessage = 120
 
-  constructor(text: string) {
-    this.text = text
-    for (let from = 0;;) {
-      ignored.lastIndex = from
-      from += ignored.exec(text)?.[0].length ?? 0
-      if (from === text.length) return
-      token.lastIndex = from
-      const [found] = token.exec(text) ?? []
-      if (found === undefined) throw this.unexpected(text.slice(from, from + 1), from)
-      this.tokens.push({ text: found, from })
-      from += found.length
-    }
+const syntaxError = ({ locations, message }: GraphQLError): string => {
+  const [at] = locations ?? []
+  const text = Text.oneLine(message.replace(/^Syntax Error: |\.$/g, ""))
+  return `it is no GraphQL query${at === undefined ? "" : `, see line ${at.line}, column ${at.column}`}: ${
+    text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text
+  }`
+}
+
+const opening: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
+const closing: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
+
+const operationsOf = (text: string): ReadonlyArray<Operation> => {
+  const source = new Source(text)
+  const lexer = new Lexer(source)
+  // The parser rejects an empty document as unfinished.
+  if (lexer.advance().kind === TokenKind.EOF) return []
+  // The parser has no limit of the depth but the stack.
+  for (let depth = 0; lexer.token.kind !== TokenKind.EOF; lexer.advance()) {
+    if (closing.has(lexer.token.kind)) depth--
+    else if (opening.has(lexer.token.kind) && ++depth > maxDepth) throw tooDeep()
   }
-
-  document(): ReadonlyArray<Operation> {
-    const operations: Array<Pick<Operation, "type" | "variables"> & { readonly selections: ReadonlyArray<Selection> }> = []
-    while (this.at < this.tokens.length) {
-      const type = this.peek === "{" ? "query" : this.next()
-      if (type === "query" || type === "mutation" || type === "subscription") {
-        if (isName(this.peek)) this.next()
-        const variables = this.variables()
-        this.directives()
-        operations.push({ type, variables, selections: this.selections() })
-      } else if (type === "fragment") {
-        const name = this.name()
-        this.expect("on")
-        this.name()
-        this.directives()
-        this.fragments.set(name, this.selections())
-      } else this.fail(1)
-    }
-    return operations.map(({ selections, ...operation }) => ({ ...operation, fields: this.fieldsOf(selections) }))
+  const { definitions } = parseDocument(source, { noLocation: true })
+  const operations: Array<OperationDefinitionNode> = []
+  const fragments = new Map<string, SelectionSetNode>()
+  for (const each of definitions) {
+    if (each.kind === Kind.OPERATION_DEFINITION) operations.push(each)
+    else if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each.selectionSet)
+    else throw new Stop("it defines a schema, and a source is only read: leave one query in it")
   }
+  const fieldsOf = fieldsWith(fragments)
+  return operations.map(({ operation, selectionSet, variableDefinitions = [] }) => ({
+    type: operation,
+    variables: variableDefinitions.map(({ defaultValue, type, variable }) => ({
+      name: variable.name.value,
+      isRequired: type.kind === Kind.NON_NULL_TYPE,
+      hasDefault: defaultValue !== undefined
+    })),
+    fields: fieldsOf([selectionSet])
+  }))
+}
 
-  /** The fields of selections: those of fragments in place, and those of one name together. */
-  private fieldsOf(selections: ReadonlyArray<Selection>): ReadonlyArray<Field> {
-    const found = new Map<string, Array<Selected>>()
-    const collect = (selections: ReadonlyArray<Selection>, isConditional: boolean): void =>
-      this.nested(() => {
+const isDirected = ({ directives = [] }: FieldNode | InlineFragmentNode): boolean => directives.length > 0
+
+/** The fields of selections: those of fragments in place, and those of one name together. */
+const fieldsWith = (fragments: ReadonlyMap<string, SelectionSetNode>) => {
+  let selected = 0
+  let depth = 0
+  const nested = <A>(act: () => A): A => {
+    if (++depth > maxDepth) throw tooDeep()
+    const result = act()
+    depth--
+    return result
+  }
+  const fieldsOf = (sets: ReadonlyArray<SelectionSetNode>): ReadonlyArray<Field> => {
+    const found = new Map<string, { readonly first: FieldNode; isConditional: boolean; readonly sets: Array<SelectionSetNode> }>()
+    const collect = ({ selections }: SelectionSetNode, isConditional: boolean): void =>
+      nested(() => {
         for (const each of selections) {
-          if (++this.selected > maxSelections) throw new Stop(`it has more than ${maxSelections} fields`)
-          if (each._tag === "Field") {
-            const field = isConditional ? { ...each, isConditional } : each
-            found.set(each.key, [...(found.get(each.key) ?? []), field])
-          } else if (each._tag === "Inline") collect(each.selections, isConditional || each.isConditional)
-          else {
-            const fragment = this.fragments.get(each.name)
-            if (fragment === undefined) throw new Stop(`it has no fragment ${quoted(each.name)}, which it uses`)
+          if (++selected > maxSelections) throw new Stop(`it has more than ${maxSelections} fields`)
+          if (each.kind === Kind.FIELD) {
+            const key = (each.alias ?? each.name).value
+            const field = found.get(key) ?? { first: each, isConditional: true, sets: [] }
+            found.set(key, field)
+            field.isConditional &&= isConditional || isDirected(each)
+            if (each.selectionSet !== undefined) field.sets.push(each.selectionSet)
+          } else if (each.kind === Kind.INLINE_FRAGMENT) {
+            collect(each.selectionSet, isConditional || each.typeCondition !== undefined || isDirected(each))
+          } else {
+            const fragment = fragments.get(each.name.value)
+            if (fragment === undefined) throw new Stop(`it has no fragment ${quoted(each.name.value)}, which it uses`)
             // Its type may be another one than that of the object.
             collect(fragment, true)
           }
         }
       })
-    collect(selections, false)
-    return this.nested(() =>
-      Array.from(found.values(), (same) => ({
-        key: same[0]?.key ?? "",
-        name: same[0]?.name ?? "",
-        arguments: same[0]?.arguments ?? new Map<string, Value>(),
-        isConditional: same.every(({ isConditional }) => isConditional),
-        fields: this.fieldsOf(same.flatMap(({ selections }) => selections))
+    for (const set of sets) collect(set, false)
+    return nested(() =>
+      Array.from(found, ([key, { first, isConditional, sets }]) => ({
+        key,
+        name: first.name.value,
+        arguments: new Map(
+          first.arguments?.map(({ name, value }) => [name.value, value.kind === Kind.VARIABLE ? value.name.value : undefined])
+        ),
+        isConditional,
+        fields: fieldsOf(sets)
       }))
     )
   }
-
-  private nested<A>(act: () => A): A {
-    if (++this.depth > maxDepth) throw new Stop(`it is nested more than ${maxDepth} levels deep, or a fragment of it contains itself`)
-    const result = act()
-    this.depth--
-    return result
-  }
-
-  private selections(): ReadonlyArray<Selection> {
-    return this.nested(() => this.many("{", "}", () => this.selection()))
-  }
-
-  private selection(): Selection {
-    if (this.skip("...")) {
-      if (isName(this.peek) && this.peek !== "on") {
-        const name = this.next()
-        this.directives()
-        return { _tag: "Spread", name }
-      }
-      const hasType = this.skip("on")
-      if (hasType) this.name()
-      const hasDirectives = this.directives()
-      return { _tag: "Inline", isConditional: hasType || hasDirectives, selections: this.selections() }
-    }
-    const key = this.name()
-    const name = this.skip(":") ? this.name() : key
-    const args = this.arguments()
-    const isConditional = this.directives()
-    return { _tag: "Field", key, name, arguments: args, isConditional, selections: this.peek === "{" ? this.selections() : [] }
-  }
-
-  private arguments(): ReadonlyMap<string, Value> {
-    return this.peek !== "(" ? new Map() : new Map(this.many("(", ")", () => {
-      const name = this.name()
-      this.expect(":")
-      return [name, this.value()] as const
-    }))
-  }
-
-  private directives(): boolean {
-    const from = this.at
-    while (this.skip("@")) {
-      this.name()
-      this.arguments()
-    }
-    return this.at > from
-  }
-
-  private variables(): ReadonlyArray<Variable> {
-    return this.peek !== "(" ? [] : this.many("(", ")", () => {
-      this.expect("$")
-      const name = this.name()
-      this.expect(":")
-      const isRequired = this.type()
-      const value = this.skip("=") ? this.value() : undefined
-      this.directives()
-      return { name, isRequired, value }
-    })
-  }
-
-  /** Whether the type does not take null. */
-  private type(): boolean {
-    if (this.skip("[")) {
-      this.nested(() => this.type())
-      this.expect("]")
-    } else this.name()
-    return this.skip("!")
-  }
-
-  private value(): Value {
-    if (this.skip("$")) return { _tag: "Variable", name: this.name() }
-    const from = this.at
-    this.literal()
-    return { _tag: "Literal", text: this.tokens.slice(from, this.at).map(({ text }) => text).join(" ") }
-  }
-
-  private literal(): void {
-    const first = this.next()
-    if (first === "$") this.name()
-    else if (first === "[") { while (!this.skip("]")) this.nested(() => this.literal()) }
-    else if (first === "{") {
-      while (!this.skip("}")) {
-        this.name()
-        this.expect(":")
-        this.nested(() => this.literal())
-      }
-    } else if (/^[!&()=:@\]|}]|^\.\.\./.test(first)) this.fail(1)
-  }
-
-  /** One or more between two punctuators. */
-  private many<A>(open: string, close: string, one: () => A): ReadonlyArray<A> {
-    this.expect(open)
-    const found = [one()]
-    while (!this.skip(close)) found.push(one())
-    return found
-  }
-
-  private get peek(): string | undefined {
-    return this.tokens[this.at]?.text
-  }
-
-  private next(): string {
-    return this.tokens[this.at++]?.text ?? this.fail(1)
-  }
-
-  private name(): string {
-    return isName(this.peek) ? this.next() : this.fail()
-  }
-
-  private skip(text: string): boolean {
-    const isNext = this.peek === text
-    if (isNext) this.at++
-    return isNext
-  }
-
-  private expect(text: string): void {
-    if (!this.skip(text)) this.fail()
-  }
-
-  /** Fails at the next token, or at one before it. */
-  private fail(before = 0): never {
-    const found = this.tokens[this.at - before]
-    throw found === undefined ? new Stop("it is no GraphQL query: it ends too early") : this.unexpected(found.text, found.from)
-  }
-
-  private unexpected(text: string, from: number): Stop {
-    return new Stop(`it is no GraphQL query: ${quoted(text)} in line ${this.text.slice(0, from).split("\n").length} is unexpected`)
-  }
+  return fieldsOf
 }
-
-const isName = (text: string | undefined): boolean => text !== undefined && /^[A-Za-z_]/.test(text)

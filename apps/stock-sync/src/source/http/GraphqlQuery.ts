@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 import { Wording } from "../../Wording.ts"
 import type { SourceFailure } from "../Source.ts"
 import * as WholeFile from "../WholeFile.ts"
-import * as GraphqlDocument from "./GraphqlDocument.ts"
+import type * as GraphqlDocument from "./GraphqlDocument.ts"
 
 export interface GraphqlQuery {
   readonly text: string
@@ -65,10 +65,7 @@ const connectionsIn = (fields: ReadonlyArray<GraphqlDocument.Field>, path: strin
       : connectionsIn(field.fields, own, outer)
   })
 
-const cursorOf = ({ field }: Connection): string | undefined => {
-  const value = field.arguments.get("after")
-  return value?._tag === "Variable" ? value.name : undefined
-}
+const cursorOf = ({ field }: Connection): string | undefined => field.arguments.get("after")
 
 /** The connection with the cursor, and its variable; else what is wrong. */
 const followed = (
@@ -98,8 +95,8 @@ const followed = (
   if (declared.isRequired) {
     return Result.fail(`$${name} is required, and the first request has no cursor: declare it without the exclamation mark`)
   }
-  if (declared.value !== undefined) return Result.fail(`$${name} has a default, which would replace the first page: remove the default`)
-  const unset = variables.find(({ isRequired, name, value }) => name !== declared.name && isRequired && value === undefined)
+  if (declared.hasDefault) return Result.fail(`$${name} has a default, which would replace the first page: remove the default`)
+  const unset = variables.find(({ hasDefault, isRequired, name }) => name !== declared.name && isRequired && !hasDefault)
   return unset === undefined
     ? Result.succeed({ ...found, variable: name })
     : Result.fail(`$${unset.name} has no value: write the value into the query, or declare a default`)
@@ -128,28 +125,29 @@ const complaintOf = (
 }
 
 /** The query of a text, or what is wrong with it. */
-export const parse = (text: string, options: Options): Result.Result<GraphqlQuery, string> =>
-  Result.gen(function*() {
-    const operations = yield* GraphqlDocument.parse(text)
+const parse = (text: string, options: Options): Effect.Effect<GraphqlQuery, string> =>
+  Effect.gen(function*() {
+    const { parse } = yield* Effect.promise(() => import("./GraphqlDocument.ts"))
+    const operations = yield* Effect.fromResult(parse(text))
     const [operation, ...others] = operations
-    if (operation === undefined) return yield* Result.fail(`it has no query: write one, such as ${example}`)
+    if (operation === undefined) return yield* Effect.fail(`it has no query: write one, such as ${example}`)
     const writing = operations.find(({ type }) => type !== "query")
-    if (writing !== undefined) return yield* Result.fail(`it has a ${writing.type}, and a source is only read: leave one query in it`)
-    if (others.length > 0) return yield* Result.fail(`it has ${operations.length} queries: leave one in it`)
+    if (writing !== undefined) return yield* Effect.fail(`it has a ${writing.type}, and a source is only read: leave one query in it`)
+    if (others.length > 0) return yield* Effect.fail(`it has ${operations.length} queries: leave one in it`)
     const connections = connectionsIn(operation.fields, "data")
-    const { field, path, variable } = yield* followed(operation, connections)
+    const { field, path, variable } = yield* Effect.fromResult(followed(operation, connections))
     for (const each of connections) {
       const complaint = complaintOf(each, each.path === path, options)
-      if (complaint !== undefined) return yield* Result.fail(complaint)
+      if (complaint !== undefined) return yield* Effect.fail(complaint)
     }
     const list = selects(field.fields, "nodes") ?? selects(field.fields, "edges")
     const items = options.items ?? (list === undefined ? undefined : `${path}.${list.name}`)
     if (items === undefined)
-      return yield* Result.fail(
+      return yield* Effect.fail(
         `${path} selects neither nodes nor edges: select one, or set ${options.itemsSetting}`
       )
     if (!items.startsWith(`${path}.`)) {
-      return yield* Result.fail(`the items ${items} are not in ${path}, whose pages are followed: correct ${options.itemsSetting}`)
+      return yield* Effect.fail(`the items ${items} are not in ${path}, whose pages are followed: correct ${options.itemsSetting}`)
     }
     return { text, fields: operation.fields, variable, connection: path, items }
   })
@@ -180,6 +178,6 @@ export const ofFile = (
         Stream.decodeText,
         Stream.mkString
       )
-      return yield* Effect.mapError(Effect.fromResult(parse(text, options)), refused)
+      return yield* Effect.mapError(parse(text, options), refused)
     })
   })
