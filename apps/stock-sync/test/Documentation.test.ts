@@ -70,7 +70,8 @@ describe("the options of docs/stock-sync.md", () => {
   it("are those of the help, each once, with its variable and its default", () => {
     const documented = optionRows.map(([name = ""]) => plain(name))
     expect(documented.toSorted()).toEqual(
-      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit", "--ready", "--dry-run", "--confirm"].includes(name)).toSorted()
+      Array.from(known.keys()).filter((name) => !["--help", "--version", "--limit", "--ready", "--dry-run", "--confirm"].includes(name))
+        .toSorted()
     )
     for (const [name = "", variable = "", standard = ""] of optionRows) {
       const help = known.get(plain(name))
