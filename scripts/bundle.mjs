@@ -63,8 +63,8 @@ const write = async (input, output) => {
     cwd: app,
     platform: "node",
     resolve: {
-      // Without "import" and "require": rolldown adds the one that fits each import statement.
-      conditionNames: ["@plaza/source", "node"],
+      // As Node resolves. Without "import" and "require": rolldown adds the one that fits each import statement.
+      conditionNames: ["@plaza/source", "node", "module-sync"],
       // Its other form requires its parts in a way that no bundler follows.
       alias: { "jsonc-parser$": "jsonc-parser/lib/esm/main.js" }
     },

@@ -26,7 +26,7 @@ const commandsOf = (section: string): ReadonlyArray<ReadonlyMap<string, string>>
 
 const read = (command: ReadonlyMap<string, string>, source: string, more: Partial<Open.SourceOptions> = {}) =>
   Effect.gen(function*() {
-    const unknown = [...command.keys()].filter((name) => !["source", "id-column", "stock-column", "items"].includes(name))
+    const unknown = [...command.keys()].filter((name) => !["source", "id-column", "stock-column", "items", "graphql"].includes(name))
     expect(unknown).toEqual([])
     const { open } = yield* Open.make({
       source,
@@ -58,6 +58,37 @@ interface Host {
   readonly asked: ReadonlyArray<string>
   readonly headers: ReadonlyArray<IncomingHttpHeaders>
 }
+
+/** The queries of the guide, by the order of the commands that use them. */
+const queries = Array.from(guide.matchAll(/^```graphql\n([^]*?)^```$/gm), ([, query = ""]) => query)
+
+/** Reads a GraphQL service, which responds by the cursor. */
+const readQuery = (command: ReadonlyMap<string, string>, query: string, respond: (after: unknown) => unknown) =>
+  Effect.gen(function*() {
+    const bodies: Array<unknown> = []
+    const headers: Array<IncomingHttpHeaders> = []
+    const { asked, origin } = yield* serving((_, response, request) => {
+      let text = ""
+      request.setEncoding("utf8").on("data", (chunk: string) => (text += chunk)).on("end", () => {
+        // The program wrote it.
+        const body = JSON.parse(text) as { readonly query: string; readonly variables: { readonly after?: string } }
+        bodies.push(body)
+        headers.push(request.headers)
+        response.setHeader("content-type", "application/json; charset=utf-8").end(JSON.stringify(respond(body.variables.after)))
+      })
+    })
+    const files = yield* FileSystem.FileSystem
+    const graphql = `${yield* files.makeTempDirectoryScoped()}/${command.get("graphql")}`
+    yield* files.writeFileString(graphql, query)
+    const rows = yield* read(command, at(origin, command.get("source")), {
+      graphql,
+      headers: Redacted.make({ "x-shopify-access-token": "shpat_example" })
+    })
+    expect(asked).toEqual(["/admin/api/2026-10/graphql.json", "/admin/api/2026-10/graphql.json"])
+    expect(headers.map((each) => each["x-shopify-access-token"])).toEqual(["shpat_example", "shpat_example"])
+    expect(bodies).toEqual([{ query, variables: {} }, { query, variables: { after: "eyJsYXN0X2lkIjoxfQ==" } }])
+    return rows
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
 /** A server that remembers the headers of its requests. */
 const host = (respond: (url: URL, response: ServerResponse) => void) =>
@@ -312,7 +343,64 @@ describe("WooCommerce", () => {
 })
 
 describe("Shopify", () => {
-  const [rest = new Map<string, string>(), csv = new Map<string, string>()] = commandsOf("Shopify")
+  const [
+    variants = new Map<string, string>(),
+    location = new Map<string, string>(),
+    rest = new Map<string, string>(),
+    csv = new Map<string, string>()
+  ] = commandsOf("Shopify")
+  const extensions = {
+    cost: {
+      requestedQueryCost: 12,
+      actualQueryCost: 4,
+      throttleStatus: { maximumAvailable: 2000, currentlyAvailable: 1996, restoreRate: 100 }
+    }
+  }
+  const pageInfo = (after: unknown) => ({
+    hasNextPage: after === undefined,
+    endCursor: after === undefined ? "eyJsYXN0X2lkIjoxfQ==" : "eyJsYXN0X2lkIjoyfQ=="
+  })
+
+  it.effect("all variants are read by the cursor of the query, each page with the access token", () =>
+    Effect.gen(function*() {
+      const [query = ""] = queries
+      const rows = yield* readQuery(variants, query, (after) => ({
+        data: {
+          productVariants: {
+            nodes: after === undefined
+              ? [{ sku: "SOCK-M", inventoryQuantity: 4 }, { sku: "SOCK-L", inventoryQuantity: -1 }]
+              : [{ sku: null, inventoryQuantity: 7 }, { sku: "CAP", inventoryQuantity: 0 }],
+            pageInfo: pageInfo(after)
+          }
+        },
+        extensions
+      }))
+      expect(rows).toEqual([["SOCK-M", 4], ["SOCK-L", 0], [undefined, "sku is null"], ["CAP", 0]])
+    }))
+
+  it.effect("the stock of one location is read by the cursor of the query", () =>
+    Effect.gen(function*() {
+      const [, query = ""] = queries
+      const rows = yield* readQuery(location, query, (after) => ({
+        data: {
+          location: {
+            inventoryLevels: {
+              nodes: [{ item: { sku: after === undefined ? "SOCK-M" : "CAP" }, quantities: [{ quantity: after === undefined ? 4 : 0 }] }],
+              pageInfo: pageInfo(after)
+            }
+          }
+        },
+        extensions
+      }))
+      expect(rows).toEqual([["SOCK-M", 4], ["CAP", 0]])
+    }))
+
+  it.effect("a location that is not there is null", () =>
+    Effect.gen(function*() {
+      const [, query = ""] = queries
+      const { message } = yield* Effect.flip(readQuery(location, query, () => ({ data: { location: null }, extensions })))
+      expect(message).toContain("data.location is null")
+    }))
 
   it.effect("the variants of all products are read by the links, each page with the access token", () =>
     Effect.gen(function*() {
@@ -368,7 +456,7 @@ describe("the guide", () => {
     const sections = Array.from(guide.matchAll(/^## (.*)$/gm), ([, title = ""]) => [title, commandsOf(title).length])
     expect(sections).toEqual([["Google Sheets", 2], ["Google Drive", 1], ["Dropbox", 1], ["Business Central", 1], ["WooCommerce", 2], [
       "Shopify",
-      2
+      4
     ]])
   })
 

@@ -9,7 +9,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import { gzipSync } from "node:zlib"
 import * as Http from "../src/source/Http.ts"
 import * as Open from "../src/source/Open.ts"
-import { all, containing, good, poll } from "./support/reading.ts"
+import { all, containing, good, hurried, poll } from "./support/reading.ts"
 
 const csv = "productId,stock\nA,1\n"
 type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, path: string) => void
@@ -43,17 +43,6 @@ const taken = (source: string, told: Partial<Http.HttpOptions> = {}) =>
     const { open } = yield* Http.makeOnNode({ ...options, source, ...told })
     const snapshot = yield* open(Option.none())
     return yield* all(Option.getOrThrow(snapshot).rows)
-  })
-
-/** Lets the waiting between attempts pass. */
-const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.forkChild(effect)
-    while (Option.isNone(yield* poll(fiber))) {
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      yield* TestClock.adjust("1 second")
-    }
-    return yield* Fiber.join(fiber)
   })
 
 describe("an address", () => {

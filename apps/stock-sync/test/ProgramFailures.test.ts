@@ -182,6 +182,48 @@ describe.concurrent("wrong input", () => {
       says: ["127.0.0.1:1"]
     },
     {
+      name: "a GraphQL query that isn't there",
+      args: ["once", "--source", "http://127.0.0.1:1/graphql", "--graphql", "none.graphql"],
+      status: 2,
+      says: ["none.graphql: there is no such file. Name another file with --graphql or STOCK_SYNC_GRAPHQL"]
+    },
+    {
+      name: "a GraphQL query in a folder",
+      args: ["once", "--source", "http://127.0.0.1:1/graphql", "--graphql", "."],
+      status: 2,
+      says: ["it is a folder, not a file. Name another file with --graphql"]
+    },
+    {
+      name: "a GraphQL query that is none",
+      args: ["once", "--source", "http://127.0.0.1:1/graphql", "--graphql", "stock.csv"],
+      status: 2,
+      says: ["stock.csv: it is no GraphQL query"]
+    },
+    {
+      name: "a GraphQL query for a file",
+      env: { STOCK_SYNC_GRAPHQL: "stock.graphql" },
+      status: 2,
+      says: ["--graphql (STOCK_SYNC_GRAPHQL) needs an http: or https: address: correct --source or STOCK_SYNC_SOURCE"]
+    },
+    {
+      name: "a GraphQL query and a field of the next page",
+      args: ["once", "--source", "http://127.0.0.1:1/graphql", "--graphql", "stock.graphql", "--next", "next"],
+      status: 2,
+      says: ["--next (STOCK_SYNC_NEXT) has no effect on a query, whose pages are followed by its cursor: remove it, or --graphql"]
+    },
+    {
+      name: "a GraphQL query and a query of a database",
+      args: ["once", "--source", "http://127.0.0.1:1/graphql", "--graphql", "stock.graphql", "--query", "SELECT 1"],
+      status: 2,
+      says: ["--query (STOCK_SYNC_QUERY) is the query of a database: remove it, or --graphql"]
+    },
+    {
+      name: "a GraphQL query and another format",
+      args: ["once", "--source", "http://127.0.0.1:1/graphql", "--graphql", "stock.graphql", "--format", "csv"],
+      status: 2,
+      says: ["--format csv (STOCK_SYNC_FORMAT) is not the format of a response to a query: remove it, or --graphql"]
+    },
+    {
       name: "one column for both",
       args: ["once", "--source", "stock.csv", "--id-column", "stock"],
       status: 2,

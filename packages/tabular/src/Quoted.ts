@@ -1,7 +1,8 @@
 /** Quotes text of a file in a message. */
 
-// Enough to find the cell, short enough for one line of a terminal.
-const maxLength = 60
+/** Quotes up to a number of characters, on one line, with control characters escaped. */
+export const quotedUpTo = (longest: number) => (text: string): string =>
+  JSON.stringify(text.length > longest ? `${text.slice(0, longest)}…` : text)
 
-/** The text in double quotes on one line, shortened, with control characters escaped. */
-export const quoted = (text: string): string => JSON.stringify(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
+/** The text in double quotes: enough to find the cell, short enough for one line of a terminal. */
+export const quoted = quotedUpTo(60)

@@ -110,6 +110,11 @@ export const options = {
       "takes it, such as paging.after=after. The known forms are those of OData, JSON:API, HAL, Django REST, GraphQL and common cursors",
     absent: "Link headers and the known forms"
   }),
+  graphql: Setting.optional("graphql", Setting.file, {
+    about: "A file with a GraphQL query, which is sent by POST to the address. Its pages are followed by the variable of after, as in " +
+      "products(first: 100, after: $after)",
+    absent: "none, the address is read by GET"
+  }),
   sheet: Setting.optional("sheet", sheet, {
     about: "The sheet of an Excel workbook: its name, or the number of its tab from 1",
     absent: "the only visible sheet with content"
@@ -191,6 +196,16 @@ export const resolve = (
     }
     if (rules === undefined && unmapped === "reject") {
       return yield* Setting.usageError(`${named("unmapped", "reject")} needs a rules file: name one with ${place("rules")}`)
+    }
+    if (rest.graphql !== undefined) {
+      const unfit = rest.next !== undefined
+        ? `${named("next")} has no effect on a query, whose pages are followed by its cursor`
+        : rest.query !== undefined
+        ? `${named("query")} is the query of a database`
+        : rest.format !== undefined && rest.format !== "json"
+        ? `${named("format", rest.format)} is not the format of a response to a query`
+        : undefined
+      if (unfit !== undefined) return yield* Setting.usageError(`${unfit}: remove it, or ${named("graphql")}`)
     }
     // Without a rule, rows go through unchanged.
     const hasRules = [atLeast, buffer, kits, max, rules].some((rule) => rule !== undefined)

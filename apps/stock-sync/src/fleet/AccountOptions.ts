@@ -143,8 +143,12 @@ export const guardOf = ({ id, options }: Pick<AccountSettings, "id" | "options">
   )
 
 /** Why a runner can't read a source, if its address shows that. */
-const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string> => {
-  switch (SourceUri.kindOf(source)) {
+const sourceComplaint = ({ graphql, query, source }: SourceOptions): Option.Option<string> => {
+  const kind = SourceUri.kindOf(source)
+  if (graphql !== undefined && kind !== "http") {
+    return Option.some("the option graphql needs a source that is an http: or https: address: correct its source, or remove the option")
+  }
+  switch (kind) {
     case "stdin":
       return Option.some("its source is standard input, which a runner can't read: name a file or an address")
     case "file":
@@ -237,9 +241,9 @@ const acceptSource = (
 const acceptKey = (id: string, key: string, secret: FleetSecret.Given, before: KeyReference.KeyReference | undefined) =>
   Effect.tap(KeyReference.parse(id, key, secret, { before }), ({ _tag }) => _tag === "Sealed" ? checkedKey(id, key.trim()) : Effect.void)
 
-/** The text of a source for checks. One that only the runners know is checked as a file, for which every option is valid. */
-const clearSource = (written: string | SourceReference, source: SourceReference): string =>
-  source._tag === "Plain" ? source.text : source._tag === "Sealed" && typeof written === "string" ? written.trim() : "file"
+/** The text of a source for checks; undefined for one that only the runners know. */
+const clearSource = (written: string | SourceReference, source: SourceReference): string | undefined =>
+  source._tag === "Plain" ? source.text : source._tag === "Sealed" && typeof written === "string" ? written.trim() : undefined
 
 /** What the database stores of an option. `clear`: its text, if it can be checked here; references exist for the runners only. */
 const acceptOption = Effect.fnUntraced(function*(
@@ -266,16 +270,19 @@ const make = Effect.fnUntraced(function*(secret: FleetSecret.Given, client: Clie
   const withFiles = Effect.provideService(FileSystem.FileSystem, files)
   const cache = yield* Cache.make({ capacity: distinctOptions, lookup: (options: Texts) => withFiles(read(options)) })
 
-  /** The settings for a source. The options with secrets are in the clear. */
-  const settingsOf = (id: string, source: string, options: Texts) =>
+  /** The settings for a source, which is not checked if it is unknown. The options with secrets are in the clear. */
+  const settingsOf = (id: string, source: string | undefined, options: Texts) =>
     Effect.gen(function*() {
       const found = yield* Cache.get(cache, options.filter(([name]) => !isSecret(name)))
       const given = options.filter(([name]) => isSecret(name))
       const secrets = given.length === 0
         ? {}
         : yield* Effect.mapError(withFiles(worded(withTexts(given)(SourceSettings.secrets))), messageOf)
-      const settings = { ...found, source: { ...found.source, ...secrets, source } }
-      return yield* Option.match(sourceComplaint(settings.source), { onNone: () => Effect.succeed(settings), onSome: Effect.fail })
+      const settings = { ...found, source: { ...found.source, ...secrets, source: source ?? found.source.source } }
+      return yield* Option.match(source === undefined ? Option.none() : sourceComplaint(settings.source), {
+        onNone: () => Effect.succeed(settings),
+        onSome: Effect.fail
+      })
     }).pipe(Effect.mapError((message) => KeyReference.invalid(id, message)))
 
   const resolve = Effect.fnUntraced(function*({ id, ...account }: AccountSettings) {

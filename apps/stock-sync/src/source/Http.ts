@@ -1,23 +1,29 @@
-/** An `http` or `https` address as a source: one document, or pages that are read as one snapshot. */
+/** An `http` or `https` address as a source: one document, or pages that are read as one snapshot. A GraphQL query is sent by POST. */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as NodeClient from "@plaza/client/node"
+import { retryAfter } from "@plaza/domain/ErrorResponse"
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Format from "@plaza/tabular/Format"
 import type * as NextPage from "@plaza/tabular/NextPage"
 import { quoted } from "@plaza/tabular/Quoted"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Utf8 from "@plaza/tabular/Utf8"
+import * as Clock from "effect/Clock"
 import type { ConfigError } from "effect/Config"
-import type * as Duration from "effect/Duration"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createGunzip } from "node:zlib"
 import { Wording } from "../Wording.ts"
+import type { GraphqlQuery } from "./http/GraphqlQuery.ts"
+import * as GraphqlResponse from "./http/GraphqlResponse.ts"
 import * as Pages from "./http/Pages.ts"
 import * as Requests from "./http/Requests.ts"
 import * as Rows from "./Rows.ts"
@@ -30,6 +36,8 @@ export interface HttpOptions extends Rows.RowOptions {
   readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
   /** The field that names the next page (default: those of the forms of NextPage.ts). */
   readonly next?: NextPage.NamedField | undefined
+  /** The GraphQL query that is sent by POST, for each read (default: the address is read by GET). */
+  readonly graphql?: Effect.Effect<GraphqlQuery, SourceFailure> | undefined
   readonly poll: Duration.Duration
   /** How long the server may be silent, before its response and within it. */
   readonly timeout: Duration.Duration
@@ -46,7 +54,7 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
   if (address.username !== "" || address.password !== "") {
     return yield* refused(`put the user and the password into ${place("source-authorization")}, not into the address`)
   }
-  const get = yield* Requests.make({
+  const { get, post, redacted } = yield* Requests.make({
     address,
     authorization: options.authorization,
     headers: options.headers,
@@ -102,6 +110,64 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
       })
   }
 
+  /** The whole document of a response to a query, once it shows that it is one page or the last one. */
+  const readPage = (query: GraphqlQuery) => (fetched: Requests.Fetched): Effect.Effect<QueryPage, SourceFailure> =>
+    Effect.gen(function*() {
+      const { headers, status } = fetched.response
+      // A service may report an invalid query with the status of an invalid request.
+      const isRefused = status >= 400 && status !== 401 && status !== 403
+      if (!isRefused) yield* checked(fetched)
+      const body = yield* Stream.runCollect(Stream.limitBytes(uncompressed(fetched.response), maxPageBytes, () =>
+        Stream.fail<SourceFailure>(refused(`one of its pages has more than 16 MiB: ask for fewer items at once by a smaller first`))))
+      const bytes = Buffer.concat(body)
+      const document = Option.getOrUndefined(Pages.parse(new TextDecoder(options.charset ?? charsetOf(fetched)).decode(bytes)))
+      if (isRefused) {
+        const errors = GraphqlResponse.errorsOf(document, redacted)
+        return yield* refused(`it responded ${status}${errors === undefined ? "" : `, and ${errors.reason}`}`)
+      }
+      if (document === undefined) {
+        // The decoder of rows says what it is instead.
+        return { ...fetched, bytes, next: "it is not JSON" }
+      }
+      const judged = GraphqlResponse.judge(document, query, accepted, redacted)
+      if (Result.isSuccess(judged))
+        return { ...fetched, bytes, next: judged.success.next }
+      const { reason, retry } = judged.failure
+      if (retry === undefined)
+        return yield* SourceError.content(name, reason)
+      const now = yield* Clock.currentTimeMillis
+      const wait = Duration.max(retry.after, Option.getOrElse(retryAfter(headers["retry-after"], now, headers["date"]), () =>
+        Duration.zero))
+      return yield* unreachable(name, reason, Duration.isZero(wait) ? undefined : DateTime.makeUnsafe(now + Duration.toMillis(wait)))
+    })
+
+  const openQuery = (query: GraphqlQuery) =>
+    Effect.gen(function*() {
+      // Each page is in memory, so its response needs no scope of the rows.
+      const fetch = (variables: Readonly<Record<string, string>>) =>
+        Effect.scoped(post(address, JSON.stringify({ query: query.text, variables }), readPage(query)))
+      const first = yield* fetch({})
+      return {
+        // A validator of HTTP is one of a GET. Rows that are unchanged are not sent again, so the pages are read each time.
+        version: Option.none<string>(),
+        unit: Rows.unitOf("json"),
+        excluded: new Set<string>(),
+        rows: Pages.rows(first, {
+          ...options,
+          items: query.items,
+          source: name,
+          format: "json",
+          address,
+          accepted,
+          refused,
+          following: { _tag: "Query", nextOf: ({ next }) => next, fetch: ({ name, value }) => fetch({ [name]: value }) },
+          bytesOf: ({ bytes }) => Stream.succeed(bytes),
+          charsetOf,
+          onUnpaged: () => undefined
+        })
+      }
+    })
+
   // The version of the last document that was read to its end and had no next page. Validators of a first page do not cover the other
   // pages, so only this version is sent as a condition.
   let unpaged = Option.none<string>()
@@ -111,6 +177,7 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
     changes: polled(options.poll),
     open: (before) =>
       Effect.gen(function*() {
+        if (options.graphql !== undefined) return Option.some(yield* openQuery(yield* options.graphql))
         const scope = yield* Effect.scope
         const isConditional = Option.isSome(before) && Option.contains(unpaged, before.value)
         const first = yield* get(address, isConditional ? Requests.newerThan(before.value) : {})
@@ -125,9 +192,13 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
           address,
           accepted,
           refused,
-          fetch: (next) => Effect.flatMap(get(next), checked).pipe(Scope.provide(scope)),
+          following: {
+            _tag: "Address",
+            fetch: (next) => Effect.flatMap(get(next), checked).pipe(Scope.provide(scope)),
+            next: options.next
+          },
           bytesOf: bytesOf(format),
-          charsetOf: ({ response }) => Utf8.charsetOf(labelOf(response.headers) ?? ""),
+          charsetOf,
           onUnpaged: () => (unpaged = version)
         })
         return Option.some({ version, unit: Rows.unitOf(format), excluded: new Set<string>(), rows })
@@ -135,6 +206,18 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
   }
   return source
 })
+
+/** A response to a query, whose document is in memory. */
+interface QueryPage extends Requests.Fetched {
+  readonly bytes: Uint8Array
+  /** A text says why the response is none. */
+  readonly next: GraphqlResponse.Page["next"] | string
+}
+
+// A page is judged as a whole document.
+const maxPageBytes = 16_777_216
+
+const charsetOf = ({ response }: Requests.Fetched): string | undefined => Utf8.charsetOf(labelOf(response.headers) ?? "")
 
 /** Whether the end of a response is known from its headers. The encoding that comes last delimits it. */
 const hasLength = (headers: HttpClientResponse["headers"]): boolean =>

@@ -2,6 +2,7 @@
  * Opens the source that `--source` names: a file, standard input, an address or a database. Loads the modules of each kind on demand.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
+import { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
 import type { ConfigError } from "effect/Config"
 import * as DateTime from "effect/DateTime"
@@ -16,8 +17,10 @@ import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { Wording } from "../Wording.ts"
 import * as File from "./File.ts"
 import type { HttpOptions } from "./Http.ts"
+import * as GraphqlQuery from "./http/GraphqlQuery.ts"
 import * as LimitedSource from "./LimitedSource.ts"
 import type { S3Options, S3Settings } from "./remote/S3.ts"
 import type { SftpSettings } from "./remote/Sftp.ts"
@@ -50,6 +53,8 @@ export interface SourceOptions extends Rows.RowOptions {
   readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
   /** The field that names the next page of an `http` address. */
   readonly next?: HttpOptions["next"]
+  /** A file with a GraphQL query, which is sent by POST to an `http` address. */
+  readonly graphql?: string | undefined
   readonly sftp?: RemoteSettings["sftp"] | undefined
   readonly s3?: RemoteSettings["s3"] | undefined
   readonly remoteSecrets?: RemoteSecrets | undefined
@@ -151,14 +156,30 @@ const makeOrigin = <E, R>(
   options: ReturnType<typeof withDefaults>,
   sources: HttpSources<E, R>
 ): Effect.Effect<Source["Service"], E | SourceFailure, Files | R> => {
-  const { remoteSecrets, source } = options
-  switch (SourceUri.kindOf(source)) {
+  const { graphql, remoteSecrets, source } = options
+  const kind = SourceUri.kindOf(source)
+  if (graphql !== undefined && kind !== "http") {
+    return Effect.flatMap(Wording, ({ named, place }) => {
+      const shown = SourceUri.display(source)
+      const message = `${shown}: ${named("graphql")} needs an http: or https: address: correct ${place("source")}`
+      return Effect.fail(new SourceError({ source: shown, line: undefined, message }))
+    })
+  }
+  switch (kind) {
     case "stdin":
       return Effect.succeed(stdin(options))
     case "file":
       return File.make({ ...options, path: source })
     case "http":
-      return sources.http(options)
+      return graphql === undefined ? sources.http({ ...options, graphql }) : Effect.gen(function*() {
+        const { named } = yield* Wording
+        const query = yield* GraphqlQuery.ofFile(graphql, {
+          items: options.items,
+          accepted: yield* Rows.accepting(options),
+          itemsSetting: named("items")
+        })
+        return yield* sources.http({ ...options, graphql: query })
+      })
     case "sftp":
       return load(() => import("./remote/Sftp.ts"),
         (module) => module.make({ ...options, sftp: { ...options.sftp, ...remoteSecrets?.sftp } }))

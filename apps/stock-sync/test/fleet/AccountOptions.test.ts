@@ -211,12 +211,30 @@ describe("an account", () => {
         [{ source: "env:" }, "the name behind env: is not a variable name"],
         [{ source: "env:MISSING" }, "the variable MISSING with its source is not set"],
         [{ source: "env:SHOP_SOURCE" }, "account shop-1: its source is a database: set the option query to one SELECT"],
+        [
+          { source: "https://shop.example/graphql", options: { graphql: "stock.graphql", next: "next" } },
+          "account shop-1: the option next has no effect on a query, whose pages are followed by its cursor: remove it, or the option graphql"
+        ],
+        [{ options: { graphql: "stock.graphql" } }, "the option graphql needs a source that is an http: or https: address"],
+        [
+          { source: "env:SHOP_SOURCE", options: { graphql: "stock.graphql" } },
+          "account shop-1: the option graphql needs a source that is an http: or https: address"
+        ],
         [{ source: "sqlite:stock.db" }, "account shop-1: its source is a database"],
         [{ source: "https://" }, "account shop-1: its source is not a valid address"],
         [{ source: `https://sync:${password}@shop.example/stock` }, "move them to the option source-authorization"],
         [{ options: { query: `SELECT ${String.fromCharCode(0)}` } }, "contains the character NUL"]
       ]
       for (const [more, message] of cases) expect(yield* messageOf(more)).toContain(message)
+    }))
+
+  it.effect("may have a GraphQL query for an address, also for one that only the runners know", () =>
+    Effect.gen(function*() {
+      const options = { graphql: "stock.graphql", items: "data.products.nodes" }
+      const account = yield* resolved({ source: "https://shop.example/graphql", options })
+      expect(account.source).toMatchObject({ graphql: "stock.graphql", source: "https://shop.example/graphql" })
+      const unknown = yield* using((service) => service.accept(written({ source: "env:ELSEWHERE", options })))
+      expect(unknown.options).toEqual(options)
     }))
 
   it.effect("is the same in the configuration of a runner, whose own mistakes are its own", () =>

@@ -1076,6 +1076,20 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       taken: two
     },
     {
+      name: "Nested rows, with values in inner arrays",
+      file: "stock.json",
+      content: json({
+        data: [{ item: { sku: "SOCK-1" }, quantities: [{ quantity: 12 }] }, { item: { sku: "SOCK-2" }, quantities: [{ quantity: 0 }] }, {
+          item: { sku: "SOCK-3" },
+          quantities: []
+        }]
+      }),
+      idColumn: "item.sku",
+      stockColumn: "quantities.0.quantity",
+      taken: two,
+      rejected: [[3, "quantities.0.quantity is missing, which does not count as zero"]]
+    },
+    {
       name: "An array of objects that hold the rows",
       file: "stock.json",
       content: json([{ variants: [{ sku: "SOCK-1", qty: 12 }] }, { variants: [] }, { variants: [{ sku: "SOCK-2", qty: 0 }] }]),

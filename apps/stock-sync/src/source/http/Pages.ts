@@ -1,6 +1,6 @@
 /**
  * Reads the pages of a document as one snapshot. The next page is named by a `Link` header (RFC 8288) or by fields of the body, in the
- * forms of NextPage.ts or as a setting says.
+ * forms of NextPage.ts or as a setting says, or by the cursor of a GraphQL query (GraphqlResponse.ts).
  */
 import * as AcceptPartial from "@plaza/tabular/AcceptPartial"
 import * as Envelope from "@plaza/tabular/Envelope"
@@ -20,16 +20,32 @@ import * as Rows from "../Rows.ts"
 import type { SourceFailure } from "../Source.ts"
 import type { Fetched } from "./Requests.ts"
 
-export interface PagesOptions extends Rows.RowOptions {
+/** How the page after a page is requested. */
+export type Following<Page extends Fetched> =
+  | {
+    readonly _tag: "Address"
+    readonly fetch: (url: URL) => Effect.Effect<Page, SourceFailure>
+    /** The field that names the next page, before all others. */
+    readonly next?: NextPage.NamedField | undefined
+  }
+  /** A query that is sent again with another value of a variable. */
+  | {
+    readonly _tag: "Query"
+    /** A text says why the page can't be used. */
+    readonly nextOf: (page: Page) => NextVariable | string | undefined
+    readonly fetch: (next: NextVariable) => Effect.Effect<Page, SourceFailure>
+  }
+
+type NextVariable = Extract<NextPage.Next, { readonly _tag: "Variable" }>
+
+export interface PagesOptions<Page extends Fetched> extends Rows.RowOptions {
   readonly source: string
   readonly format: Format.Format
   readonly address: URL
   readonly accepted: AcceptPartial.AcceptPartial
-  /** The field that names the next page, before all others. */
-  readonly next?: NextPage.NamedField | undefined
   readonly refused: (reason: string) => SourceError.SourceError
-  readonly fetch: (url: URL) => Effect.Effect<Fetched, SourceFailure>
-  readonly bytesOf: (fetched: Fetched) => Stream.Stream<Uint8Array, SourceFailure>
+  readonly following: Following<Page>
+  readonly bytesOf: (page: Page) => Stream.Stream<Uint8Array, SourceFailure>
   /** The charset that the content type of a page names, if it is known. */
   readonly charsetOf: (fetched: Fetched) => string | undefined
   /** Called at the end of a document that has no other pages. */
@@ -40,15 +56,16 @@ export interface PagesOptions extends Rows.RowOptions {
 const mostPages = 20_000
 
 /** The rows of a first page and of all that follow it, numbered as if they were one document. */
-export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, SourceFailure> =>
+export const rows = <Page extends Fetched>(first: Page, options: PagesOptions<Page>): Stream.Stream<Row, SourceFailure> =>
   Stream.unwrap(Effect.map(Wording, ({ named: setting, option }) => {
-    const { accepted, address, bytesOf, fetch, format, refused, source } = options
+    const { accepted, address, bytesOf, following, format, refused, source } = options
     const accepts = (field: string) => AcceptPartial.accepts(accepted, field)
+    /** The addresses of pages, or the cursors of a query. */
     const visited = new Set([address.href, first.url.href])
     const judged = new Envelope.Pages()
     const numerals = new Numerals.Evidence()
     const way = options.items?.split(".") ?? ["data"]
-    let next: Effect.Effect<Fetched, SourceFailure> | undefined = Effect.succeed(first)
+    let next: Effect.Effect<Page, SourceFailure> | undefined = Effect.succeed(first)
     let number = 0
     let lines = 0
     /** What the pages begin with. */
@@ -56,29 +73,56 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
     /** How this page was requested, if that was concluded from a cursor or a number of the page before. */
     let concluded: Exclude<NextPage.Next, { readonly _tag: "Address" }> | undefined
 
-    const follow = (url: URL): Effect.Effect<Fetched, SourceFailure> => {
-      if (visited.has(url.href)) return Effect.fail(refused("its pages form a loop: one names a page that was read already"))
+    const unvisited = (key: string, fetch: Effect.Effect<Page, SourceFailure>): Effect.Effect<Page, SourceFailure> => {
+      if (visited.has(key)) return Effect.fail(refused("its pages form a loop: one names a page that was read already"))
       if (visited.size >= mostPages) return Effect.fail(refused(`it has more than ${mostPages} pages`))
-      visited.add(url.href)
-      return fetch(url)
+      visited.add(key)
+      return fetch
     }
 
-    const followLink = (url: URL, target: string): Effect.Effect<Fetched, SourceFailure> => {
-      if (!URL.canParse(target, url)) return Effect.fail(refused("the address of its next page is invalid"))
-      const linked = new URL(target, url)
-      return linked.origin === url.origin
-        ? follow(linked)
-        : Effect.fail(refused(`its next page is at another origin, ${linked.origin}, and is not followed`))
+    /** The page that an address, or a field of the page itself, names. */
+    const byAddress = ({ fetch, next: field }: Extract<Following<Page>, { readonly _tag: "Address" }>, found: Found) => {
+      const { open, open: { url } } = found
+      const follow = (next: URL) => unvisited(next.href, fetch(next))
+      const followLink = (target: string): Effect.Effect<Page, SourceFailure> => {
+        if (!URL.canParse(target, url)) return Effect.fail(refused("the address of its next page is invalid"))
+        const linked = new URL(target, url)
+        return linked.origin === url.origin
+          ? follow(linked)
+          : Effect.fail(refused(`its next page is at another origin, ${linked.origin}, and is not followed`))
+      }
+      const followFound = (found: NextPage.Next): Effect.Effect<Page, SourceFailure> => {
+        if (found._tag === "Address") return followLink(found.target)
+        concluded = found
+        return follow(
+          found._tag === "Parameter" ? withParameter(url, found.name, found.value) : withVariable(url, found.name, found.value)
+        )
+      }
+      const named = field && NextPage.named(field, found.document, found.headers)
+      if (typeof named === "string") return Effect.fail(refused(`${named}. Correct ${setting("next")}; no row of it was used`))
+      if (named !== undefined) return followFound(named)
+      if (found.link !== undefined) return followLink(found.link)
+      if (found.cursor !== undefined && found.cursor !== "") return follow(withParameter(url, "cursor", found.cursor))
+      const concludedNext = NextPage.find(open)
+      return concludedNext && followFound(concludedNext)
     }
 
-    const followFound = (url: URL, found: NextPage.Next): Effect.Effect<Fetched, SourceFailure> => {
-      if (found._tag === "Address") return followLink(url, found.target)
-      concluded = found
-      return follow(found._tag === "Parameter" ? withParameter(url, found.name, found.value) : withVariable(url, found.name, found.value))
+    /** The page that the cursor of a query selects. */
+    const byQuery = ({ fetch, nextOf }: Extract<Following<Page>, { readonly _tag: "Query" }>, page: Page, { link }: Found) => {
+      const found = nextOf(page)
+      if (typeof found === "string") return Effect.fail(refused(found))
+      if (found !== undefined) {
+        concluded = found
+        return unvisited(found.value, fetch(found))
+      }
+      return link === undefined || accepts("link")
+        ? undefined
+        : Effect.fail(SourceError.content(source, AcceptPartial.pageRefusal(accepted, ["link"], "its header link names a next page")))
     }
 
     /** What to do about pages that can't be followed. */
     const remedyOf = (url: URL, evidence: ReadonlyArray<Envelope.Evidence>): string | undefined => {
+      if (following._tag === "Query") return undefined
       if (url.searchParams.has("query") && evidence.some(({ field, kind }) => kind === "partial" && field.endsWith("hasNextPage"))) {
         return "Give the query a variable for the cursor of one connection, as in products(first: 100, after: $after), so that its pages are followed"
       }
@@ -90,7 +134,7 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
           `${cursor.field}=PARAMETER, provide a document with all items`
     }
 
-    const page = (fetched: Fetched): Stream.Stream<Row, SourceFailure> => {
+    const page = (fetched: Page): Stream.Stream<Row, SourceFailure> => {
       const { response: { headers }, url } = fetched
       const isFirst = fetched === first
       const offset = lines
@@ -150,24 +194,15 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
         if (key !== undefined) beginnings.add(key)
         const all = [...evidence, ...Envelope.ofHeaders(headers, outerCount ?? rowCount)]
         judged.add(all)
-        const named = options.next && NextPage.named(options.next, document, headers)
-        if (typeof named === "string") return Stream.fail(refused(`${named}. Correct ${setting("next")}; no row of it was used`))
-        const target = ofLink(headers["link"] ?? "")
         const open = { url, evidence: all.filter(({ field }) => !accepts(field)), number, isEmpty: (outerCount ?? rowCount) === 0 }
         const current = concluded?._tag === "Parameter" && concluded.isNumber === true ? NextPage.numberIn(open) : undefined
         if (current !== undefined && String(current) !== concluded?.value) {
           return Stream.fail(refused(`its server sent page ${current} in place of page ${concluded?.value}; no row of it was used`))
         }
         concluded = undefined
-        if (named !== undefined) next = followFound(url, named)
-        else if (target !== undefined) next = followLink(url, target)
-        else if (cursor !== undefined && cursor !== "") next = follow(withParameter(url, "cursor", cursor))
-        else {
-          const found = NextPage.find(open)
-          if (found !== undefined) {
-            next = followFound(url, found)
-            return Stream.empty
-          }
+        const found: Found = { open, document, headers, cursor, link: ofLink(headers["link"] ?? "") }
+        next = following._tag === "Query" ? byQuery(following, fetched, found) : byAddress(following, found)
+        if (next === undefined) {
           const complaint = judged.complaint(accepts)
           if (complaint !== undefined) {
             const { fields, reason } = complaint
@@ -188,6 +223,17 @@ export const rows = (first: Fetched, options: PagesOptions): Stream.Stream<Row, 
     })
     return Stream.flatMap(fetched, page)
   }))
+
+/** What a page shows of the next one. */
+interface Found {
+  readonly open: NextPage.Page
+  readonly document: unknown
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** Its `next_cursor`. */
+  readonly cursor: string | undefined
+  /** The target of its `Link` header. */
+  readonly link: string | undefined
+}
 
 /** The target of the first link with the relation `next`, which may be relative. */
 export const ofLink = (value: string): string | undefined => Link.parse(value).find(({ relations }) => relations.includes("next"))?.target
@@ -219,7 +265,8 @@ const withVariable = (url: URL, name: string, value: string): URL => {
 // A page without items is short.
 const maxEmptyBytes = 65_536
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, "")))
+/** The document of a JSON text. */
+export const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, "")))
 
 /** Distinguishes an empty page of JSON, which ends the pages, from a document without items, such as an error with status 200. */
 class EmptyPage {

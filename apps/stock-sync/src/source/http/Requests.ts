@@ -1,4 +1,4 @@
-/** GET requests for a source: redirects, retries, `Retry-After`, validators, and secrets for the named origin only. */
+/** Requests for a source, by GET or by a POST that only reads: redirects, retries, `Retry-After`, validators, and secrets for the named origin only. */
 import { retryAfter } from "@plaza/domain/ErrorResponse"
 import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
@@ -15,7 +15,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import { Wording } from "../../Wording.ts"
 import { silent, type SourceFailure, unreachable } from "../Source.ts"
+import * as SourceUri from "../SourceUri.ts"
 
 export interface RequestOptions {
   readonly address: URL
@@ -36,15 +38,30 @@ export interface Fetched {
   readonly response: HttpClientResponse
 }
 
-export type Get = (
-  url: URL,
-  conditions?: Readonly<Record<string, string>>,
-  method?: "GET" | "HEAD"
-) => Effect.Effect<Fetched, SourceFailure, Scope.Scope>
+interface Requests {
+  readonly get: (
+    url: URL,
+    conditions?: Readonly<Record<string, string>>,
+    method?: "GET" | "HEAD"
+  ) => Effect.Effect<Fetched, SourceFailure, Scope.Scope>
+  /**
+   * Sends a query as JSON, and reads its response. Sends it again after a failure of either, which is safe only because a query changes
+   * nothing: GraphqlQuery.ts refuses a mutation.
+   */
+  readonly post: <A>(
+    url: URL,
+    json: string,
+    read: (fetched: Fetched) => Effect.Effect<A, SourceFailure, Scope.Scope>
+  ) => Effect.Effect<A, SourceFailure, Scope.Scope>
+  /** Removes secrets from a text of the server, which may repeat what it received. */
+  readonly redacted: (text: string) => string
+}
 
 const retries = 3
 const redirects = 5
 const redirections = new Set([301, 302, 303, 307, 308])
+// After any other one, clients go on with a GET.
+const keepMethod = new Set([307, 308])
 // After a longer Retry-After the request fails, with the time to retry.
 const maxWait = Duration.minutes(2)
 
@@ -63,31 +80,35 @@ const backoff = Schedule.max([Schedule.recurs(retries), Schedule.jittered(Schedu
 export const make = Effect.fnUntraced(function*({ address, authorization, headers, name, refused, sign, timeout }: RequestOptions) {
   // Without a scope of its own, a response whose body nobody reads stays in memory until a full garbage collection.
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const { place } = yield* Wording
   const secrets: Readonly<Record<string, string>> = {
     ...(headers === undefined ? {} : Redacted.value(headers)),
     ...(authorization === undefined ? {} : { authorization: Redacted.value(authorization) })
   }
 
-  const requestTo = (method: HttpMethod, url: URL, more: Readonly<Record<string, string>>): HttpClientRequest.HttpClientRequest =>
+  // The longest first, because one may contain another.
+  const parts = Object.values(secrets).flatMap((value) => [value, ...value.split(/\s+/)]).filter(({ length }) => length >= minSecretLength)
+    .toSorted((one, other) => other.length - one.length)
+
+  const requestTo = ({ headers, json, method, url }: Sent, signature: Readonly<Record<string, string>>) => {
     // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
-    HttpClientRequest.make(method)(`${url.origin}${url.pathname}${url.search}`, {
+    const request = HttpClientRequest.make(method)(`${url.origin}${url.pathname}${url.search}`, {
       headers: {
-        accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
+        accept: json === undefined ? "text/csv, application/json, application/x-ndjson, */*;q=0.5" : "application/json",
         ...(url.origin === address.origin ? secrets : {}),
         "accept-encoding": "identity",
-        ...more
+        ...headers,
+        ...signature
       }
     })
+    return json === undefined ? request : HttpClientRequest.bodyText(request, json, "application/json")
+  }
 
-  const follow = (
-    url: URL,
-    conditions: Readonly<Record<string, string>>,
-    method: "GET" | "HEAD",
-    left: number
-  ): ReturnType<Get> =>
+  const follow = (sent: Sent, left = redirects): Effect.Effect<Fetched, SourceFailure, Scope.Scope> =>
     Effect.gen(function*() {
+      const { method, url } = sent
       const signature = sign === undefined ? {} : yield* sign(method, url)
-      const response = yield* client.execute(requestTo(method, url, { ...conditions, ...signature })).pipe(
+      const response = yield* client.execute(requestTo(sent, signature)).pipe(
         Effect.provideService(HttpClient.TracerPropagationEnabled, false),
         Effect.mapError((error) => unreachable(name, `the connection failed (${causeOf(error)})`)),
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(silent(name, timeout)) })
@@ -95,7 +116,15 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
       const { location } = response.headers
       if (sign !== undefined || !redirections.has(response.status) || location === undefined) return { url, response }
       if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
-      return yield* follow(new URL(location, url), conditions, method, left - 1)
+      const target = new URL(location, url)
+      if (method === "POST" && !keepMethod.has(response.status)) {
+        return yield* refused(
+          `it redirects to ${SourceUri.shown(target.href)} with ${response.status}, after which no POST is sent: name that address with ${
+            place("source")
+          }`
+        )
+      }
+      return yield* follow({ ...sent, url: target }, left - 1)
     })
 
   const checkAvailable = ({ response: { headers, status } }: Fetched) =>
@@ -108,17 +137,30 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
       return yield* unreachable(name, `it responded ${status} with Retry-After until ${DateTime.formatIso(at)}`, at)
     })
 
-  const get: Get = (url, conditions = {}, method = "GET") =>
-    follow(url, conditions, method, redirects).pipe(
-      Effect.tap(checkAvailable),
-      Effect.retry({
-        while: (failure) =>
-          failure._tag === "SourceError" ? false : Effect.map(untilRetryAt(failure), Duration.isLessThanOrEqualTo(maxWait)),
-        schedule: backoff
-      })
-    )
-  return get
+  const retrying = <A, R>(effect: Effect.Effect<A, SourceFailure, R>) =>
+    Effect.retry(effect, {
+      while: (failure) => failure._tag === "SourceError" ? false : Effect.map(untilRetryAt(failure), Duration.isLessThanOrEqualTo(maxWait)),
+      schedule: backoff
+    })
+
+  const requests: Requests = {
+    get: (url, conditions = {}, method = "GET") => follow({ url, method, headers: conditions }).pipe(Effect.tap(checkAvailable), retrying),
+    post: (url, json, read) =>
+      follow({ url, method: "POST", headers: {}, json }).pipe(Effect.tap(checkAvailable), Effect.flatMap(read), retrying),
+    redacted: (text) => parts.reduce((rest, part) => rest.replaceAll(part, "…"), text)
+  }
+  return requests
 })
+
+interface Sent {
+  readonly url: URL
+  readonly method: "GET" | "HEAD" | "POST"
+  readonly headers: Readonly<Record<string, string>>
+  readonly json?: string
+}
+
+// A shorter word may be one of any message.
+const minSecretLength = 6
 
 /** The error code of the system, else the reason of the platform. Neither contains parts of the request. */
 const causeOf = ({ reason }: HttpClientError): string => {

@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function*(options: S3Options) {
           return Object.fromEntries(signed.headers)
         }))
 
-  const get = yield* Requests.make({
+  const { get } = yield* Requests.make({
     address: bucket,
     authorization: undefined,
     headers: undefined,
