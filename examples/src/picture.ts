@@ -19,7 +19,7 @@ const take = Effect.gen(function*() {
     await sandbox.addFault({ kind: "status", when: "after", status: 503, method: "POST", path: "/posts" })
     await plaza.posts.create({ text: "Fresh tea today." })
   })
-  const page = yield* Browser.visit({ colorScheme: "light", viewport: { width: 1100, height: 620 } })
+  const page = yield* Browser.visit({ colorScheme: "light", viewport: { width: 1100, height: 530 } })
   const picture = yield* Effect.promise(async () => {
     await page.goto(`${sandbox.webUrl}console`)
     return page.screenshot()

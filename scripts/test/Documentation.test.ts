@@ -24,17 +24,23 @@ const generated = new Set([
   "NAME.cjs",
   "PascalCase.ts",
   "Hello.ts",
+  "MyProgram.ts",
   "announce.test.ts",
   "sandbox.mjs",
   "shop.test.mjs"
 ])
 
 describe("the README", () => {
-  it("shows the program that the tests of the examples run, in at most 15 lines", () => {
-    const [, shown = ""] = /```ts\n([^]*?)```/.exec(read("README.md")) ?? []
-    expect(shown).not.toBe("")
-    expect(read("examples/src/Quickstart.ts").endsWith(`*/\n${shown}`)).toBe(true)
-    expect(shown.trim().split("\n").length).toBeLessThanOrEqual(15)
+  it("names the version and the ignored folders that its commands write to, and is short", () => {
+    const text = read("README.md")
+    // True: npm reads the same field of the same file.
+    const { version } = JSON.parse(read("package.json")) as { readonly version: string }
+    expect(text).toContain(`version ${version}, not published to npm`)
+    const [, named = ""] = /folders that Git ignores: (.+?)\. Outside/.exec(text) ?? []
+    const folders = [...named.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name).filter((name) => name !== "start")
+    expect(folders.length).toBeGreaterThan(3)
+    expect(folders.filter((name) => !read(".gitignore").split("\n").includes(`${name}/`))).toEqual([])
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(650)
   })
 
   it("begins with two commands, and .ci/run calls the second one", () => {
