@@ -64,7 +64,12 @@ const dropLedgerOfAnother = Effect.fn("Demonstration.dropLedgerOfAnother")(
 
 /** Starts the built `plaza-stock-sync` with the inventory, and ends it with the scope. */
 const startWorker = Effect.fn("Demonstration.startWorker")(
-  function*(shop: Sandbox.Sandbox["Service"], { inventory, ledger, program, root }: Files, command: string, options: ReadonlyArray<string>) {
+  function*(
+    shop: Sandbox.Sandbox["Service"],
+    { inventory, ledger, program, root }: Files,
+    command: string,
+    options: ReadonlyArray<string>
+  ) {
     const fs = yield* FileSystem.FileSystem
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     if (!(yield* fs.exists(program))) {

@@ -100,64 +100,66 @@ const addressesIn = (screen: string) => ({
 })
 
 describe("the demonstration with --keep", () => {
-  it.live("leaves the sandbox and the worker open, shows commands that work, and ends both on Ctrl-C with exit code 0", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const root = yield* here("../..")
-      yield* prepare(folder, yield* Effect.scoped(Effect.map(occupy(0), portOf)))
-      const program = [process.execPath, "--conditions=@plaza/source", yield* here("../src/start.ts")] as const
-      const terminal = yield* Terminal.open(["--", "--keep", folder], { program, cwd: root, columns: 300 })
-      const screen = yield* terminal.shows(/Press Ctrl-C to stop\./)
-      const { console, statusPage } = addressesIn(screen)
-      expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([true, true])
+  it.live("leaves the sandbox and the worker open, shows commands that work, and ends both on Ctrl-C with exit code 0",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const root = yield* here("../..")
+        yield* prepare(folder, yield* Effect.scoped(Effect.map(occupy(0), portOf)))
+        const program = [process.execPath, "--conditions=@plaza/source", yield* here("../src/start.ts")] as const
+        const terminal = yield* Terminal.open(["--", "--keep", folder], { program, cwd: root, columns: 300 })
+        const screen = yield* terminal.shows(/Press Ctrl-C to stop\./)
+        const { console, statusPage } = addressesIn(screen)
+        expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([true, true])
 
-      const [settings = "", post = "", fault = "", list = "", ...others] = [...screen.matchAll(/^ {2}((?:export|node) .+)$/gm)]
-        .map(([, command = ""]) => command)
-      expect(others).toEqual([])
-      const run = (...commands: ReadonlyArray<string>) =>
-        execFileSync("sh", ["-euc", [settings, ...commands].join("\n")], {
-          cwd: root,
-          encoding: "utf8",
-          env: { PATH: process.env["PATH"], HOME: folder }
-        })
-      expect(fault).toContain("faults add lost")
-      run(post, fault, post)
-      expect(run(list).match(/Fresh tea today\./g)).toHaveLength(2)
+        const [settings = "", post = "", fault = "", list = "", ...others] = [...screen.matchAll(/^ {2}((?:export|node) .+)$/gm)]
+          .map(([, command = ""]) => command)
+        expect(others).toEqual([])
+        const run = (...commands: ReadonlyArray<string>) =>
+          execFileSync("sh", ["-euc", [settings, ...commands].join("\n")], {
+            cwd: root,
+            encoding: "utf8",
+            env: { PATH: process.env["PATH"], HOME: folder }
+          })
+        expect(fault).toContain("faults add lost")
+        run(post, fault, post)
+        expect(run(list).match(/Fresh tea today\./g)).toHaveLength(2)
 
-      yield* terminal.type("\u0003")
-      const { code, screen: last } = yield* terminal.ended
-      expect(last).toContain(`Stopped. The data stays in ${folder}.`)
-      expect(code).toBe(0)
-      expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([false, false])
-    }).pipe(Effect.provide(NodeServices.layer)), 600_000)
+        yield* terminal.type("\u0003")
+        const { code, screen: last } = yield* terminal.ended
+        expect(last).toContain(`Stopped. The data stays in ${folder}.`)
+        expect(code).toBe(0)
+        expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([false, false])
+      }).pipe(Effect.provide(NodeServices.layer)), 600_000)
 
-  it.live("says in one sentence that a port is in use, listens on another one, and ends on a signal with exit code 0", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const port = portOf(yield* occupy(0))
-      yield* occupy(4020)
-      yield* prepare(folder, port)
-      const child = yield* ChildProcess.make(
-        process.execPath,
-        ["--conditions=@plaza/source", yield* here("../src/start.ts"), "--keep", folder],
-        { cwd: yield* here("../..") }
-      )
-      const output = yield* child.stdout.pipe(
-        Stream.decodeText(),
-        Stream.scan(() => "", (all, text) => all + text),
-        Stream.takeUntil((all) => all.includes("Press Ctrl-C to stop.")),
-        Stream.runFold(() => "", (_, all) => all)
-      )
-      expect(output).toContain(`Port ${port} is in use: the sandbox listens on another one.\n`)
-      expect(output).toContain("Port 4020 is in use: the status page listens on another one.\n")
-      const { console, statusPage } = addressesIn(output)
-      expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([true, true])
-      yield* child.kill({ killSignal: "SIGINT" })
-      expect(yield* child.exitCode).toBe(0)
-      expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([false, false])
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 600_000)
+  it.live("says in one sentence that a port is in use, listens on another one, and ends on a signal with exit code 0",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const port = portOf(yield* occupy(0))
+        yield* occupy(4020)
+        yield* prepare(folder, port)
+        const child = yield* ChildProcess.make(
+          process.execPath,
+          ["--conditions=@plaza/source", yield* here("../src/start.ts"), "--keep", folder],
+          { cwd: yield* here("../..") }
+        )
+        const output = yield* child.stdout.pipe(
+          Stream.decodeText(),
+          Stream.scan(() => "", (all, text) => all + text),
+          Stream.takeUntil((all) => all.includes("Press Ctrl-C to stop.")),
+          Stream.runFold(() => "", (_, all) => all)
+        )
+        expect(output).toContain(`Port ${port} is in use: the sandbox listens on another one.\n`)
+        expect(output).toContain("Port 4020 is in use: the status page listens on another one.\n")
+        const { console, statusPage } = addressesIn(output)
+        expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([true, true])
+        yield* child.kill({ killSignal: "SIGINT" })
+        expect(yield* child.exitCode).toBe(0)
+        expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([false, false])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 600_000)
 
   it.live("explains its options when it gets another one", () =>
     Effect.gen(function*() {

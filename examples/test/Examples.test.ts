@@ -77,13 +77,14 @@ layer(world)("in process", (it) => {
 })
 
 describe("over a socket", () => {
-  it.live("the program of the first page sets a stock", () =>
+  it.live("the program of the first page sets a stock and posts about it", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
       const env = { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: Redacted.value(apiKey) }
-      const product = yield* Effect.provide(quickstart, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
-      const { products } = yield* state
+      const { post, product } = yield* Effect.provide(quickstart, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+      const { posts, products } = yield* state
       expect(products.find(({ id }) => id === product.id)?.stock).toBe(12)
+      expect(posts.filter(({ id }) => id === post.id)).toMatchObject([{ text: "The blue mugs are back." }])
     }).pipe(Effect.provide(Sandbox.layerServer())))
 
   it.live("orders and products are read where the sandbox assumes them", () =>

@@ -1,12 +1,15 @@
 /** README.md begins with a program, what it prints, and a picture that a script takes. */
 import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
 import * as Browser from "@plaza/testing/Browser"
+import { ConfigProvider, Effect, Redacted } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { restock } from "../src/Restock.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const readme = readFileSync(join(root, "README.md"), "utf8")
@@ -32,6 +35,14 @@ describe("README.md", () => {
     expect({ stderr, stdout }).toEqual({ stderr: "", stdout: blockOf("text") })
     expect(stdout).toMatch(/^1 post\nOutcomeUnknown: /)
   })
+
+  it.live("shows a program with Effect, which sets a stock", () =>
+    Effect.gen(function*() {
+      const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
+      const env = { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: Redacted.value(apiKey) }
+      const { id } = yield* Effect.provide(restock, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+      expect((yield* state).products.find((product) => product.id === id)?.stock).toBe(12)
+    }).pipe(Effect.provide(Sandbox.layerServer())))
 
   it("shows a picture of less than 150 KB", () => {
     expect(readme).toContain("](docs/console.png)")

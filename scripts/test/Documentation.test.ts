@@ -128,6 +128,42 @@ describe("the documentation", () => {
   })
 })
 
+describe("the packages, which are not published", () => {
+  // True: npm reads the same fields of the same file.
+  const published = files.filter((file) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(file)).map((file) => ({
+    folder: dirname(file),
+    ...JSON.parse(read(file)) as {
+      readonly name: string
+      readonly private?: boolean
+      readonly peerDependencies?: Readonly<Record<string, string>>
+    }
+  })).filter(({ private: isPrivate }) => isPrivate !== true)
+  const tarballs = published.map(({ name }) => `~/plaza-packages/${name.slice(1).replace("/", "-")}-*.tgz`)
+  const texts = files.filter((file) => file.endsWith(".md") && !file.startsWith("docs/decisions/"))
+
+  it("are never installed by their names, which would fail", () => {
+    const byName = /(?:npm (?:install|i|exec)|npx|(?:pnpm|yarn|bun) add|pnpm dlx|bunx)\b[^`\n]*? (@plaza\/[\w-]+)(?!@file)/
+    const lines = texts.flatMap((file) =>
+      read(file).split("\n").filter((line) => byName.test(line) && !line.includes("--filter")).map((line) => `${file}: ${line}`)
+    )
+    expect(lines).toEqual([])
+    expect(texts.filter((file) => /npmjs\.com\/package\/@plaza/.test(read(file)))).toEqual([])
+  })
+
+  it.each(published)("has a README that links how $name is packed, and installs the tarball with its peers",
+    ({ folder, name, peerDependencies }) => {
+      const text = read(`${folder}/README.md`)
+      expect(text).toContain(
+        "not published to npm yet. [Getting started](https://github.com/plaza-toolkit/plaza/blob/main/docs/getting-started.md#1-install)"
+      )
+      const [, line = ""] = /```sh\n(npm install .+)$/m.exec(text) ?? []
+      const own = (each: string) => tarballs[published.findIndex((one) => one.name === each)] ?? each
+      const words = line.split(" ")
+      expect(words).toEqual(expect.arrayContaining([own(name), ...Object.keys(peerDependencies ?? {}).map(own)]))
+      expect(words.filter((word) => word.endsWith(".tgz") && !tarballs.includes(word))).toEqual([])
+    })
+})
+
 describe("the decision records", () => {
   const records = readdirSync(join(root, "docs/decisions")).filter((name) => /^\d{3}-.+\.md$/.test(name))
 
