@@ -9,5 +9,5 @@ await sandbox.addFault({ kind: "status", when: "after", status: 503, method: "PO
 
 const { text } = await plaza.posts.create({ text: "Fresh tea today." })
 const { posts } = await sandbox.state()
-const failure = await plaza.chat.send("conv_301", "It is ready.").catch(String)
-process.stdout.write(`${posts.filter((post) => post.text === text).length} post\n${failure}\n`)
+const failure = await plaza.chat.send("conv_301", "It is ready.").catch((error: unknown) => error)
+process.stdout.write(`${posts.filter((post) => post.text === text).length} post\n${String(failure)}\n`)

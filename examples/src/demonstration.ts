@@ -150,9 +150,9 @@ Open in a browser:
 Or run in another terminal, in this folder:
   export PATH="$PWD/node_modules/.bin:$PATH" PLAZA_BASE_URL=${shop.baseUrl} PLAZA_API_KEY=${Redacted.value(shop.apiKey)}
 
-  ${plaza} posts create --text "Fresh tea today."
-  ${plaza} sandbox faults add lost   # The next write is carried out, and its response is lost: post again, and there is one more, not two.
-  ${plaza} posts list --limit 3
+  ${plaza} sandbox faults add lost   # The next write is carried out, and its response is lost.
+  ${plaza} posts create --text "Fresh tea today."   # Looks for the post, and finds it.
+  ${plaza} posts list --limit 3   # One post, not two.
 
 Change a stock in ${files.inventory} and save the file: plaza-stock-sync sends it.
 Press Ctrl-C to stop.

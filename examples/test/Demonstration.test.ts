@@ -1,13 +1,13 @@
 /** The demonstration ends with the stock of the file in the shop, its file has the expected rows, and `--keep` leaves both programs open. */
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
+import * as Pty from "@lydell/node-pty"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FileSystem, Layer, Path, Stream } from "effect"
+import { Deferred, Effect, FileSystem, Layer, Path, Stream, SubscriptionRef } from "effect"
 import { ChildProcess } from "effect/process"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type Server } from "node:net"
-import * as Terminal from "../../apps/cli/test/support/Terminal.ts"
 import { readInventory } from "../src/inventory.ts"
 
 const here = (relative: string) => Effect.flatMap(Path.Path, (path) => path.fromFileUrl(new URL(relative, import.meta.url)))
@@ -68,6 +68,27 @@ describe("the demonstration", () => {
       }).pipe(Effect.provide(NodeServices.layer)), 600_000)
 })
 
+/** Starts a program at a terminal of its own. `shows` and `ended` end with everything that it has printed. */
+const openTerminal = Effect.fnUntraced(function*(file: string, args: ReadonlyArray<string>, cwd: string) {
+  const output = yield* SubscriptionRef.make("")
+  const exit = yield* Deferred.make<number>()
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => Pty.spawn(file, [...args], { cols: 300, cwd })),
+    (child) => Effect.flatMap(Deferred.isDone(exit), (done) => done ? Effect.void : Effect.sync(() => child.kill("SIGKILL")))
+  )
+  child.onData((text) => Effect.runSync(SubscriptionRef.update(output, (before) => before + text.replaceAll("\r\n", "\n"))))
+  child.onExit(({ exitCode }) => Effect.runSync(Deferred.succeed(exit, exitCode)))
+  return {
+    type: (keys: string) => Effect.sync(() => child.write(keys)),
+    shows: (text: string) =>
+      Effect.raceFirst(
+        Stream.runHead(Stream.filter(SubscriptionRef.changes(output), (all) => all.includes(text))),
+        Deferred.await(exit)
+      ).pipe(Effect.andThen(SubscriptionRef.get(output))),
+    ended: Effect.all({ code: Deferred.await(exit), screen: SubscriptionRef.get(output) })
+  }
+})
+
 /** Listens on a port, unless another program does: either way it is in use. */
 const occupy = (port: number) =>
   Effect.acquireRelease(
@@ -107,24 +128,24 @@ describe("the demonstration with --keep", () => {
         const folder = yield* fs.makeTempDirectoryScoped()
         const root = yield* here("../..")
         yield* prepare(folder, yield* Effect.scoped(Effect.map(occupy(0), portOf)))
-        const program = [process.execPath, "--conditions=@plaza/source", yield* here("../src/start.ts")] as const
-        const terminal = yield* Terminal.open(["--", "--keep", folder], { program, cwd: root, columns: 300 })
-        const screen = yield* terminal.shows(/Press Ctrl-C to stop\./)
+        const program = ["--conditions=@plaza/source", yield* here("../src/start.ts"), "--", "--keep", folder]
+        const terminal = yield* openTerminal(process.execPath, program, root)
+        const screen = yield* terminal.shows("Press Ctrl-C to stop.")
         const { console, statusPage } = addressesIn(screen)
         expect([yield* isOpen(console), yield* isOpen(statusPage)]).toEqual([true, true])
 
-        const [settings = "", post = "", fault = "", list = "", ...others] = [...screen.matchAll(/^ {2}((?:export|node) .+)$/gm)]
-          .map(([, command = ""]) => command)
-        expect(others).toEqual([])
-        const run = (...commands: ReadonlyArray<string>) =>
-          execFileSync("sh", ["-euc", [settings, ...commands].join("\n")], {
+        const [settings = "", ...commands] = [...screen.matchAll(/^ {2}((?:export|node) .+)$/gm)].map(([, command = ""]) => command)
+        expect(commands).toHaveLength(3)
+        const run = (...lines: ReadonlyArray<string>) =>
+          execFileSync("sh", ["-euc", [settings, ...lines].join("\n")], {
             cwd: root,
             encoding: "utf8",
             env: { PATH: process.env["PATH"], HOME: folder }
           })
+        const [fault = "", post = "", list = ""] = commands
         expect(fault).toContain("faults add lost")
-        run(post, fault, post)
-        expect(run(list).match(/Fresh tea today\./g)).toHaveLength(2)
+        run(fault, post)
+        expect(run(list).match(/Fresh tea today\./g)).toHaveLength(1)
 
         yield* terminal.type("\u0003")
         const { code, screen: last } = yield* terminal.ended

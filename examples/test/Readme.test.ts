@@ -55,7 +55,7 @@ describe.skipIf(Browser.missing !== undefined)("in Chromium", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-picture-"))
     try {
       const file = join(folder, "console.png")
-      expect((await run("examples/src/picture.ts", file)).stderr).toBe("")
+      expect((await run("examples/test/support/Picture.ts", file)).stderr).toBe("")
       expect(sizeOf(file)).toEqual(sizeOf(join(root, "docs/console.png")))
     } finally {
       rmSync(folder, { recursive: true })

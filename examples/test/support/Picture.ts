@@ -1,4 +1,4 @@
-/** Takes the picture of the console that README.md shows: `node --conditions=@plaza/source examples/src/picture.ts [FILE]`. Requires Chromium. */
+/** Takes the picture of the console that README.md shows: `node --conditions=@plaza/source examples/test/support/Picture.ts [FILE]`. Requires Chromium. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { startSandbox } from "@plaza/sandbox/promise"
 import { createPlaza } from "@plaza/sdk"
