@@ -1,6 +1,6 @@
 /** Runs the built `plaza-stock-sync` against a sandbox on a socket, and compares the shop with the file. `start.ts` runs it. */
 import { Sandbox, StateSnapshot } from "@plaza/sandbox"
-import { Console, Effect, FileSystem, Path, Schema } from "effect"
+import { Console, Effect, FileSystem, Path, Redacted, Schedule, Schema, Stream, Terminal } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { createServer } from "node:net"
@@ -31,13 +31,25 @@ const earlierPort = Effect.fn("Demonstration.earlierPort")(function*({ address, 
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0
 })
 
-/** The port if it is free, else 0 for any free port. */
-const freePort = (port: number) =>
+/** The port if it is free, else another one, which is reported for a server that people open. 0: any. */
+const freePort = (wanted: number, server?: string): Effect.Effect<number> =>
   Effect.callback<number>((resume) => {
     const probe = createServer()
     probe.once("error", () => resume(Effect.succeed(0)))
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(port))))
-  })
+    probe.listen(wanted, "127.0.0.1", () => {
+      const address = probe.address()
+      probe.close(() => resume(Effect.succeed(address === null || typeof address === "string" ? 0 : address.port)))
+    })
+  }).pipe(
+    Effect.filterOrElse(
+      (port) => port > 0,
+      () =>
+        Effect.andThen(
+          server === undefined ? Effect.void : Console.log(`Port ${wanted} is in use: ${server} listens on another one.`),
+          freePort(0)
+        )
+    )
+  )
 
 /** Removes the ledger of a shop at another address. */
 const dropLedgerOfAnother = Effect.fn("Demonstration.dropLedgerOfAnother")(
@@ -50,26 +62,39 @@ const dropLedgerOfAnother = Effect.fn("Demonstration.dropLedgerOfAnother")(
   }
 )
 
-const sync = Effect.fn("Demonstration.sync")(function*(shop: Sandbox.Sandbox["Service"], { inventory, ledger, program, root }: Files) {
-  const fs = yield* FileSystem.FileSystem
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  if (!(yield* fs.exists(program))) {
-    return yield* new DemoFailed({ message: "plaza-stock-sync is not built: run `npx -y pnpm@12.21.0 start`, which builds it first" })
-  }
-  const status = yield* spawner.exitCode(ChildProcess.make(
-    process.execPath,
-    [program, "once", "--source", inventory, "--ledger", ledger],
-    {
-      cwd: root,
-      env: { PLAZA_BASE_URL: shop.baseUrl, PLAZA_API_KEY: shop.apiKey },
-      extendEnv: true,
-      stdout: "inherit",
-      stderr: "inherit"
+/** Starts the built `plaza-stock-sync` with the inventory, and ends it with the scope. */
+const startWorker = Effect.fn("Demonstration.startWorker")(
+  function*(
+    shop: Sandbox.Sandbox["Service"],
+    { inventory, ledger, program, root }: Files,
+    command: string,
+    options: ReadonlyArray<string>
+  ) {
+    const fs = yield* FileSystem.FileSystem
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    if (!(yield* fs.exists(program))) {
+      return yield* new DemoFailed({ message: "plaza-stock-sync is not built: run `npx -y pnpm@12.21.0 start`, which builds it first" })
     }
-  ))
+    return yield* spawner.spawn(ChildProcess.make(
+      process.execPath,
+      [program, command, "--source", inventory, "--ledger", ledger, ...options],
+      {
+        cwd: root,
+        env: { PLAZA_BASE_URL: shop.baseUrl, PLAZA_API_KEY: shop.apiKey },
+        extendEnv: true,
+        stdout: "inherit",
+        stderr: "inherit"
+      }
+    ))
+  }
+)
+
+const sync = Effect.fn("Demonstration.sync")(function*(shop: Sandbox.Sandbox["Service"], files: Files) {
+  const worker = yield* startWorker(shop, files, "once", [])
+  const status = yield* worker.exitCode
   // 1 means that rows were rejected. The file has three invalid rows.
   if (status > 1) return yield* new DemoFailed({ message: `plaza-stock-sync exited with status ${status}` })
-})
+}, Effect.scoped)
 
 const compare = Effect.fn("Demonstration.compare")(function*(shop: Sandbox.Sandbox["Service"], { inventory, root }: Files) {
   const fs = yield* FileSystem.FileSystem
@@ -90,13 +115,65 @@ const compare = Effect.fn("Demonstration.compare")(function*(shop: Sandbox.Sandb
   return { agreed: usable.length - apart.length, rejected, apart: apart.map((row) => row.productId) }
 })
 
-/** Syncs once and prints what happens. `kept` is a folder, relative to the root of the repository. Fails if shop and file differ. */
-export const demonstrate = Effect.fn("Demonstration.demonstrate")(function*(kept: string) {
+const awaitPage = Effect.fn("Demonstration.awaitPage")(function*(url: string) {
+  yield* HttpClient.get(url).pipe(
+    Effect.retry(Schedule.max([Schedule.spaced("100 millis"), Schedule.recurs(300)])),
+    Effect.mapError(() => new DemoFailed({ message: `nothing answers at ${url}` }))
+  )
+})
+
+/**
+ * Returns an effect that ends on Ctrl-C. The terminal sends the key and not a signal, which would also end the programs between the shell and
+ * this one, with the exit code of a failure.
+ */
+const listenForCtrlC = Effect.gen(function*() {
+  if (!process.stdin.isTTY) return Effect.never
+  const terminal = yield* Terminal.Terminal
+  return Stream.runDrain(Stream.fromQueue(yield* terminal.readInput))
+})
+
+/** Leaves the shop open until Ctrl-C, with a worker that sends each change of the inventory. Fails if the worker ends. */
+const keepOpen = Effect.fn("Demonstration.keepOpen")(function*(shop: Sandbox.Sandbox["Service"], files: Files) {
+  const port = yield* freePort(4020, "the status page")
+  yield* Console.log("\nplaza-stock-sync goes on:")
+  const worker = yield* startWorker(shop, files, "run", ["--port", String(port)])
+  const ended = Effect.flatMap(worker.exitCode, (status) => new DemoFailed({ message: `plaza-stock-sync ended with status ${status}` }))
+  const statusPage = `http://127.0.0.1:${port}/`
+  yield* Effect.raceFirst(awaitPage(statusPage), ended)
+  const ctrlC = yield* listenForCtrlC
+  const plaza = "node apps/cli/dist/plaza.cjs"
+  yield* Console.log(`
+Open in a browser:
+  ${shop.webUrl}console   the sandbox: its requests, faults and data
+  ${statusPage}          plaza-stock-sync: its status
+
+Or run in another terminal, in this folder:
+  export PATH="$PWD/node_modules/.bin:$PATH" PLAZA_BASE_URL=${shop.baseUrl} PLAZA_API_KEY=${Redacted.value(shop.apiKey)}
+
+  ${plaza} sandbox faults add lost   # The next write is carried out, and its response is lost.
+  ${plaza} posts create --text "Fresh tea today."   # Looks for the post, and finds it.
+  ${plaza} posts list --limit 3   # One post, not two.
+
+Change a stock in ${files.inventory} and save the file: plaza-stock-sync sends it.
+Press Ctrl-C to stop.
+`)
+  return yield* Effect.raceFirst(ended, ctrlC)
+}, Effect.scoped)
+
+export interface Options {
+  /** The folder of the data, relative to the root of the repository. */
+  readonly kept: string
+  /** Leaves the shop and the worker open until Ctrl-C or an interruption. */
+  readonly keep: boolean
+}
+
+/** Syncs once and prints what happens. Fails if shop and file differ. */
+export const demonstrate = Effect.fn("Demonstration.demonstrate")(function*({ keep, kept }: Options) {
   const files = yield* locate(kept)
-  const port = yield* earlierPort(files)
+  const earlier = yield* earlierPort(files)
   const run = Effect.gen(function*() {
     const shop = yield* Sandbox.Sandbox
-    yield* dropLedgerOfAnother(port, Number(new URL(shop.baseUrl).port), files)
+    yield* dropLedgerOfAnother(earlier, Number(new URL(shop.baseUrl).port), files)
     yield* Console.log(`The sandbox with a shop listens at ${shop.baseUrl} and keeps its data in ${kept}.`)
     yield* Console.log(`plaza-stock-sync sends the differences between ${files.inventory} and the shop:\n`)
     yield* sync(shop, files)
@@ -106,10 +183,15 @@ export const demonstrate = Effect.fn("Demonstration.demonstrate")(function*(kept
     }
     yield* Console.log(`\nRead back from the shop: shop and file agree in all ${agreed} products that both have.`)
     if (rejected.length > 0) yield* Console.log(`Rejected, as expected:\n${rejected.map((line) => `  ${line}`).join("\n")}`)
+    if (keep) {
+      const stopped = Console.log(`Stopped. The data stays in ${kept}.`)
+      return yield* keepOpen(shop, files).pipe(Effect.onInterrupt(() => stopped), Effect.andThen(stopped))
+    }
     yield* Console.log(
       `\nNext: change a stock in ${files.inventory} and run the command again: it sends only that difference.\n` +
-        "To try the interface yourself, run `node apps/cli/dist/plaza.cjs sandbox start`, and read docs/getting-started.md."
+        "To look at the shop in a browser, run `npx -y pnpm@12.21.0 start --keep`. Then read docs/getting-started.md."
     )
   })
-  return yield* Effect.provide(run, Sandbox.layerServer({ data: files.shop, port: yield* freePort(port) }))
+  const port = keep ? yield* freePort(earlier || 4010, "the sandbox") : yield* freePort(earlier)
+  return yield* Effect.provide(run, Sandbox.layerServer({ data: files.shop, port }))
 })

@@ -24,17 +24,23 @@ const generated = new Set([
   "NAME.cjs",
   "PascalCase.ts",
   "Hello.ts",
+  "MyProgram.ts",
   "announce.test.ts",
   "sandbox.mjs",
   "shop.test.mjs"
 ])
 
 describe("the README", () => {
-  it("shows the program that the tests of the examples run, in at most 15 lines", () => {
-    const [, shown = ""] = /```ts\n([^]*?)```/.exec(read("README.md")) ?? []
-    expect(shown).not.toBe("")
-    expect(read("examples/src/Quickstart.ts").endsWith(`*/\n${shown}`)).toBe(true)
-    expect(shown.trim().split("\n").length).toBeLessThanOrEqual(15)
+  it("names the version and the ignored folders that its commands write to, and is short", () => {
+    const text = read("README.md")
+    // True: npm reads the same field of the same file.
+    const { version } = JSON.parse(read("package.json")) as { readonly version: string }
+    expect(text).toContain(`version ${version}, not published to npm`)
+    const [, named = ""] = /folders that Git ignores: (.+?)\. Outside/.exec(text) ?? []
+    const folders = [...named.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name).filter((name) => name !== "start")
+    expect(folders.length).toBeGreaterThan(3)
+    expect(folders.filter((name) => !read(".gitignore").split("\n").includes(`${name}/`))).toEqual([])
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(650)
   })
 
   it("begins with two commands, and .ci/run calls the second one", () => {
@@ -120,6 +126,42 @@ describe("the documentation", () => {
     })
     expect(problems).toEqual([])
   })
+})
+
+describe("the packages, which are not published", () => {
+  // True: npm reads the same fields of the same file.
+  const published = files.filter((file) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(file)).map((file) => ({
+    folder: dirname(file),
+    ...JSON.parse(read(file)) as {
+      readonly name: string
+      readonly private?: boolean
+      readonly peerDependencies?: Readonly<Record<string, string>>
+    }
+  })).filter(({ private: isPrivate }) => isPrivate !== true)
+  const tarballs = published.map(({ name }) => `~/plaza-packages/${name.slice(1).replace("/", "-")}-*.tgz`)
+  const texts = files.filter((file) => file.endsWith(".md") && !file.startsWith("docs/decisions/"))
+
+  it("are never installed by their names, which would fail", () => {
+    const byName = /(?:npm (?:install|i|exec)|npx|(?:pnpm|yarn|bun) add|pnpm dlx|bunx)\b[^`\n]*? (@plaza\/[\w-]+)(?!@file)/
+    const lines = texts.flatMap((file) =>
+      read(file).split("\n").filter((line) => byName.test(line) && !line.includes("--filter")).map((line) => `${file}: ${line}`)
+    )
+    expect(lines).toEqual([])
+    expect(texts.filter((file) => /npmjs\.com\/package\/@plaza/.test(read(file)))).toEqual([])
+  })
+
+  it.each(published)("has a README that links how $name is packed, and installs the tarball with its peers",
+    ({ folder, name, peerDependencies }) => {
+      const text = read(`${folder}/README.md`)
+      expect(text).toContain(
+        "not published to npm yet. [Getting started](https://github.com/plaza-toolkit/plaza/blob/main/docs/getting-started.md#1-install)"
+      )
+      const [, line = ""] = /```sh\n(npm install .+)$/m.exec(text) ?? []
+      const own = (each: string) => tarballs[published.findIndex((one) => one.name === each)] ?? each
+      const words = line.split(" ")
+      expect(words).toEqual(expect.arrayContaining([own(name), ...Object.keys(peerDependencies ?? {}).map(own)]))
+      expect(words.filter((word) => word.endsWith(".tgz") && !tarballs.includes(word))).toEqual([])
+    })
 })
 
 describe("the decision records", () => {

@@ -302,7 +302,7 @@ describe("the programs, installed by npm without the registry", () => {
     writeFileSync(join(folder, "stock.csv"), "productId,stock\nMUG-BLUE-350,12\n")
     const options = { cwd: folder, env: { ...settings, PATH: `${join(prefix, "bin")}:${dirname(node)}:${settings.PATH}` } }
     const [start = "", ...rest] = cli[0]?.slice(1) ?? []
-    expect([cli[0]?.[0], start, rest]).toEqual(["npm install --global @plaza/cli", "plaza sandbox start", []])
+    expect([cli[0]?.[0], start, rest]).toEqual(["npm install --global ~/plaza-packages/plaza-cli-*.tgz", "plaza sandbox start", []])
     const sandbox = spawn("sh", ["-c", `exec ${start} --port 0`], { ...options, stdio: ["ignore", "pipe", "ignore"] })
     try {
       let exported = ""

@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Plaza, Posts } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { DateTime, Effect, Layer } from "effect"

@@ -10,7 +10,10 @@ const groups: ReadonlyArray<readonly [title: string, entries: ReadonlyArray<Entr
     "guides/post-with-media",
     "guides/ship-orders",
     "guides/keep-stock-right",
+    ["guides/excel-and-text-files", "Excel and text files"],
     ["guides/feeds-from-services", "Sheets, Dropbox, WooCommerce"],
+    ["guides/stock-from-servers", "SFTP, S3, databases"],
+    ["guides/buffers-and-kits", "Buffers, rules, kits"],
     "guides/what-is-sent-again",
     "guides/chat-rules",
     "guides/handle-errors",
@@ -37,6 +40,7 @@ const groups: ReadonlyArray<readonly [title: string, entries: ReadonlyArray<Entr
   ["The sandbox", [
     ["sandbox", "Start and faults"],
     ["reference/control-api", "Control API"],
+    ["reference/service-variant", "Fields of a service variant"],
     ["sandbox-rules", "Rules of the interface"]
   ]],
   ["Reference", [["reference/index", "Index"]]],

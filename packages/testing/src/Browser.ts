@@ -2,7 +2,7 @@
  * The installed Chromium for tests of pages, driven through playwright-core, with checks for accessibility and
  * layout.
  */
-import { source as axe } from "axe-core"
+import axe from "axe-core"
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { existsSync } from "node:fs"
@@ -77,7 +77,7 @@ const readFindings = Schema.decodeUnknownSync(Schema.Struct({
  * page visited with `bypassCSP`, because axe is a foreign script.
  */
 export const check = async (page: Page, where: string, rules?: ReadonlyArray<string>): Promise<void> => {
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const options = JSON.stringify({ resultTypes: ["violations"], ...(rules === undefined ? {} : { runOnly: rules }) })
   const { violations } = readFindings(await page.evaluate(`axe.run(${options})`))
   deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
