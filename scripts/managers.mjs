@@ -36,6 +36,8 @@ const commands = {
 export const managers = Object.entries(commands).map(([name, { command: [program = "", ...args], flags = [], settings, specifiers }]) => ({
   name,
   flags,
+  /** What its command does, such as `add`. */
+  verb: args.find((arg) => arg === "add" || arg === "install"),
   /** @param {string} folder @param {ReadonlyArray<string>} packages @param {ReadonlyArray<Tarball>} tarballs */
   install: (folder, packages, tarballs) => {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "stranger", version: "1.0.0", type: "module", private: true }))

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { managers } from "../managers.mjs"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), "utf8")
@@ -125,6 +126,15 @@ describe("the documentation", () => {
       return [...run, ...filtered, ...paths].map(([command]) => `${page}: ${command}`)
     })
     expect(problems).toEqual([])
+  })
+})
+
+describe("Getting started", () => {
+  it("has the command of each package manager that installs the packages in CI", () => {
+    const rows = [...read("docs/getting-started.md").matchAll(/^\| (.+) \| `\w+ (\w+) ~\/plaza-packages\/plaza-sdk-\*\.tgz`/gm)]
+    expect(rows.map(([, name, verb]) => ({ name, verb }))).toEqual(
+      managers.filter(({ flags }) => flags.length === 0).map(({ name, verb }) => ({ name, verb }))
+    )
   })
 })
 

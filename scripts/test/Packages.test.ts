@@ -405,7 +405,7 @@ describe("a program with the packages", () => {
         .filter(({ code }) => !/ from "\.\//.test(code))
       expect(blocks.length).toBeGreaterThan(10)
       for (const { code, file } of blocks) writeFileSync(join(stranger, file), code)
-      const [, settings = ""] = /^`npx tsc (.*) Hello\.ts`/m.exec(readFileSync(join(root, "docs/getting-started.md"), "utf8")) ?? []
+      const [, settings = ""] = /`npx tsc (.*) Hello\.ts`/.exec(readFileSync(join(root, "docs/getting-started.md"), "utf8")) ?? []
       expect(settings).toContain("--strict")
       const tsc = join(dirname(compiler), "bin/tsc")
       const { stdout } = await run(process.execPath, [tsc, ...settings.split(" "), "--types", "node", ...blocks.map(({ file }) => file)], {
