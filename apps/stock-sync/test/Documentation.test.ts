@@ -49,8 +49,10 @@ describe("the commands of docs/stock-sync.md", () => {
   })
 
   it("have every variable that has no option in docs/stock-sync.md", () => {
-    const inHelp = new Set(flags.flatMap(({ description }) => description.match(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g) ?? []))
-    const named = section(guide, "Options").match(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g) ?? []
+    const inHelp = new Set(
+      flags.flatMap(({ description }) => Array.from(description.matchAll(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g), ([name]) => name))
+    )
+    const named = Array.from(section(guide, "Options").matchAll(/STOCK_SYNC_[A-Z0-9_]*[A-Z]/g), ([name]) => name)
     expect(named.filter((name) => !variables.has(name))).toEqual([])
     expect(Array.from(variables).filter((name) => !inHelp.has(name) && !named.includes(name))).toEqual([])
   })
