@@ -428,7 +428,7 @@ describe("the log", () => {
           expect.stringMatching(/^INFO ledger\.reopened ledger=\S+$/),
           "ERROR source.failed detail=\"there is no file\" error=INVALID_API_KEY",
           "INFO source.recovered",
-          "ERROR snapshot.held detail=\"snapshot 3 of the source is held since 1970-01-01 00:00:00 UTC: of 100 products, 60 sell out\" fell=0 missing=0 products=100 rose=0 rows=100 snapshot=3 soldOut=60",
+          "ERROR snapshot.held detail=\"snapshot 3 of the source is held since 1970-01-01 00:00:00 UTC: of 100 products, 60 sell out\" fell=0 missing=0 products=100 reverted=0 rose=0 rows=100 snapshot=3 soldOut=60",
           "WARN reconciliation.failed detail=\"the key is revoked\" error=INVALID_API_KEY",
           "INFO reconciliation.completed differing=0 products=4",
           "INFO products.released products=1 quarantined=0",

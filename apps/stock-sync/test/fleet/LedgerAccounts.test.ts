@@ -158,7 +158,7 @@ describe("a ledger beside its runner", () => {
       const many = (stock: number) => Array.from({ length: 100 }, (_, index) => row(`P${index}`, stock))
       yield* receive(ledger, ...many(9))
       expect(yield* Effect.flip(receive(ledger, ...many(0)))).toMatchObject({ _tag: "SnapshotHeld" })
-      expect(yield* beside.confirmHeld(2)).toMatchObject({ number: 2, confirmed: true })
+      expect(yield* beside.confirmHeld(3)).toMatchObject({ number: 3, confirmed: true })
       expect(yield* receive(ledger, ...many(0))).toMatchObject({ changed: 100 })
       expect((yield* fleet.accounts.get(id)).epoch).toBe(1)
 
@@ -321,6 +321,16 @@ describe("a thousand accounts with a thousand products each", () => {
         SELECT account, n, 'P1', 1, 1, 0, 0, 0, 'confirmed' FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
         yield* sql`INSERT INTO event (account, n, at, kind, amount)
         SELECT account, n, n, 'snapshotAccepted', 1 FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
+
+        yield* sql`INSERT INTO notice (account, state) SELECT account, '{}' FROM account`
+        yield* sql`INSERT INTO past_snapshot (account, number, taken_at, row_count, changed)
+        SELECT account, n, n, 1000, 20 FROM account CROSS JOIN generate_series(1, 20) AS past (n)`
+        yield* sql`INSERT INTO past_stock (account, number, id, stock)
+        SELECT account, 20, 'P' || n, 5 FROM account CROSS JOIN generate_series(1, 20) AS past (n)`
+        yield* sql`UPDATE snapshot SET last_number = 20`
+        // Of products that the source does not name.
+        yield* sql`INSERT INTO reverted_stock (account, id, stock)
+        SELECT account, 'Q' || n, 5 FROM account CROSS JOIN generate_series(1, 20) AS undone (n)`
 
         const temporary = new RegExp(`^all of (${stagingNames.join("|")})$`)
         for (const [account, areAnalyzed] of [["shop-500", false], ["shop-501", true]] as const) {
