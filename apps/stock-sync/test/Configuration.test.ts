@@ -207,12 +207,10 @@ describe("an option of the help", () => {
   )
     // The `--format` of a report is not that of the source, which is a setting.
     .filter(({ command, flag }) => command !== "plaza-stock-sync report" || flag !== "--format")
-  const commandLineOnly = ["--json", "--quiet", "--limit", "--ready", "--since", "--config"]
+  const withoutVariable = ["--confirm", "--dry-run", "--json", "--quiet", "--limit", "--ready", "--since"]
 
   it("has its variable in brackets, named like the option, and accepted by every command", () => {
-    for (
-      const { description, flag } of options.filter(({ flag }) => !["--json", "--quiet", "--limit", "--ready", "--since"].includes(flag))
-    ) {
+    for (const { description, flag } of options.filter(({ flag }) => !withoutVariable.includes(flag))) {
       const variable = `STOCK_SYNC_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`
       expect([flag, description.endsWith(`[${variable}]`), variables.has(variable)]).toEqual([flag, true, true])
     }
@@ -230,7 +228,7 @@ describe("an option of the help", () => {
           const message = yield* messageOf(underConfig({ file }, Effect.void))
           expect([flag, message]).toEqual([
             flag,
-            commandLineOnly.includes(flag)
+            [...withoutVariable, "--config"].includes(flag)
               ? `${flag.slice(2)} can't be set in the config file ${file}: give ${flag} on the command line`
               : "accepted"
           ])

@@ -261,7 +261,7 @@ const validFixtures = Schema.decodeUnknownEffect(Schema.toType(Fixtures), strict
 const initialLatitude = (written: Latitude.Change, wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
   Effect.fromResult(Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted)).pipe(
     Effect.mapBoth({
-      onFailure: (problem) => new SandboxError({ message: `the service variant can't be used: ${problem}` }),
+      onFailure: (problem) => new SandboxError({ message: `latitude, the service variant, can't be used: ${problem}` }),
       onSuccess: (change) => Latitude.apply(Latitude.apply(Latitude.defaults, written), change)
     })
   )

@@ -62,7 +62,9 @@ const names: Names = {
     ["api-key", "put the key into a file of its own, and name that as api-key-file or by PLAZA_API_KEY_FILE"],
     ["webhook-secret", "put the secret into a file of its own, and name that as webhook-secret-file"],
     ...Object.entries(secretVariables).map(([name, variable]) => [name, `set ${variable}`] as const),
-    ...["config", "json", "limit", "quiet", "ready", "since"].map((flag) => [flag, `give --${flag} on the command line`] as const)
+    ...["config", "confirm", "dry-run", "json", "limit", "quiet", "ready", "since"].map((flag) =>
+      [flag, `give --${flag} on the command line`] as const
+    )
   ])
 }
 
