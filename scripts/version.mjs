@@ -11,6 +11,7 @@ const versionOf = () =>
 
 const files = [
   "package.json",
+  "README.md",
   "packages/client/src/internal/Setting.ts",
   "apps/cli/server.json",
   "action.yml",

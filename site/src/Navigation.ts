@@ -41,7 +41,8 @@ const groups: ReadonlyArray<readonly [title: string, entries: ReadonlyArray<Entr
     ["sandbox", "Start and faults"],
     ["reference/control-api", "Control API"],
     ["reference/service-variant", "Fields of a service variant"],
-    ["sandbox-rules", "Rules of the interface"]
+    ["sandbox-rules", "Rules of the interface"],
+    ["reference/assumptions", "Assumptions"]
   ]],
   ["Reference", [["reference/index", "Index"]]],
   ["Project", [

@@ -35,9 +35,12 @@ describe("the page of platforms", () => {
   it("names the systems of the workflows, and says that those which do not stop a release have not passed", () => {
     const [, job = ""] = /\n {2}systems:\n([^]*?)\n {2}\w/.exec(read(".github/workflows/ci.yml")) ?? []
     expect(job).toContain("continue-on-error: true")
-    expect(job).toContain("system: [macos-15, windows-2025]")
-    expect(job).toContain("node: [22, 26]")
-    expect(page).toContain("| macOS 15, Windows Server 2025 | the workflow `ci` installs the packed programs by npm on Node 22 and 26")
+    expect(job).toContain("system: ${{ fromJSON(needs.versions.outputs.systems) }}")
+    expect(job).toContain("node: ${{ fromJSON(needs.versions.outputs.node) }}")
+    expect(JSON.parse(read("scripts/support.json"))).toMatchObject({ systems: ["macos-15", "windows-2025"] })
+    expect(page).toContain(
+      "| macOS 15, Windows Server 2025 | the workflow `ci` installs the packed programs by npm on the same versions of Node"
+    )
     expect(page).toContain("| has not passed yet. A failure there does not stop a release |")
   })
 

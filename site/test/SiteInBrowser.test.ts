@@ -51,7 +51,7 @@ describe.skipIf(Browser.missing !== undefined)("the site", () => {
         const wider = yield* Effect.promise(async () => {
           const found: Array<string> = []
           for (const path of every) {
-            await page.goto(`${url}${path}`, { waitUntil: "domcontentloaded" })
+            await page.goto(`${url}${path}`, { waitUntil: "load" })
             const widths = await page.evaluate(() => [
               document.documentElement.scrollWidth,
               ...Array.from(document.querySelectorAll("table"), (table) => table.getBoundingClientRect().right)
