@@ -82,9 +82,9 @@ describe("the landing page", () => {
   it("installs as Getting started does", () => {
     const lines = readFileSync(join(root, "site/landing.md"), "utf8").split("\n").filter((line) => line.includes("~/plaza-packages"))
     expect(lines).toHaveLength(2)
-    const started = readFileSync(join(root, "docs/getting-started.md"), "utf8")
-    // A line of a block, or code in a table.
-    for (const line of lines) expect(started).toMatch(new RegExp(`(?:^|\`)${RegExp.escape(line.replace(/ +#.*/, ""))}(?:\`|$)`, "m"))
+    // Lines of blocks, and code in tables.
+    const started = readFileSync(join(root, "docs/getting-started.md"), "utf8").split(/[\n`]/)
+    for (const line of lines) expect(started).toContain(line.replace(/ +#.*/, ""))
   })
 })
 
