@@ -83,6 +83,7 @@ const writing: ReadonlyArray<readonly [keyof Ledger["Service"], Operation]> = [
 const reading: ReadonlyArray<readonly [keyof Ledger["Service"], Operation]> = [
   ["account", (ledger) => ledger.account],
   ["snapshot", (ledger) => ledger.snapshot],
+  ["pastSnapshots", (ledger) => ledger.pastSnapshots],
   ["counts", (ledger) => ledger.counts],
   ["heldChanges", (ledger) => collect(ledger.heldChanges)],
   ["unsettled", (ledger) => collect(ledger.unsettled)],
