@@ -94,9 +94,22 @@ export const writes = (
   ...(excluded.size > 0 ? [exclude(target)] : [])
 ]
 
+/** The snapshot names the product with a stock: one that was not undone, unless a person confirmed it. */
+const isNamed = "EXISTS (SELECT 1 FROM staged WHERE staged.id = reverted_stock.id AND staged.kind = 'accepted')"
+
 /**
- * The statements that record the snapshot as the last applied one, for `atOnce`. Nothing is held or reverted once another snapshot was
- * applied. `increment`: 0 if it is the held snapshot, which has a number.
+ * What a revert is once the staged snapshot is applied. It ends when each product that it undid was named with another stock, or all of it was
+ * confirmed: a snapshot that omits or rejects a product does not show that the source is right.
+ */
+const revertedAfter = (target: Target, column: "reverted_at" | "reverted_to", increment: 0 | 1) =>
+  increment === 0
+    ? target.sql`NULL`
+    : target.sql`CASE WHEN EXISTS (SELECT 1 FROM reverted_stock WHERE ${mine(target)} AND NOT ${target.sql.literal(isNamed)})
+      THEN ${target.sql.literal(column)} END`
+
+/**
+ * The statements that record the snapshot as the last applied one, for `atOnce`. Nothing is held once another snapshot was applied.
+ * `increment`: 0 if it is the held snapshot, which was confirmed and has a number.
  */
 export const appliedRecord = (
   target: Target,
@@ -111,15 +124,19 @@ export const appliedRecord = (
     result = ${encodeResult(result)}, last_number = last_number + ${
     result.changed === 0 ? 0 : increment
   }, held_since = NULL, held_at = NULL,
-    confirmed_number = NULL, reverted_to = NULL, reverted_at = NULL WHERE ${mine(target)}`,
+    confirmed_number = NULL, reverted_to = ${revertedAfter(target, "reverted_to", increment)},
+    reverted_at = ${revertedAfter(target, "reverted_at", increment)} WHERE ${mine(target)}`,
   target.sql`DELETE FROM held_change WHERE ${mine(target)}`,
-  target.sql`DELETE FROM reverted_stock WHERE ${mine(target)}`
+  increment === 0
+    ? target.sql`DELETE FROM reverted_stock WHERE ${mine(target)}`
+    : target.sql`DELETE FROM reverted_stock WHERE ${mine(target)} AND ${target.sql.literal(isNamed)}`
 ]
 
 /** The statement that records a snapshot in a copy, which keeps what is held. */
 export const previewRecord = (target: Target, result: SnapshotResult, unit: Unit, increment: 0 | 1, now: number): Fragment =>
   target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit},
-    last_number = last_number + ${result.changed === 0 ? 0 : increment}, reverted_to = NULL, reverted_at = NULL WHERE ${mine(target)}`
+    last_number = last_number + ${result.changed === 0 ? 0 : increment}, reverted_to = ${revertedAfter(target, "reverted_to", increment)},
+    reverted_at = ${revertedAfter(target, "reverted_at", increment)} WHERE ${mine(target)}`
 
 const Result = Schema.fromJsonString(Schema.Struct({
   rows: Schema.Int,

@@ -9,6 +9,7 @@ import { utc } from "../utc.ts"
 import type { Kind } from "./kind.ts"
 import {
   at,
+  bad,
   begin,
   collect,
   entryOf,
@@ -109,6 +110,21 @@ export const revert = (kind: Kind, runs: number): void => {
           expect(yield* ledger.snapshot).toMatchObject({ reverted: undefined })
           yield* receive(ledger, ...rowsOf(wrong))
           expect(yield* wantedOf(ledger)).toEqual(wrong)
+        })
+      ))
+
+    it.effect("goes on holding what was undone after a snapshot that omits, rejects or excludes the products", () =>
+      three((ledger) =>
+        Effect.gen(function*() {
+          yield* ledger.revert(2, options)
+          // C alone is right.
+          yield* receive(ledger, bad("A", "stock is empty"), row("B", 0), row("C", 3))
+          yield* receive(ledger, row("B", 0), row("C", 3))
+          yield* receiveWithout(ledger, ["A"], row("B", 0), row("C", 3))
+          expect((yield* ledger.snapshot).reverted).toMatchObject({ to: 2 })
+          expect(yield* Effect.flip(receive(ledger, ...rowsOf({ A: 6, B: 0, C: 4 })))).toMatchObject({ held: { figures: { reverted: 1 } } })
+          yield* receive(ledger, ...rowsOf({ A: 5, B: 0, C: 4 }))
+          expect((yield* ledger.snapshot).reverted).toBeUndefined()
         })
       ))
 
