@@ -339,6 +339,14 @@ describe("a service that is busy", () => {
       }))
   }
 
+  for (const cost of [1e15, 1e300]) {
+    it.effect(`may ask for points that are never restored (${cost})`, () =>
+      Effect.gen(function*() {
+        const { address } = yield* shop((_, response) => (json(response, throttled(cost)), true))
+        expect(yield* Effect.flip(read(address))).toMatchObject({ _tag: "SourceUnreachable" })
+      }))
+  }
+
   it.effect("is not followed for ever", () =>
     Effect.gen(function*() {
       const { address, sent } = yield* shop((_, response) => (json(response, throttled()), true))

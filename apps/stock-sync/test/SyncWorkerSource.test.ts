@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
 import { SourceError } from "@plaza/tabular/SourceError"
-import { Effect, Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { SourceUnreachable } from "../src/source/Source.ts"
 import { policy } from "./support/ledger/using.ts"
 import { held } from "./support/sandbox.ts"
@@ -103,26 +103,29 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(soldOut)
       })))
 
-  it.effect("had a wrong snapshot gets the earlier stock back within seconds after a revert, and is held until it is right", () =>
-    simulated(wanted, ({ ledger }) =>
-      Effect.gen(function*() {
-        const feed = yield* source(wanted)
-        const { state } = yield* started(feed.service, ledger)
-        yield* Effect.sleep("1 minute")
-        const wrong = { ...wanted, P0001: 0, P0002: 0 }
-        yield* feed.set(wrong)
-        yield* Effect.sleep("1 minute")
-        expect(yield* held(...ids)).toEqual(wrong)
-        yield* ledger.revert(1, { guard: policy.guard, confirmed: false, preview: false, limit: 0 })
-        yield* Effect.sleep("30 seconds")
-        expect(yield* held(...ids)).toEqual(wanted)
-        // The source has not changed.
-        expect((yield* state).source).toMatchObject({ held: { number: 4, figures: { reverted: 2 } } })
-        yield* feed.set({ ...wanted, P0003: 1 })
-        yield* Effect.sleep("1 minute")
-        expect((yield* state).source.held).toBeUndefined()
-        expect(yield* held(...ids)).toEqual({ ...wanted, P0003: 1 })
-      })))
+  for (const poll of ["never", "every 3 seconds"] as const) {
+    it.effect(`had a wrong snapshot, and is polled ${poll}, gets the earlier stock back within seconds after a revert, and is held until it is right`, () =>
+      simulated(wanted, ({ ledger }) =>
+        Effect.gen(function*() {
+          const feed = yield* source(wanted)
+          const polls = poll === "never" ? Stream.never : Stream.tick("3 seconds")
+          const { state } = yield* started({ ...feed.service, changes: Stream.merge(feed.service.changes, polls) }, ledger)
+          yield* Effect.sleep("1 minute")
+          const wrong = { ...wanted, P0001: 0, P0002: 0 }
+          yield* feed.set(wrong)
+          yield* Effect.sleep("1 minute")
+          expect(yield* held(...ids)).toEqual(wrong)
+          yield* ledger.revert(1, { guard: policy.guard, confirmed: false, preview: false, limit: 0 })
+          yield* Effect.sleep("30 seconds")
+          expect(yield* held(...ids)).toEqual(wanted)
+          // The source has not changed.
+          expect((yield* state).source).toMatchObject({ held: { number: 4, figures: { reverted: 2 } } })
+          yield* feed.set({ ...wanted, P0003: 1 })
+          yield* Effect.sleep("1 minute")
+          expect((yield* state).source.held).toBeUndefined()
+          expect(yield* held(...ids)).toEqual({ ...wanted, P0003: 1 })
+        })))
+  }
 
   it.effect("is held at the end of a process is applied by the next one once it is confirmed", () =>
     simulated(wanted, (memory) =>

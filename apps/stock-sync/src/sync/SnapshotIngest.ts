@@ -98,6 +98,8 @@ export const make = (
     const source = yield* Source
     const status = yield* SyncStatus
     const progress = yield* Ref.make(earlier)
+    // A source that is polled more often than the ledger must not put its check off.
+    const checkedAt = yield* Ref.make(yield* MonotonicClock.now)
     const update = (change: Partial<Progress>) => Ref.update(progress, (before) => ({ ...before, ...change }))
 
     const recordVersion = (version: Option.Option<string>) =>
@@ -164,8 +166,11 @@ export const make = (
       Effect.gen(function*() {
         const wait = (yield* nextTry(yield* Ref.get(progress))) - (yield* MonotonicClock.now)
         if (wait < Infinity) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), Math.max(0, Math.ceil(wait))))
-        const changed = yield* Effect.timeoutOption(Queue.take(changes), ledgerPollInterval)
+        const sinceCheck = (yield* MonotonicClock.now) - (yield* Ref.get(checkedAt))
+        const untilCheck = Math.max(0, Math.ceil(Duration.toMillis(ledgerPollInterval) - sinceCheck))
+        const changed = yield* Effect.timeoutOption(Queue.take(changes), untilCheck)
         if (Option.isSome(changed)) return
+        yield* Ref.set(checkedAt, yield* MonotonicClock.now)
         if (yield* isLedgerChanged) return yield* update({ version: Option.none() })
         yield* awaitNext(changes)
       })

@@ -62,6 +62,9 @@ export const errorsOf = (document: unknown, redacted: Redact): { readonly reason
 const at = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
   names.reduce<unknown>((value, name) => Predicate.isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined, value)
 
+/** Longer waits are no times that a server can mean, and not all of them are times. */
+const longestWait = 86_400
+
 /** Until when a bucket of points that fills up again holds the cost of the query, as Shopify reports both. */
 const untilRestored = (document: unknown): Duration.Duration => {
   const cost = at(document, "extensions", "cost")
@@ -72,7 +75,7 @@ const untilRestored = (document: unknown): Duration.Duration => {
   ].map((value) => typeof value === "number" && Number.isFinite(value) ? value : undefined)
   return requested === undefined || available === undefined || rate === undefined || rate <= 0
     ? Duration.zero
-    : Duration.seconds(Math.max(0, Math.ceil((requested - available) / rate)))
+    : Duration.seconds(Math.min(longestWait, Math.max(0, Math.ceil((requested - available) / rate))))
 }
 
 const hasConnection = (field: GraphqlDocument.Field): boolean => isConnection(field) || field.fields.some(hasConnection)
