@@ -178,8 +178,9 @@ const confirm = command("confirm", {
 const revert = command("revert", {
   summary: "Makes the stock of an earlier snapshot the wanted stock again.",
   details: [
-    "Lists the snapshots if none is named. Use it after a wrong source was accepted, then correct the source: a source that still has a " +
-    "change that was undone is held, like an implausible one, until it is right or you confirm it. Products that are new since keep their stock.",
+    "Lists the snapshots if none is named. Use it after a wrong source was accepted, then correct the source: a source that sets a product to " +
+    "its stock before the revert is held, like an implausible one, until it is right or you confirm it. Products that are new since keep " +
+    "their stock.",
     "Pieces that the store has sold since that snapshot are on sale again until the source knows. A running worker sends the products within " +
     "seconds, otherwise the next `once`. The drop guard holds a revert that is implausible itself, by the options --guard-* of the variables " +
     "and the config file. Works beside a running worker."

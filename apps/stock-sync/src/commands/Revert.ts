@@ -75,7 +75,7 @@ const textOf = ({ changed, isImplausible, number, to }: Reverted, dryRun: boolea
   const products = Format.count(changed, "product")
   if (number !== undefined) {
     return `The stock of ${snapshot} is wanted again: ${products} changed, as snapshot ${number}. A running worker sends them within seconds, ` +
-      "otherwise the next `once`. A source that still has one of the undone changes is held: correct it, or confirm it then."
+      "otherwise the next `once`. A source that sets a product to its stock before the revert is held: correct it, or confirm it then."
   }
   return `${products} would change${isImplausible && dryRun ? ", and the drop guard would hold that unless --confirm is set" : ""}.`
 }
