@@ -1,6 +1,7 @@
 /**
  * Files that their writers have not finished, in virtual time: the same rules for files of this machine and of servers.
  */
+import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import * as Generate from "@plaza/testing/Generators"
 import { Arbitrary, Clock, DateTime, Duration, Effect, Exit, Fiber, FileSystem, Option, type Path, Result, Stream } from "effect"
@@ -15,7 +16,8 @@ import type { Source, SourceFailure } from "../src/source/Source.ts"
 import type * as WholeFile from "../src/source/WholeFile.ts"
 import { advance } from "./support/advance.ts"
 import * as OneFolder from "./support/oneFolder.ts"
-import { all, containing, good, poll } from "./support/reading.ts"
+import { all, containing, good, hurried, poll } from "./support/reading.ts"
+import { serving } from "./support/serving.ts"
 
 const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10) }
 const whole = "productId,stock\nSKU-1,150\nSKU-12,7\n"
@@ -478,6 +480,31 @@ describe("a single reading", () => {
       yield* advance("2 seconds")
       expect(yield* poll(fiber)).toMatchObject(result(rows))
     }))
+
+  it.effect("ends, also if a writer begins again and again", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const folder = OneFolder.make()
+      yield* folder.write("/in/stock.csv", half)
+      const fiber = yield* reading(folder)
+      for (let written = 1; written < 6; written++) {
+        yield* advance("12 seconds")
+        yield* folder.write("/in/stock.csv", `${half}${written}`)
+      }
+      expect(yield* poll(fiber)).toMatchObject(unread)
+      yield* advance("12 seconds")
+      expect(yield* poll(fiber)).toMatchObject(failure("its last line has no line end"))
+    }))
+
+  it.effect("does not wait for a server beyond the attempts of a request", () =>
+    Effect.gen(function*() {
+      const { asked, origin } = yield* serving((_, response) => void response.writeHead(429, { "retry-after": "1" }).end())
+      const reading = Effect.flatMap(Open.makeWaiting({ ...options, source: `${origin}/stock.csv` }), ({ open }) => open(Option.none()))
+      expect(yield* hurried(Effect.flip(Effect.scoped(reading)))).toMatchObject({
+        message: containing("it responded 429 with Retry-After")
+      })
+      expect(asked).toHaveLength(4)
+    }).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("waits for a done marker, and fails without one", () =>
     Effect.gen(function*() {

@@ -159,7 +159,7 @@ describe("an address", () => {
         "that compresses in another way",
         (response) => response.setHeader("content-encoding", "br").end(csv),
         "SourceError",
-        "content encoding br",
+        "content encoding \"br\" is not supported",
         1
       ],
       [

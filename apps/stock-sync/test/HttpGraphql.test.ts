@@ -251,6 +251,31 @@ describe("a query gives no row", () => {
       second((response) => response.setHeader("content-type", "text/html").end("<!DOCTYPE html><html></html>")),
       "it is an HTML page"
     ],
+    ["if an error says nothing", body({ ...page(stock[1]), errors: [null] }), "it reports an error: \"null\""],
+    [
+      "if a code is long, of which the message has the beginning",
+      body({ errors: [{ message: "x".repeat(900), extensions: { code: "C ".repeat(900) } }] }),
+      `it reports an error: "${"x".repeat(200)}…" ("${"C ".repeat(29)}C…)`
+    ],
+    [
+      "if a value that a message quotes is long",
+      body(page(stock[1], info(true, { a: "x".repeat(900) }))),
+      `endCursor is {"a":"${"x".repeat(54)}…, so its next page can't be requested`
+    ],
+    [
+      "if its data comes twice, because readers differ in which of them counts",
+      second((response) =>
+        response.setHeader("content-type", "application/json").end(
+          `{"data":${JSON.stringify(page(stock[0]).data)},"data":${JSON.stringify(page(stock[1]).data)}}`
+        )
+      ),
+      "it has the field \"data\" twice in one object. Write it once, or accept it with --accept-partial data"
+    ],
+    [
+      "if each page has the rows of the first one, which no setting changes",
+      (sent, response) => (json(response, page(stock[0], info(true, `${sent.body.variables?.["after"] ?? ""}x`))), true),
+      "so its server seems to ignore after. Correct the query, or ask the operator of the server; no row of it was used"
+    ],
     ["if a page is cut", second((response) => response.end(JSON.stringify(page(stock[1])).slice(0, 70))), "it is truncated"],
     ["if a page has a second document", second((response) => response.end(`${JSON.stringify(page(stock[1]))}{}`)), "not JSON"],
     ["if a page is a part", second((response) => json(response, page(stock[1]), 206)), "it responded 206"],
@@ -293,7 +318,7 @@ describe("a query gives no row", () => {
         authorization: Redacted.make("Bearer hunter2hunter2"),
         headers: Redacted.make({ "x-shopify-access-token": "shpat_example" })
       }))
-      expect(message).toContain("it reports an error: \"no access for … (…)\"")
+      expect(message).toContain("it reports an error: \"no access for <redacted> (<redacted>)\"")
     }))
 
   it.effect("unless errors beside its data are accepted", () =>
@@ -339,6 +364,16 @@ describe("a service that is busy", () => {
       }))
   }
 
+  it.effect("is sent the same page again, also if errors beside data are accepted", () =>
+    Effect.gen(function*() {
+      let failures = 0
+      const { address, sent } = yield* shop(({ body }, response) =>
+        body.variables?.["after"] === "c/+1=" && failures++ < 2 && (json(response, throttled()), true)
+      )
+      expect(yield* hurried(read(address, variants, { acceptPartial: ["errors"] }))).toMatchObject(rows)
+      expect(sent).toHaveLength(5)
+    }))
+
   for (const cost of [1e15, 1e300]) {
     it.effect(`may ask for points that are never restored (${cost})`, () =>
       Effect.gen(function*() {
@@ -352,7 +387,7 @@ describe("a service that is busy", () => {
       const { address, sent } = yield* shop((_, response) => (json(response, throttled()), true))
       expect(yield* Effect.flip(hurried(read(address)))).toMatchObject({
         _tag: "SourceUnreachable",
-        message: containing("it reports an error: \"Throttled\" (THROTTLED); no row of it was used")
+        message: containing("it reports an error: \"Throttled\" (THROTTLED); it asks to wait until 1970-01-01T00:0")
       })
       expect(sent).toHaveLength(4)
     }))
@@ -360,7 +395,11 @@ describe("a service that is busy", () => {
   it.effect("is left alone until its points are restored, which the failure names if that takes longer than two minutes", () =>
     Effect.gen(function*() {
       const { address, sent } = yield* shop((_, response) => (json(response, throttled(20_004)), true))
-      expect(yield* Effect.flip(read(address))).toMatchObject({ _tag: "SourceUnreachable", retryAt: DateTime.makeUnsafe(200_000) })
+      expect(yield* Effect.flip(read(address))).toMatchObject({
+        _tag: "SourceUnreachable",
+        retryAt: DateTime.makeUnsafe(200_000),
+        message: containing("; it asks to wait until 1970-01-01T00:03:20.000Z; no row of it was used")
+      })
       expect(sent).toHaveLength(1)
     }))
 
@@ -395,7 +434,7 @@ describe("a connection within another one", () => {
       const { address } = yield* host(({ body }, response) =>
         json(response, body.variables?.["after"] === undefined
           ? { data: { products: { ...whole.data.products, pageInfo: info(true, "b") } } }
-          : document(product([])))
+          : document({ ...product([]), title: "x".repeat(70_000) }))
       )
       expect(yield* read(address, products, nested)).toEqual([good(1, "A", 1), good(2, "B", 2), good(3, "C", 3)])
     }))

@@ -524,6 +524,8 @@ export class Reader {
   private count = 0
   private outer = 0
   private root: unknown
+  /** The first field that occurs twice in one object. */
+  repeated: string | undefined
 
   constructor(way: ReadonlyArray<string>) {
     this.way = way
@@ -551,8 +553,14 @@ export class Reader {
     else if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) this.close()
     else if (top === undefined || token === TokenType.COLON) return
     else if (token === TokenType.COMMA) top.name = undefined
-    else if (token === TokenType.STRING && !Array.isArray(top.value) && top.name === undefined) top.name = String(value)
+    else if (token === TokenType.STRING && !Array.isArray(top.value) && top.name === undefined) this.name(top, String(value))
     else this.put(top, value)
+  }
+
+  private name(top: Container, name: string): void {
+    top.name = name
+    // Other fields of an element are those of a product.
+    if (Object.hasOwn(top.value, name) && (!top.isElement || top.rest?.[0] === name)) this.repeated ??= join(top.path, name)
   }
 
   /** Counts the items. */

@@ -157,7 +157,13 @@ class RowParser<Row> implements StreamingParser.Parser<Row> {
           `its last item has none of the columns (${quoted(JSON.stringify(this.noRow))}), so it may be cut`)
       )
     }
-    const { document, evidence = [], outerCount = 0 } = this.envelope ?? {}
+    const { document, evidence = [], outerCount = 0, repeated } = this.envelope ?? {}
+    // Readers differ in which of them counts.
+    if (repeated !== undefined && !AcceptPartial.accepts(acceptPartial, repeated)) {
+      throw new Stop(
+        AcceptPartial.pageRefusal(acceptPartial, [repeated], `it has the field ${quoted(repeated)} twice in one object`, "Write it once")
+      )
+    }
     if (onEvidence !== undefined) return onEvidence(evidence, outerCount, document)
     // The reader of the pages knows whether it has all of them.
     if (this.isFollowed) return

@@ -27,6 +27,7 @@ import * as GraphqlResponse from "./http/GraphqlResponse.ts"
 import * as Pages from "./http/Pages.ts"
 import * as Requests from "./http/Requests.ts"
 import * as Rows from "./Rows.ts"
+import * as Secrets from "./Secrets.ts"
 import { failIfSilent, polled, type Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
 import * as SourceUri from "./SourceUri.ts"
 
@@ -54,14 +55,18 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
   if (address.username !== "" || address.password !== "") {
     return yield* refused(`put the user and the password into ${place("source-authorization")}, not into the address`)
   }
-  const { get, post, redacted } = yield* Requests.make({
+  const redact = Secrets.make(options)
+  const { get, post } = yield* Requests.make({
     address,
     authorization: options.authorization,
     headers: options.headers,
     timeout: options.timeout,
     name,
+    redact,
     refused
   })
+
+  const shown = (text: string) => quoted(redact(text))
 
   const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, SourceError.SourceError> => {
     const { headers, status } = fetched.response
@@ -74,9 +79,9 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
       : status !== 200 && status !== 206
       ? `it responded ${status}`
       : encoding !== "identity" && encoding !== "gzip"
-      ? `its content encoding ${encoding} is not supported: send plain bytes or gzip`
+      ? `its content encoding ${shown(encoding)} is not supported: send plain bytes or gzip`
       : options.charset === undefined && labelOf(headers) !== undefined && Utf8.charsetOf(labelOf(headers) ?? "") === undefined
-      ? `its charset ${quoted(labelOf(headers) ?? "")} is not known: send UTF-8, or name another one with ${place("charset")}`
+      ? `its charset ${shown(labelOf(headers) ?? "")} is not known: send UTF-8, or name another one with ${place("charset")}`
       : undefined
     return refusal === undefined ? Effect.succeed(fetched) : Effect.fail(refused(refusal))
   }
@@ -122,23 +127,25 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
       const bytes = Buffer.concat(body)
       const document = Option.getOrUndefined(Pages.parse(new TextDecoder(options.charset ?? charsetOf(fetched)).decode(bytes)))
       if (isRefused) {
-        const errors = GraphqlResponse.errorsOf(document, redacted)
+        const errors = GraphqlResponse.errorsOf(document, redact)
         return yield* refused(`it responded ${status}${errors === undefined ? "" : `, and ${errors.reason}`}`)
       }
       if (document === undefined) {
         // The decoder of rows says what it is instead.
-        return { ...fetched, bytes, next: "it is not JSON" }
+        return { ...fetched, bytes, document, next: "it is not JSON" }
       }
-      const judged = GraphqlResponse.judge(document, query, accepted, redacted)
+      const judged = GraphqlResponse.judge(document, query, accepted, redact)
       if (Result.isSuccess(judged))
-        return { ...fetched, bytes, next: judged.success.next }
+        return { ...fetched, bytes, document, next: judged.success.next }
       const { reason, retry } = judged.failure
       if (retry === undefined)
         return yield* SourceError.content(name, reason)
       const now = yield* Clock.currentTimeMillis
       const wait = Duration.max(retry.after, Option.getOrElse(retryAfter(headers["retry-after"], now, headers["date"]), () =>
         Duration.zero))
-      return yield* unreachable(name, reason, Duration.isZero(wait) ? undefined : DateTime.makeUnsafe(now + Duration.toMillis(wait)))
+      if (Duration.isZero(wait)) return yield* unreachable(name, reason)
+      const at = DateTime.makeUnsafe(now + Duration.toMillis(wait))
+      return yield* unreachable(name, `${reason}; it asks to wait until ${DateTime.formatIso(at)}`, at)
     })
 
   const openQuery = (query: GraphqlQuery) =>
@@ -160,7 +167,12 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
           address,
           accepted,
           refused,
-          following: { _tag: "Query", nextOf: ({ next }) => next, fetch: ({ name, value }) => fetch({ [name]: value }) },
+          following: {
+            _tag: "Query",
+            nextOf: ({ next }) => next,
+            documentOf: ({ document }) => document,
+            fetch: ({ name, value }) => fetch({ [name]: value })
+          },
           bytesOf: ({ bytes }) => Stream.succeed(bytes),
           charsetOf,
           onUnpaged: () => undefined
@@ -210,6 +222,7 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
 /** A response to a query, whose document is in memory. */
 interface QueryPage extends Requests.Fetched {
   readonly bytes: Uint8Array
+  readonly document: unknown
   /** A text says why the response is none. */
   readonly next: GraphqlResponse.Page["next"] | string
 }

@@ -26,6 +26,7 @@ import type { S3Options, S3Settings } from "./remote/S3.ts"
 import type { SftpSettings } from "./remote/Sftp.ts"
 import * as Rows from "./Rows.ts"
 import * as ApplyRules from "./rules/ApplyRules.ts"
+import * as Secrets from "./Secrets.ts"
 import { isSettling, mapRows, Source, type SourceFailure, type SourceUnreachable, unreachable } from "./Source.ts"
 import * as SourceUri from "./SourceUri.ts"
 import type * as WholeFile from "./WholeFile.ts"
@@ -147,7 +148,7 @@ export const makeShared = (options: SourceOptions): Effect.Effect<Source["Servic
 
 const makeWith = Effect.fnUntraced(function*<E, R>(given: SourceOptions, sources: HttpSources<E, R>) {
   const options = withDefaults(given)
-  const origin = yield* makeOrigin(options, sources)
+  const origin = Secrets.hidden(yield* makeOrigin(options, sources), options)
   const source = options.rules === undefined ? origin : yield* ApplyRules.make(origin, { ...options, ...options.rules })
   return traced(LimitedSource.withRows(source), options.source)
 })
@@ -204,8 +205,8 @@ export const layer = (options: SourceOptions): Layer.Layer<Source, ConfigError |
 const checkOnServer = Duration.seconds(5)
 
 /**
- * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
- * file, and passes the reason of each wait to `onWait`.
+ * The source of the options for a single read. Waits for an unfinished file, up to `unfinishedWait` in all, and passes the reason of each
+ * wait to `onWait`.
  */
 export const makeWaiting = (
   options: SourceOptions,
@@ -213,26 +214,25 @@ export const makeWaiting = (
 ): Effect.Effect<Source["Service"], ConfigError | SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
     const longest = Duration.toMillis(withDefaults(options).unfinishedWait)
-    const kind = SourceUri.kindOf(options.source)
-    // A change of the file ends the wait. A server of files sends no notification of it. Another server has named the time.
-    const changed = kind === "file"
-      ? Stream.runHead(source.changes)
-      : SourceUri.isFileOnServer(kind)
+    // A change of the file ends the wait. A server of files sends no notification of it.
+    const changed = SourceUri.isFileOnServer(SourceUri.kindOf(options.source))
       ? Effect.sleep(checkOnServer)
-      : Effect.never
+      : Stream.runHead(source.changes)
     let lastReason: string | undefined
-    const open: Source["Service"]["open"] = (accepted) =>
+    const openUntil = (accepted: Option.Option<string>, until: number | undefined): ReturnType<Source["Service"]["open"]> =>
       Effect.catchTag(source.open(accepted), "SourceUnreachable", (failure) =>
         Effect.gen(function*() {
+          if (failure.isUnfinished !== true || failure.retryAt === undefined) return yield* failure
           const now = yield* Clock.currentTimeMillis
-          const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
-          if (wait > longest) return yield* failure
+          const end = until ?? now + longest
+          const wait = Math.min(DateTime.toEpochMillis(failure.retryAt), end) - now
+          if (wait <= 0) return yield* failure
           if (failure.message !== lastReason) yield* onWait(failure)
           lastReason = failure.message
-          yield* Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed)
-          return yield* open(accepted)
+          yield* Effect.raceFirst(Effect.sleep(wait), changed)
+          return yield* openUntil(accepted, end)
         }))
-    return { ...source, open }
+    return { ...source, open: (accepted) => openUntil(accepted, undefined) }
   })
 
 const cannotRead = (error: unknown) => unreachable("stdin", `it can't be read (${error instanceof Error ? error.message : String(error)})`)

@@ -25,10 +25,17 @@ export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   readonly retryAt?: DateTime.Utc | undefined
   /** The source is a file that was just written and may be written again. This is no failure: it is to be read at `retryAt`. */
   readonly isSettling?: true | undefined
+  /** The source is a file whose writer may not have finished, or a marker of it is missing. A read of it may wait for that until `retryAt`. */
+  readonly isUnfinished?: true | undefined
 }> {}
 
+const withoutRows = (source: string, reason: string) => ({ source, message: `${source}: ${reason}; no row of it was used` })
+
 export const unreachable = (source: string, reason: string, retryAt?: DateTime.Utc): SourceUnreachable =>
-  new SourceUnreachable({ source, message: `${source}: ${reason}; no row of it was used`, retryAt })
+  new SourceUnreachable({ ...withoutRows(source, reason), retryAt })
+
+export const unfinished = (source: string, reason: string, retryAt: DateTime.Utc): SourceUnreachable =>
+  new SourceUnreachable({ ...withoutRows(source, reason), retryAt, isUnfinished: true })
 
 export type SourceFailure = SourceError | SourceUnreachable
 

@@ -16,7 +16,7 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
-import { isSettling, type SourceFailure, SourceUnreachable, unreachable } from "./Source.ts"
+import { isSettling, type SourceFailure, SourceUnreachable, unfinished, unreachable } from "./Source.ts"
 
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */
@@ -234,7 +234,9 @@ export const makeRules = (options: RulesOptions): Rules => {
         const reason = `it is not finished yet: its done marker ${marker} ${
           Option.isNone(found) ? "does not exist" : "is older than the file"
         }`
-        return Effect.fail(unreachable(info.name, reason, now < unmarked.until ? DateTime.makeUnsafe(unmarked.until) : undefined))
+        return Effect.fail(
+          now < unmarked.until ? unfinished(info.name, reason, DateTime.makeUnsafe(unmarked.until)) : unreachable(info.name, reason)
+        )
       })
     )
   }
@@ -244,7 +246,7 @@ export const makeRules = (options: RulesOptions): Rules => {
       const until = (info.writtenAt !== undefined && info.writtenAt <= now ? info.writtenAt : since) + unfinishedWait
       if (now >= until || info.size === 0n || (yield* endsInLineEnd(files, info))) return
       const at = DateTime.makeUnsafe(until)
-      return yield* unreachable(info.name,
+      return yield* unfinished(info.name,
         `its last line has no line end, so it may be unfinished. It is read as it is after ${DateTime.formatIso(at)}`, at)
     })
 

@@ -6,6 +6,7 @@ import { quotedUpTo } from "@plaza/tabular/Quoted"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type { Redact } from "../Secrets.ts"
 import type * as GraphqlDocument from "./GraphqlDocument.ts"
 import { type GraphqlQuery, isConnection } from "./GraphqlQuery.ts"
 
@@ -28,36 +29,43 @@ const temporary =
 // Enough for the field and the scope that a message names.
 const quotedMessage = quotedUpTo(200)
 
-/** Removes secrets from a text, because a message may repeat what the service received. */
-type Redact = (text: string) => string
+/** A value of the service in a message. */
+const shown = (value: unknown, redact: Redact): string => {
+  const text = redact(JSON.stringify(value))
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
 
 interface ReportedError {
   readonly text: string
   readonly isTemporary: boolean
 }
 
-const errorOf = (error: unknown, redacted: Redact): ReportedError => {
+const errorOf = (error: unknown, redact: Redact): ReportedError => {
   const extensions = Predicate.hasProperty(error, "extensions") ? error.extensions : undefined
   const found = [extensions, error].map((each) => Predicate.hasProperty(each, "code") ? each.code : undefined)
   const code = found.find((each) => typeof each === "string")
   const message = Predicate.hasProperty(error, "message") ? error.message : error
   const text = typeof message === "string" ? message : JSON.stringify(message)
   return {
-    text: `${quotedMessage(redacted(text))}${code === undefined ? "" : ` (${redacted(code)})`}`,
+    text: `${quotedMessage(redact(text))}${code === undefined ? "" : ` (${isPlain(code) ? redact(code) : shown(code, redact)})`}`,
     isTemporary: temporary.test(code ?? text)
   }
 }
 
 /** What a response reports as errors, of which there is at least one. */
-export const errorsOf = (document: unknown, redacted: Redact): { readonly reason: string; readonly isTemporary: boolean } | undefined => {
+export const errorsOf = (document: unknown, redact: Redact): { readonly reason: string; readonly isTemporary: boolean } | undefined => {
   const errors = Predicate.hasProperty(document, "errors") ? document.errors : undefined
-  if (Envelope.isBlank(errors)) return undefined
-  const [first, ...others] = (Array.isArray(errors) ? errors : [errors]).map((error) => errorOf(error, redacted))
+  // An empty list is no error; an error that says nothing is one.
+  if (Array.isArray(errors) ? errors.length === 0 : Envelope.isBlank(errors)) return undefined
+  const all = (Array.isArray(errors) ? errors : [errors]).map((error) => errorOf(error, redact))
+  const [first, ...others] = all
   return first && {
     reason: `it reports ${others.length === 0 ? "an error" : `${others.length + 1} errors, the first is`}: ${first.text}`,
-    isTemporary: first.isTemporary
+    isTemporary: all.some(({ isTemporary }) => isTemporary)
   }
 }
+
+const isPlain = (code: string): boolean => /^[\w.:-]{1,60}$/.test(code)
 
 const at = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
   names.reduce<unknown>((value, name) => Predicate.isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined, value)
@@ -86,14 +94,16 @@ class Judge {
   private isFollowed = false
   private readonly query: GraphqlQuery
   private readonly accepted: AcceptPartial.AcceptPartial
+  private readonly redact: Redact
 
-  constructor(query: GraphqlQuery, accepted: AcceptPartial.AcceptPartial) {
+  constructor(query: GraphqlQuery, accepted: AcceptPartial.AcceptPartial, redact: Redact) {
     this.query = query
     this.accepted = accepted
+    this.redact = redact
   }
 
   judge(data: unknown): string | undefined {
-    if (!Predicate.isObject(data)) return `its data is ${data === undefined ? "missing" : JSON.stringify(data)}`
+    if (!Predicate.isObject(data)) return `its data is ${this.shown(data)}`
     return this.object(this.query.fields, data, "data", false) ??
       (this.isFollowed ? undefined : `${this.query.connection} is missing`)
   }
@@ -148,8 +158,8 @@ class Judge {
     if (more === false) return undefined
     if (more !== true) {
       return path === this.query.connection
-        ? `${field} is ${more === undefined ? "missing" : JSON.stringify(more)}, so nothing shows whether there is a next page`
-        : this.partial(path, `${field} is ${more === undefined ? "missing" : JSON.stringify(more)}`)
+        ? `${field} is ${this.shown(more)}, so nothing shows whether there is a next page`
+        : this.partial(path, `${field} is ${this.shown(more)}`)
     }
     if (AcceptPartial.accepts(this.accepted, field)) return undefined
     if (path !== this.query.connection) {
@@ -160,13 +170,15 @@ class Judge {
     const cursor = at(value, "pageInfo", "endCursor")
     if (typeof cursor !== "string" || cursor === "") {
       return AcceptPartial.pageRefusal(this.accepted, [field],
-        `${field} is true, but ${path}.pageInfo.endCursor is ${
-          cursor === undefined ? "missing" : JSON.stringify(cursor)
-        }, so its next page ` +
+        `${field} is true, but ${path}.pageInfo.endCursor is ${this.shown(cursor)}, so its next page ` +
           "can't be requested")
     }
     this.next = { _tag: "Variable", field, name: this.query.variable, value: cursor }
     return undefined
+  }
+
+  private shown(value: unknown): string {
+    return value === undefined ? "missing" : shown(value, this.redact)
   }
 
   private partial(path: string, reason: string): string | undefined {
@@ -183,17 +195,18 @@ export const judge = (
   document: unknown,
   query: GraphqlQuery,
   accepted: AcceptPartial.AcceptPartial,
-  redacted: Redact
+  redact: Redact
 ): Result.Result<Page, Refusal> => {
-  const errors = errorsOf(document, redacted)
-  // Also beside data, which then lacks what failed.
-  if (errors !== undefined && !AcceptPartial.accepts(accepted, "errors")) {
-    if (errors.isTemporary) return Result.fail({ reason: errors.reason, retry: { after: untilRestored(document) } })
-    return Result.fail({
-      reason: AcceptPartial.pageRefusal(accepted, ["errors"], errors.reason, "Correct the query, or what its user may read")
-    })
-  }
-  const judge = new Judge(query, accepted)
-  const reason = judge.judge(at(document, "data"))
-  return reason === undefined ? Result.succeed({ next: judge.next }) : Result.fail({ reason })
+  const errors = errorsOf(document, redact)
+  const accepts = AcceptPartial.accepts(accepted, "errors")
+  const judge = new Judge(query, accepted, redact)
+  // Errors may come beside data, which then lacks what failed.
+  const reason = errors === undefined || accepts ? judge.judge(at(document, "data")) : errors.reason
+  if (reason === undefined) return Result.succeed({ next: judge.next })
+  if (errors?.isTemporary === true) return Result.fail({ reason: errors.reason, retry: { after: untilRestored(document) } })
+  return Result.fail({
+    reason: errors === undefined || accepts
+      ? reason
+      : AcceptPartial.pageRefusal(accepted, ["errors"], reason, "Correct the query, or what its user may read")
+  })
 }

@@ -33,6 +33,7 @@ export type Following<Page extends Fetched> =
     readonly _tag: "Query"
     /** A text says why the page can't be used. */
     readonly nextOf: (page: Page) => NextVariable | string | undefined
+    readonly documentOf: (page: Page) => unknown
     readonly fetch: (next: NextVariable) => Effect.Effect<Page, SourceFailure>
   }
 
@@ -176,8 +177,8 @@ export const rows = <Page extends Fetched>(first: Page, options: PagesOptions<Pa
       })
       const end = Stream.suspend(() => {
         if (!isFirst && format === "json" && rowCount === 0) {
-          document = empty.documentWithItems(way, charset)
-          if (document === undefined) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
+          document = following._tag === "Query" ? following.documentOf(fetched) : empty.document(charset)
+          if (!hasItems(document, way)) return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
           evidence = Envelope.ofDocument(document, way)
           // A page of products without variants has no rows, and others may follow it.
           outerCount = Envelope.countBelow(document, way)
@@ -187,8 +188,11 @@ export const rows = <Page extends Fetched>(first: Page, options: PagesOptions<Pa
           : createHash("sha256").update(`${rowCount}\n${beginning.join("\n")}`).digest("base64")
         if (concluded !== undefined && key !== undefined && beginnings.has(key)) {
           return Stream.fail(refused(
-            `its page ${number} has the rows of an earlier one, so its server seems to ignore ${concluded.name}. Name the field and the ` +
-              `parameter of the next page with ${setting("next")}; no row of it was used`
+            `its page ${number} has the rows of an earlier one, so its server seems to ignore ${concluded.name}. ${
+              following._tag === "Query"
+                ? "Correct the query, or ask the operator of the server"
+                : `Name the field and the parameter of the next page with ${setting("next")}`
+            }; no row of it was used`
           ))
         }
         if (key !== undefined) beginnings.add(key)
@@ -280,13 +284,15 @@ class EmptyPage {
     else this.chunks = []
   }
 
-  /** The document, if it has an array of items at the path. */
-  documentWithItems(way: ReadonlyArray<string>, charset: string | undefined): unknown {
-    const document = Option.getOrUndefined(parse(new TextDecoder(charset).decode(Buffer.concat(this.chunks))))
-    const items = way.reduce<unknown>(
-      (value, name) => Array.isArray(value) ? value : Predicate.isObject(value) ? value[name] : undefined,
-      document
-    )
-    return Array.isArray(items) ? document : undefined
+  /** None if the page was not short. */
+  document(charset: string | undefined): unknown {
+    return Option.getOrUndefined(parse(new TextDecoder(charset).decode(Buffer.concat(this.chunks))))
   }
 }
+
+/** Whether a document has an array of items at the path. */
+const hasItems = (document: unknown, way: ReadonlyArray<string>): boolean =>
+  Array.isArray(way.reduce<unknown>(
+    (value, name) => Array.isArray(value) ? value : Predicate.isObject(value) ? value[name] : undefined,
+    document
+  ))

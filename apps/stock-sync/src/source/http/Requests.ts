@@ -16,6 +16,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { Wording } from "../../Wording.ts"
+import type { Redact } from "../Secrets.ts"
 import { silent, type SourceFailure, unreachable } from "../Source.ts"
 import * as SourceUri from "../SourceUri.ts"
 
@@ -28,6 +29,8 @@ export interface RequestOptions {
   /** The source's name in messages. */
   readonly name: string
   readonly refused: (reason: string) => SourceError
+  /** Removes secrets from a text of the server. */
+  readonly redact: Redact
   /** The headers that sign a request. Redirects are not followed then, because a signature is for one address. */
   readonly sign?: (method: HttpMethod, url: URL) => Effect.Effect<Readonly<Record<string, string>>>
 }
@@ -53,8 +56,6 @@ interface Requests {
     json: string,
     read: (fetched: Fetched) => Effect.Effect<A, SourceFailure, Scope.Scope>
   ) => Effect.Effect<A, SourceFailure, Scope.Scope>
-  /** Removes secrets from a text of the server, which may repeat what it received. */
-  readonly redacted: (text: string) => string
 }
 
 const retries = 3
@@ -77,7 +78,7 @@ const backoff = Schedule.max([Schedule.recurs(retries), Schedule.jittered(Schedu
   Schedule.modifyDelay(({ duration, input }) => Effect.map(untilRetryAt(input), Duration.max(duration)))
 )
 
-export const make = Effect.fnUntraced(function*({ address, authorization, headers, name, refused, sign, timeout }: RequestOptions) {
+export const make = Effect.fnUntraced(function*({ address, authorization, headers, name, redact, refused, sign, timeout }: RequestOptions) {
   // Without a scope of its own, a response whose body nobody reads stays in memory until a full garbage collection.
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
   const { place } = yield* Wording
@@ -85,10 +86,6 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
     ...(headers === undefined ? {} : Redacted.value(headers)),
     ...(authorization === undefined ? {} : { authorization: Redacted.value(authorization) })
   }
-
-  // The longest first, because one may contain another.
-  const parts = Object.values(secrets).flatMap((value) => [value, ...value.split(/\s+/)]).filter(({ length }) => length >= minSecretLength)
-    .toSorted((one, other) => other.length - one.length)
 
   const requestTo = ({ headers, json, method, url }: Sent, signature: Readonly<Record<string, string>>) => {
     // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
@@ -118,10 +115,10 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
       if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
       const target = new URL(location, url)
       if (method === "POST" && !keepMethod.has(response.status)) {
+        // An address writes some characters of a text in another way, so either may hold a secret that the other does not show.
+        const shown = redact(location) === location ? redact(SourceUri.shown(target.href)) : "an address that repeats a secret"
         return yield* refused(
-          `it redirects to ${SourceUri.shown(target.href)} with ${response.status}, after which no POST is sent: name that address with ${
-            place("source")
-          }`
+          `it redirects to ${shown} with ${response.status}, after which no POST is sent: name that address with ${place("source")}`
         )
       }
       return yield* follow({ ...sent, url: target }, left - 1)
@@ -146,8 +143,7 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
   const requests: Requests = {
     get: (url, conditions = {}, method = "GET") => follow({ url, method, headers: conditions }).pipe(Effect.tap(checkAvailable), retrying),
     post: (url, json, read) =>
-      follow({ url, method: "POST", headers: {}, json }).pipe(Effect.tap(checkAvailable), Effect.flatMap(read), retrying),
-    redacted: (text) => parts.reduce((rest, part) => rest.replaceAll(part, "…"), text)
+      follow({ url, method: "POST", headers: {}, json }).pipe(Effect.tap(checkAvailable), Effect.flatMap(read), retrying)
   }
   return requests
 })
@@ -158,9 +154,6 @@ interface Sent {
   readonly headers: Readonly<Record<string, string>>
   readonly json?: string
 }
-
-// A shorter word may be one of any message.
-const minSecretLength = 6
 
 /** The error code of the system, else the reason of the platform. Neither contains parts of the request. */
 const causeOf = ({ reason }: HttpClientError): string => {

@@ -10,6 +10,7 @@ import type { ConfigError } from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import type { HttpMethod } from "effect/http/HttpMethod"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -127,6 +128,8 @@ export const make = Effect.fnUntraced(function*(options: S3Options) {
     headers: undefined,
     timeout: options.timeout,
     name,
+    // Of the address of a redirect, which is not followed.
+    redact: identity,
     refused,
     sign
   })

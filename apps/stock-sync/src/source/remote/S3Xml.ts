@@ -1,4 +1,6 @@
 /** Reads the two documents of S3 that a source needs: an error, and a page of a listing. */
+import { lineUpTo } from "@plaza/tabular/Quoted"
+import * as Option from "effect/Option"
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
 
@@ -25,9 +27,10 @@ export interface S3Error {
 
 /** The error of a response. A body that is no error of S3 has neither code nor message. */
 export const errorOf = (xml: string): S3Error => {
-  const message = textOf(xml, "Message")?.replace(/\s+/g, " ").slice(0, 300)
+  const told = (name: string) => Option.getOrUndefined(Option.map(Option.fromUndefinedOr(textOf(xml, name)), lineUpTo(300)))
+  const message = told("Message")
   return /<Error[\s>]/.test(xml)
-    ? { code: textOf(xml, "Code"), message: message === "" ? undefined : message, region: textOf(xml, "Region") }
+    ? { code: told("Code"), message: message === "" ? undefined : message, region: told("Region") }
     : { code: undefined, message: undefined, region: undefined }
 }
 

@@ -3,6 +3,7 @@
  * (docs/decisions/059-files-on-servers.md).
  */
 import * as Text from "@plaza/cli-kit/Text"
+import { lineUpTo } from "@plaza/tabular/Quoted"
 import { SourceError } from "@plaza/tabular/SourceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -71,10 +72,13 @@ const permissionDenied = 3
 
 const codeOf = (error: unknown): unknown => Predicate.hasProperty(error, "code") ? error.code : undefined
 
+// Enough for the reason of a server.
+const told = lineUpTo(300)
+
 /** The code of the system, else the sentence of the library or the server. */
 const messageOf = (error: unknown): string => {
   const code = codeOf(error)
-  return typeof code === "string" ? code : error instanceof Error ? error.message : String(error)
+  return typeof code === "string" ? code : told(error instanceof Error ? error.message : String(error))
 }
 
 /** That of the user may be unknown, as in a container whose user has no name. */

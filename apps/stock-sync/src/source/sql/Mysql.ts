@@ -212,7 +212,7 @@ const explained = (query: string, error: Error): Query.InvalidQuery | Query.Quer
   if (code === "ER_UNSUPPORTED_PS") return Query.noSelect
   return code === "ER_PARSE_ERROR" && /;\s*\S/.test(query)
     ? new Query.InvalidQuery({
-      message: `the query holds more than one statement, or a mistake: leave one SELECT in it (${error.message})`
+      message: `the query holds more than one statement, or a mistake: leave one SELECT in it (${Query.told(error.message)})`
     })
     : Query.failed(error)
 }

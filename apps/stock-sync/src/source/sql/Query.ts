@@ -1,6 +1,6 @@
 /** The result of a query as a source, for all databases. The query must be one SELECT and can't change the database. */
 import { decodeFields } from "@plaza/tabular/Fields"
-import { quoted } from "@plaza/tabular/Quoted"
+import { lineUpTo, quoted } from "@plaza/tabular/Quoted"
 import { listOf, nearest } from "@plaza/tabular/Record"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Stock from "@plaza/tabular/Stock"
@@ -163,12 +163,15 @@ export const make = Effect.fnUntraced(function*(options: QueryOptions, run: Run)
 // Classes of SQLSTATE and codes of SQLite that a retry does not change: wrong user, database or query.
 const permanent = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
 
-/** Has the database's message, which contains no password. */
+/** A message of a database, as long as the object and the place that it names. */
+export const told = lineUpTo(500)
+
+/** Has the database's message. */
 const failureOf = (name: string, error: InvalidQuery | QueryError, { named }: Words): SourceFailure => {
   if (error._tag === "InvalidQuery") return SourceError.content(name, error.message)
   const { cause } = error
   const state = stateOf(cause)
-  const reason = cause instanceof Error && cause.message !== "" ? cause.message : state ?? "the database failed"
+  const reason = cause instanceof Error && cause.message.trim() !== "" ? told(cause.message) : state ?? "the database failed"
   return permanent.test(state ?? "")
     ? SourceError.content(name, `the database refuses: ${reason}. Correct ${named("query")} or ${named("source")}`)
     : unreachable(name, reason)
