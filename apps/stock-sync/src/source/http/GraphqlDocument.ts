@@ -1,6 +1,6 @@
 /**
  * Reads an executable GraphQL document by the parser of `graphql`: its operations, with fragments in place. Keeps only what decides about
- * pages, because the server validates the rest.
+ * pages, because the server validates the rest (docs/decisions/060-graphql-queries.md).
  */
 import * as Text from "@plaza/cli-kit/Text"
 import { quoted } from "@plaza/tabular/Quoted"
