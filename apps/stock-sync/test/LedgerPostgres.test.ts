@@ -1,15 +1,16 @@
 /** Ledgers in Postgres: what holds for every ledger, databases that can't be used or are lost, and owners that were replaced. */
 import { describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
-import { Effect, Exit, Fiber, Option } from "effect"
+import { Duration, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import { Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Ledger, Send } from "../src/ledger/Ledger.ts"
 import { tableNames } from "../src/ledger/Schema.ts"
+import type { RevertOptions } from "../src/ledger/Snapshot.ts"
 import { everything, inPostgres } from "./support/ledger/everything.ts"
 import { newSchema } from "./support/ledger/newLedger.ts"
 import { freshSchema, inDatabase } from "./support/ledger/places.ts"
-import { fail, id, queueOf, receive, row, stateOf, take, using as usingPlace } from "./support/ledger/using.ts"
+import { collect, fail, id, queueOf, receive, row, stateOf, take, taken, using as usingPlace } from "./support/ledger/using.ts"
 import { shared } from "./support/shared.ts"
 import { utc } from "./support/utc.ts"
 
@@ -148,6 +149,120 @@ describe("unusable databases", () => {
       yield* inDatabase(place, (sql) => sql`UPDATE ledger_migrations SET migration_id = 99`)
       expect((yield* refused(place)).message).toContain("another version")
     }))
+})
+
+describe("a command beside the owner", () => {
+  const revertOptions: RevertOptions = {
+    guard: { share: 1, count: 1_000_000, window: Duration.days(1) },
+    confirmed: true,
+    preview: false,
+    limit: undefined
+  }
+  const wrong = [row("A", 50, 2), row("B", 0, 3), row("C", 4, 4)]
+  const wantedOf = (ledger: Ledger["Service"]) =>
+    Effect.map(collect(ledger.all), (all) => Object.fromEntries(all.map(({ productId, wanted }) => [productId, wanted])))
+  /** A ledger whose second snapshot is wrong about A and B. */
+  const onWrong = (test: (ledger: Ledger["Service"], place: string) => Effect.Effect<void, unknown, Scope.Scope>) =>
+    Effect.scoped(Effect.gen(function*() {
+      const place = yield* fresh
+      yield* using(place, (ledger) =>
+        Effect.gen(function*() {
+          yield* receive(ledger, row("A", 5, 2), row("B", 7, 3), row("C", 4, 4))
+          yield* receive(ledger, ...wrong)
+          yield* test(ledger, place)
+        }))
+    }))
+  /** Waits until a session of the program waits for another one, or an operation has ended. */
+  const untilBlocked = (place: string, fiber: Fiber.Fiber<unknown, unknown>) =>
+    Effect.repeat(
+      inDatabase(place,
+        (sql) => sql`SELECT 1 FROM pg_stat_activity WHERE application_name = 'plaza-stock-sync' AND wait_event_type = 'Lock'`),
+      { until: (waiting) => waiting.length > 0 || fiber.pollUnsafe() !== undefined }
+    )
+  /** Runs an operation, and begins another one before its first statement with a text. */
+  const whileRuns = <A, E, B, F>(
+    place: string,
+    operation: Effect.Effect<A, E>,
+    text: string,
+    other: Effect.Effect<B, F>
+  ) =>
+    Effect.gen(function*() {
+      let begun: Fiber.Fiber<Exit.Exit<B, F>> | undefined
+      const first = yield* Effect.exit(Effect.provideService(operation, Statement.CurrentTransformer, (statement) =>
+        Effect.gen(function*() {
+          if (begun === undefined && statement.compile()[0].includes(text)) {
+            begun = yield* Effect.forkChild(Effect.exit(Effect.provideService(other, Statement.CurrentTransformer, undefined)), {
+              startImmediately: true
+            })
+            yield* untilBlocked(place, begun)
+          }
+          return statement
+        })))
+      if (begun === undefined) throw new Error(`no statement has ${text}`)
+      return { first, second: yield* Fiber.join(begun) }
+    })
+  const revertBeside = (place: string) => using(place, (beside) => beside.revert(1, revertOptions), "beside")
+  const expectReverted = (ledger: Ledger["Service"]) =>
+    Effect.gen(function*() {
+      expect(yield* wantedOf(ledger)).toEqual({ A: 5, B: 7, C: 4 })
+      expect(yield* Effect.flip(receive(ledger, ...wrong))).toMatchObject({ _tag: "SnapshotHeld", held: { figures: { reverted: 2 } } })
+    })
+
+  it.effect("reverts what a snapshot changes that is being applied", () =>
+    onWrong((ledger, place) =>
+      Effect.gen(function*() {
+        const { first, second } = yield* whileRuns(place, receive(ledger, ...wrong.slice(0, 2), row("C", 9, 4)), "INSERT INTO past_stock",
+          revertBeside(place))
+        expect(first).toMatchObject({ _tag: "Success", value: { changed: 1 } })
+        expect(second).toMatchObject({ _tag: "Success", value: { changed: 3, number: 4 } })
+        yield* expectReverted(ledger)
+      })
+    ))
+
+  it.effect("makes a snapshot wait that would be compared with what it reverts", () =>
+    onWrong((ledger, place) =>
+      Effect.gen(function*() {
+        yield* receive(ledger, ...wrong.slice(0, 2), row("C", 9, 4))
+        const { first, second } = yield* whileRuns(place, revertBeside(place), "INSERT INTO reverted_stock",
+          Effect.result(receive(ledger, ...wrong.slice(0, 2), row("C", 9, 5))))
+        expect(first).toMatchObject({ _tag: "Success", value: { changed: 3 } })
+        expect(second).toMatchObject({ _tag: "Success", value: { _tag: "Failure", failure: { _tag: "SnapshotHeld" } } })
+        yield* expectReverted(ledger)
+      })
+    ))
+
+  it.effect("changes the stock that a product is taken with", () =>
+    onWrong((ledger, place) =>
+      Effect.gen(function*() {
+        const { second } = yield* whileRuns(place, revertBeside(place), "INSERT INTO reverted_stock", taken(ledger))
+        expect(second).toMatchObject({ _tag: "Success", value: { productId: "A", value: 5 } })
+      })
+    ))
+
+  it.effect("records an event beside those of the owner", () =>
+    onWrong((ledger, place) =>
+      Effect.gen(function*() {
+        const failed = { kind: "sourceFailed", code: "SourceError", detail: "x", count: 0, at: utc(5) } as const
+        const { first, second } = yield* whileRuns(place, revertBeside(place), "INSERT INTO reverted_stock", ledger.record(failed))
+        expect([first._tag, second._tag]).toEqual(["Success", "Success"])
+        expect((yield* ledger.events).map(({ kind }) => kind)).toEqual([
+          "snapshotAccepted",
+          "snapshotAccepted",
+          "snapshotReverted",
+          "sourceFailed"
+        ])
+      })
+    ))
+
+  it.effect("resends while a snapshot is applied, and neither waits for the other for ever", () =>
+    onWrong((ledger, place) =>
+      Effect.gen(function*() {
+        const ids = [id("A"), id("B"), id("C")]
+        const { first, second } = yield* whileRuns(place, receive(ledger, row("A", 1, 2), row("B", 2, 3), row("C", 3, 4)),
+          "INSERT INTO past_stock", using(place, (beside) => beside.resend(ids), "beside"))
+        expect([first._tag, second._tag]).toEqual(["Success", "Success"])
+      })
+    ))
 })
 
 describe("an account that another owner has taken over", () => {

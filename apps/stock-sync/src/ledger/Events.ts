@@ -93,7 +93,12 @@ const keptFrom = (first: Option.Option<{ readonly n: number; readonly at: DateTi
 export const make = (target: Target, run: Run): Pick<Ledger["Service"], "events" | "kept" | "record"> => {
   const { sql } = target
   return {
-    record: (event) => run(together(target, steps(target, event, DateTime.toEpochMillis(event.at), isNews(event)))),
+    record: (event) =>
+      run(Effect.retry(together(target, steps(target, event, DateTime.toEpochMillis(event.at), isNews(event))), {
+        // A command beside the owner has recorded an event under this number, for which the statement waited.
+        while: (failure) => failure._tag === "SqlError" && failure.reason._tag === "UniqueViolation",
+        times: 5
+      })),
     events: run(Effect.map(
       eventRows(sql`SELECT n, at, kind, code, detail, amount FROM event WHERE ${mine(target)} ORDER BY n`),
       (rows) =>

@@ -134,11 +134,22 @@ export const checkOwner = (target: Target): Effect.Effect<void, SqlError | Taken
   )
 }
 
+/**
+ * The lock that a transaction in Postgres begins with: that of a command beside the owner excludes all others of the account, as in SQLite.
+ * What they read would be out of date when they write, and they would lock products in another order. A takeover waits for a command only.
+ */
+const lock = ({ account, epoch, sql }: Target): Effect.Effect<unknown, SqlError> =>
+  sql.onDialectOrElse({
+    pg: () => sql`SELECT 1 FROM account WHERE account = ${account} ${sql.literal(epoch === undefined ? "FOR UPDATE" : "FOR KEY SHARE")}`,
+    orElse: () => Effect.void
+  })
+
 /** A transaction that writes only if the account still belongs to this owner at its end, so that a takeover never waits for a long one. */
 export const transaction = <A, E, R>(
   target: Target,
   statements: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | SqlError | TakenOver, R> => target.sql.withTransaction(Effect.tap(statements, checkOwner(target)))
+): Effect.Effect<A, E | SqlError | TakenOver, R> =>
+  target.sql.withTransaction(lock(target).pipe(Effect.andThen(statements), Effect.tap(checkOwner(target))))
 
 /** A statement with this condition, which holds while the account belongs to this owner. */
 export type Step = (isOwned: Fragment) => Fragment

@@ -136,13 +136,15 @@ const takenAtOnce = Rows.first(Schema.Union([
 ]))
 
 /**
- * In one statement of Postgres, because every request needs it. If the time of a delayed product has come, which may be more urgent, it
- * takes nothing and shows that.
+ * In one statement of Postgres, because every request needs it. If the time of a delayed product has come, which may be more urgent, or the
+ * product has changed meanwhile, it takes nothing and shows that.
  */
 const takeAtOnce = (target: Target, selection: Due, now: number) => {
   const { sql } = target
   const ended = sql`EXISTS (SELECT 1 FROM product WHERE ${mine(target)} AND due_at <= ${now})`
-  const taken = mark(target, now, sql`id = (SELECT id FROM next) AND NOT ${ended} AND ${sql.literal(Operation.isFenced)}`)
+  // A command beside the owner may have changed what is wanted while this statement waited for it.
+  const isNext = sql`id = (SELECT id FROM next) AND wanted = (SELECT wanted FROM next)`
+  const taken = mark(target, now, sql`${isNext} AND NOT ${ended} AND ${sql.literal(Operation.isFenced)}`)
   return takenAtOnce(sql`WITH ${Operation.fence(target)}, next AS (${nextDueProduct(target, selection)}), taken AS (${taken})
     SELECT next.*, taken.attempts, ${ended} AS delays_ended FROM fence LEFT JOIN next ON true LEFT JOIN taken ON true`)
 }
@@ -156,7 +158,7 @@ export const take = (target: Target, selection: Selection): Effect.Effect<Option
       pg: () =>
         Effect.flatMap(takeAtOnce(target, selection, now), (found): Effect.Effect<Option.Option<Send>, Failure> => {
           if (Option.isNone(found)) return Effect.fail(new Operation.TakenOver())
-          if (found.value.delays_ended) return inSteps
+          if (found.value.delays_ended || (found.value.id !== null && found.value.attempts === null)) return inSteps
           return Effect.succeed(
             found.value.id === null || found.value.attempts === null
               ? Option.none()
