@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Generate from "@plaza/testing/Generators"
 import { Arbitrary, Duration, Effect, Schema } from "effect"
+import { type Kind, kinds } from "../src/ledger/Events.ts"
 import type { HistoryEntry, LedgerEvent } from "../src/ledger/Ledger.ts"
 import * as Report from "../src/observability/Report.ts"
 import { runIn } from "./support/command.ts"
@@ -100,6 +101,14 @@ describe("the outages of a report", () => {
       ["paused", "STORE_BLOCKED", utc(2_000), utc(4_000)],
       ["source", "SourceUnreachable", utc(1_000), utc(3_000)]
     ])
+  })
+
+  it("end with what says that the source was read or the account changed, and with nothing else", () => {
+    const endsOf = (begin: Kind) => kinds.filter((kind) => Report.outagesOf([event(begin, 1), event(kind, 2)], []).at(-1)?.to !== undefined)
+    // A person reverts whether or not the source can be read.
+    expect(endsOf("sourceFailed")).toEqual(["snapshotAccepted", "snapshotHeld", "sourceFailed", "sourceRead"])
+    const states = ["accountPaused", "accountQuota", "accountTrouble", "accountRunning"]
+    for (const begin of ["accountPaused", "accountQuota", "accountTrouble"] as const) expect(endsOf(begin)).toEqual(states)
   })
 
   it("end with a request that was confirmed, if the process left no end", () => {

@@ -60,8 +60,10 @@ export const steps = (
   ]
 }
 
-const accountKinds: ReadonlyArray<Kind> = ["accountPaused", "accountQuota", "accountTrouble", "accountRunning"]
-const sourceKinds: ReadonlyArray<Kind> = ["snapshotAccepted", "snapshotHeld", "sourceFailed", "sourceRead"]
+/** A state of the account ends with the next one. */
+export const accountKinds: ReadonlyArray<Kind> = ["accountPaused", "accountQuota", "accountTrouble", "accountRunning"]
+/** A failure of the source ends with the next of these. A revert is none of them: a person does it whether or not the source can be read. */
+export const sourceKinds: ReadonlyArray<Kind> = ["snapshotAccepted", "snapshotHeld", "sourceFailed", "sourceRead"]
 
 const newsOf = (kind: Kind, code: string | undefined): string => `${kind} ${code ?? ""}`
 

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import { CurrentLedger } from "../ledger/CurrentLedger.ts"
+import { accountKinds } from "../ledger/Events.ts"
 import type { LedgerEvent } from "../ledger/Ledger.ts"
 import { disconnect } from "../sync/Disconnect.ts"
 import type { Failure, SyncStatus } from "../sync/SyncStatus.ts"
@@ -21,7 +22,7 @@ const facts = ({ code, message, tag }: Failure): Pick<LedgerEvent, "code" | "det
   detail: message.slice(0, longestDetail)
 })
 
-const accountKinds = { Running: "accountRunning", Paused: "accountPaused", Quota: "accountQuota", Trouble: "accountTrouble" } as const
+const stateKinds = { Running: "accountRunning", Paused: "accountPaused", Quota: "accountQuota", Trouble: "accountTrouble" } as const
 
 /** What a change adds to the ledger; undefined for regular work and for what lasts. The ledger drops what it has already. */
 export const eventOf = ({ before, event, isRepeated }: Change): LedgerEvent | undefined => {
@@ -29,7 +30,7 @@ export const eventOf = ({ before, event, isRepeated }: Change): LedgerEvent | un
   if (event._tag === "AccountChanged") {
     const { account } = event
     if (isRepeated || account._tag === "Starting") return undefined
-    return { ...nothing, kind: accountKinds[account._tag], ..."failure" in account ? facts(account.failure) : {} }
+    return { ...nothing, kind: stateKinds[account._tag], ..."failure" in account ? facts(account.failure) : {} }
   }
   if (event._tag === "SourceFailed") return isRepeated ? undefined : { ...nothing, kind: "sourceFailed", ...facts(event.failure) }
   // After the start it is not known what the last process has left.
@@ -43,8 +44,6 @@ const mostWaiting = 100
 
 /** How long the end waits for what is not written yet. */
 const longestEnd = Duration.seconds(5)
-
-const isOfAccount = ({ kind }: LedgerEvent): boolean => kind.startsWith("account")
 
 /** `isShort`: the worker ends by itself, and is started again and again. */
 const make = ({ isShort }: { readonly isShort: boolean }) =>
@@ -80,7 +79,7 @@ const make = ({ isShort }: { readonly isShort: boolean }) =>
     yield* observe((change) =>
       Effect.suspend(() => {
         const event = eventOf(change)
-        if (event !== undefined && isOfAccount(event)) running = undefined
+        if (event !== undefined && accountKinds.includes(event.kind)) running = undefined
         if (event?.kind === "accountRunning" && isShort && change.before.account._tag === "Starting") running = event
         else if (event !== undefined) add(event)
         const isOpened = change.event._tag === "LedgerChanged" && change.event.ledger._tag === "Open"

@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { Kind } from "../ledger/Events.ts"
+import { accountKinds, type Kind, sourceKinds } from "../ledger/Events.ts"
 import type { Account, HistoryEntry, Ledger, LedgerEvent } from "../ledger/Ledger.ts"
 import type { Commands } from "../ledger/LedgerCommands.ts"
 import type { LedgerFault } from "../ledger/LedgerError.ts"
@@ -195,17 +195,19 @@ const outageKinds: Partial<Readonly<Record<Kind, Outage["kind"]>>> = {
 }
 
 /**
- * The outages of events, the latest first. One of the account ends with its next state, or with the first request after its beginning that was
- * confirmed: a process that was killed leaves no end. `accepted`: when those requests left, the earliest first.
+ * The outages of events, the latest first. Each ends with the next state of the account or the source; one of the account also with the first
+ * request after its beginning that was confirmed, because a process that was killed leaves no end. `accepted`: when those requests left, the
+ * earliest first.
  */
-export const outagesOf = (events: ReadonlyArray<LedgerEvent>, accepted: ReadonlyArray<number>): ReadonlyArray<Outage> => {
-  const isOfAccount = ({ kind }: LedgerEvent) => kind.startsWith("account")
-  return events.flatMap((event, index): ReadonlyArray<Outage> => {
+export const outagesOf = (events: ReadonlyArray<LedgerEvent>, accepted: ReadonlyArray<number>): ReadonlyArray<Outage> =>
+  events.flatMap((event, index): ReadonlyArray<Outage> => {
     const kind = outageKinds[event.kind]
     if (kind === undefined) return []
-    const next = events.slice(index + 1).find((later) => isOfAccount(later) === isOfAccount(event))?.at
+    const isOfAccount = accountKinds.includes(event.kind)
+    const states = isOfAccount ? accountKinds : sourceKinds
+    const next = events.slice(index + 1).find((later) => states.includes(later.kind))?.at
     const from = DateTime.toEpochMillis(event.at)
-    const sent = isOfAccount(event) ? accepted.find((at) => at > from) : undefined
+    const sent = isOfAccount ? accepted.find((at) => at > from) : undefined
     const ends = [...next === undefined ? [] : [DateTime.toEpochMillis(next)], ...sent === undefined ? [] : [sent]]
     return [{
       kind,
@@ -215,7 +217,6 @@ export const outagesOf = (events: ReadonlyArray<LedgerEvent>, accepted: Readonly
       to: ends.length === 0 ? undefined : DateTime.makeUnsafe(Math.min(...ends))
     }]
   }).toReversed()
-}
 
 export const snapshotsOf = (events: ReadonlyArray<LedgerEvent>): Snapshots => {
   const count = (kind: Kind) => events.filter((event) => event.kind === kind).length
