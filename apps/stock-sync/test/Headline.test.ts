@@ -1,9 +1,11 @@
 /** The top of the status page: what it says in each state of a worker, and what helps. */
 import { describe, expect, it } from "@effect/vitest"
 import * as Generate from "@plaza/testing/Generators"
-import { Arbitrary } from "effect"
+import { Arbitrary, Option } from "effect"
 import { ofStore } from "../src/ledger/LedgerCommands.ts"
+import * as Conditions from "../src/observability/Conditions.ts"
 import * as Headline from "../src/observability/Headline.ts"
+import * as Report from "../src/observability/Report.ts"
 import * as StatusText from "../src/observability/StatusText.ts"
 import type { State } from "../src/sync/SyncStatus.ts"
 import { failure } from "./support/events.ts"
@@ -258,6 +260,38 @@ describe("the list of what needs a person", () => {
   it("has a product once that is refused and whose row is rejected", () => {
     const both = { ...sample({ needing: [needing("A")], rejected: ["A"] }) }
     expect(Headline.items(both, commands).map(({ subject }) => subject)).toEqual(["A"])
+  })
+})
+
+describe("a sentence", () => {
+  it("begins with a capital letter, unless it begins with a name", () => {
+    for (
+      const [text, sentence] of [
+        ["the ledger /data/stock.sqlite can't be opened", "The ledger /data/stock.sqlite can't be opened"],
+        ["sold out, to the confirmation", "Sold out, to the confirmation"],
+        ["settled", "Settled"]
+      ] as const
+    ) expect(StatusText.capitalized(text)).toBe(sentence)
+    const names = [
+      "http://shop.example/stock.csv: status 503",
+      "s3://shop/stock.csv: access denied",
+      "stock.csv was just written",
+      "stock: line 2: the stock is not a number",
+      "feeds/stock.csv: it does not exist",
+      "plaza-stock-sync is stopping"
+    ]
+    for (const text of names) expect(StatusText.capitalized(text)).toBe(text)
+  })
+
+  it("about a source that can't be read names it as it is, on the page and in a report", () => {
+    const message = "http://shop.example/stock.csv: status 503"
+    const unreachable = failure({ about: "source", tag: "SourceUnreachable", code: undefined, message })
+    const source = { ...running.source, failing: { since: before(3), failure: unreachable } }
+    expect(StatusText.plain(Conditions.source(source, now, undefined, commands).description)).toContain(`${message}. `)
+    const outage = { kind: "source", code: "SourceUnreachable", detail: message, from: before(3), to: undefined } as const
+    const snapshot = { held: Option.none(), takenAt: undefined, rows: undefined, unit: "line", lastNumber: 0, reverted: undefined } as const
+    const [condition] = Report.conditions({ outages: [outage], snapshot }, commands, undefined)
+    expect(StatusText.plain(condition?.description ?? [])).toContain(`${message}. `)
   })
 })
 

@@ -1,6 +1,7 @@
 /** Times, failures and changes as text, for the log, readiness, the status page and the commands. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import { capitalize } from "effect/String"
 import type { Refusal } from "../ledger/Entry.ts"
 import type { HeldSnapshot } from "../ledger/Snapshot.ts"
 import { describe } from "../ledger/snapshot/Judge.ts"
@@ -72,4 +73,5 @@ export const held = ({ figures, number, since }: HeldSnapshot): string =>
 export const missingKept =
   "missing products keep their stock this time: a rejected row names no known product and may be one of them, or it is the last row and others may be missing behind it"
 
-export const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+/** As the beginning of a sentence. An address, a path or another name stays as it is: only a word of letters gets a capital. */
+export const capitalized = (text: string): string => /^\p{L}[\p{L}'’]*[,;.]?(?!\S)/u.test(text) ? capitalize(text) : text
