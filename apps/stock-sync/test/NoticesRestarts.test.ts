@@ -1,7 +1,7 @@
 /** What is announced once and not again, whenever the process ends and starts: a model over virtual time. */
 import { describe, expect, it } from "@effect/vitest"
 import * as Generate from "@plaza/testing/Generators"
-import { Arbitrary, Duration } from "effect"
+import { Arbitrary, Duration, Option } from "effect"
 import * as Notices from "../src/observability/Notices.ts"
 
 const minute = Duration.toMillis("1 minute")
@@ -18,6 +18,13 @@ const problem = (kind: Notices.Kind, more: Partial<Notices.Problem> = {}): Notic
   delay: Notices.delays[kind],
   ...more
 })
+
+/** What a process knows once it has read what an earlier one has stored. */
+const restored = (text: string, now: number, offset: number, state = Notices.initial) =>
+  Option.match(Notices.fromText(text, now, offset), {
+    onNone: () => state,
+    onSome: (stored) => Notices.merge(state, stored, Notices.initial)
+  })
 
 interface Sent {
   readonly at: number
@@ -56,7 +63,7 @@ const follow = (
     if (!runsAt(at)) continue
     running ??= {
       startedAt: at,
-      state: stored === undefined ? Notices.initial : Notices.restore(Notices.initial, stored, 0, at)
+      state: stored === undefined ? Notices.initial : restored(stored, 0, at)
     }
     const { startedAt } = running
     const now = at - startedAt
@@ -137,15 +144,15 @@ describe("after a restart", () => {
 
   it("nothing that another version has stored is in the way", () => {
     for (const text of ["", "{}", "[1]", "{\"problems\":[{\"key\":\"x\",\"kind\":\"unheard\"}],\"messages\":[],\"notBefore\":null}"]) {
-      expect(Notices.restore(Notices.initial, text, 0, 0)).toEqual(Notices.initial)
+      expect(Notices.fromText(text, 0, 0)).toEqual(Option.none())
     }
   })
 
   it("of a process whose wall clock was set back, no time lies in the future", () => {
     const { state } = Notices.step(Notices.initial, [problem("paused", { delay: Duration.zero })], 0, { isBusy: false, lists })
-    const restored = Notices.restore(Notices.initial, Notices.toText(state, 10 * day), 5, 0)
-    expect(restored.messages).toEqual([5])
-    expect(restored.tracked.get("paused")).toMatchObject({ since: 5, announcedAt: 5 })
+    const { messages, tracked } = restored(Notices.toText(state, 10 * day), 5, 0)
+    expect(messages).toEqual([5])
+    expect(tracked.get("paused")).toMatchObject({ since: 5, announcedAt: 5 })
   })
 
   it("what is announced while nothing could be restored is kept, beside what an earlier process has announced", () => {
@@ -154,9 +161,36 @@ describe("after a restart", () => {
     const earlier = step(Notices.initial, 0, problem("held", { delay: Duration.zero })).state
     const alone = step(step(Notices.initial, 0, problem("ledger"), problem("held")).state, 5 * minute, problem("ledger"), problem("held"))
     expect(alone.message?.text).toMatch(/^ledger: /)
-    const restored = Notices.restore(alone.state, Notices.toText(earlier, 0), 6 * minute, hour)
-    expect(restored.messages).toHaveLength(2)
-    expect(step(restored, 20 * minute, problem("ledger"), problem("held")).message).toBeUndefined()
+    const both = restored(Notices.toText(earlier, 0), 6 * minute, hour, alone.state)
+    expect(both.messages).toHaveLength(2)
+    expect(step(both, 20 * minute, problem("ledger"), problem("held")).message).toBeUndefined()
+  })
+
+  it("what another process has announced and ended meanwhile is taken over, beside what this one has announced alone", () => {
+    const step = (state: Notices.State, at: number, ...kinds: ReadonlyArray<Notices.Kind>) =>
+      Notices.step(state, kinds.map((kind) => problem(kind, { delay: Duration.zero })), at, { isBusy: false, lists })
+    const last = step(step(Notices.initial, 0, "paused", "held").state, 0, "paused", "held").state
+    const other = step(step(restored(Notices.toText(last, 0), 0, 0), 0, "held", "source").state, 5 * minute, "held", "source")
+    expect(other.message?.text).toMatch(/^paused: Over after/)
+    const alone = step(last, minute, "paused", "held", "ledger")
+    const stored = Notices.fromText(Notices.toText(other.state, 0), 6 * minute, 0)
+    const both = Notices.merge(alone.state, Option.getOrThrow(stored), last)
+    expect(Array.from(both.tracked.keys())).toEqual(["held", "ledger", "source"])
+    // One of the beginning, two of the other process, and one of its own.
+    expect(both.messages).toHaveLength(4)
+    // Begins again.
+    expect(step(both, 7 * minute, "paused", "held", "ledger", "source").message?.text).toBe("paused: paused is wrong. (for 0 s)")
+  })
+
+  it("what ended in a message that could not be stored ends once", () => {
+    const step = (state: Notices.State, at: number, ...problems: ReadonlyArray<Notices.Problem>) =>
+      Notices.step(state, problems, at, { isBusy: false, lists })
+    const last = step(Notices.initial, 0, problem("held", { delay: Duration.zero })).state
+    const ended = step(step(last, minute).state, 6 * minute)
+    expect(ended.message?.text).toMatch(/^held: Over/)
+    const stored = Notices.fromText(Notices.toText(last, 0), 7 * minute, 0)
+    const both = Notices.merge(ended.state, Option.getOrThrow(stored), last)
+    expect(both.tracked.size).toBe(0)
   })
 })
 

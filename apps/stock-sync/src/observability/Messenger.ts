@@ -10,6 +10,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Backoff from "../sync/Backoff.ts"
 import { disconnect } from "../sync/Disconnect.ts"
 import * as MonotonicClock from "../sync/MonotonicClock.ts"
@@ -29,8 +30,10 @@ const mostAttempts = 3
 const backoff: Backoff.Backoff = { first: Duration.seconds(20), longest: Duration.minutes(1) }
 /** A longer wait that the receiver asks for ends the attempts. */
 const longestWait = Duration.minutes(10)
-/** How long a message waits for what is stored before it. */
+/** How long a message waits for what is read and stored before it. */
 const longestStore = Duration.seconds(5)
+/** How often what is stored is read: another process may write the messages while this one is cut off, also unnoticed. */
+const readsEvery = Duration.toMillis("1 minute")
 
 /** Whether the same request may have another outcome later. */
 const isRetryable = ({ status }: Post.NotDelivered): boolean => status === undefined || status === 408 || status === 429 || status >= 500
@@ -52,6 +55,12 @@ export interface Store<E, R> {
   readonly write: (text: string) => Effect.Effect<void, E, R>
 }
 
+interface Stored {
+  readonly text: string | undefined
+  readonly state: Notices.State
+}
+const nothingStored: Stored = { text: undefined, state: Notices.initial }
+
 /** What to add to a time of the monotonic clock for that of the wall clock. */
 const clockOffset = Effect.zipWith(DateTime.now, MonotonicClock.now, (wall, now) => DateTime.toEpochMillis(wall) - now)
 
@@ -68,28 +77,42 @@ export const run = <E, R, R2>(
     let state = Notices.initial
     /** The message that is being delivered. */
     let pending: Notices.Message | undefined
-    let isRestored = false
     let isStored = true
     let failing = false
+    let readAt = Number.NEGATIVE_INFINITY
+    /** What this process read or wrote last, and what it tried to write last: a write that failed may have been done. */
+    let last = nothingStored
+    let tried = nothingStored
 
-    const stored = <A>(use: Effect.Effect<A, E, R2>) => Effect.option(Effect.timeout(disconnect(use), longestStore))
+    const inTurn = Semaphore.makeUnsafe(1).withPermit
+    const bounded = <A>(use: Effect.Effect<A, E, R2>) => Effect.option(Effect.timeout(disconnect(use), longestStore))
 
+    /** Returns whether it could be read. */
     const restore = Effect.gen(function*() {
-      const found = yield* stored(store.read)
-      if (Option.isNone(found)) return
+      const read = yield* bounded(store.read)
+      if (Option.isNone(read)) return false
       const now = yield* MonotonicClock.now
-      if (Option.isSome(found.value)) state = Notices.restore(state, found.value.value, now, yield* clockOffset)
-      isRestored = true
+      const text = Option.getOrUndefined(read.value)
+      const own = [last, tried].find((each) => each.text === text)
+      const found = text === undefined ? Option.none() : Notices.fromText(text, now, yield* clockOffset)
+      if (own === undefined && Option.isSome(found)) state = Notices.merge(state, found.value, last.state)
+      last = own ?? { text, state: Option.getOrElse(found, () => Notices.initial) }
+      readAt = now
+      return true
     })
 
     /** A message that a crash cuts off is sent again, so it counts for the limit only. What can't be stored now is stored later. */
-    const save = Effect.gen(function*() {
+    const save = inTurn(Effect.gen(function*() {
       isStored = false
-      // Otherwise what an earlier process has stored would be lost.
-      if (!isRestored) return
+      // Otherwise what another process has stored would be lost.
+      if (!(yield* restore)) return
       const durable = pending === undefined ? state : Notices.undelivered(state, pending, state.notBefore)
-      isStored = Option.isSome(yield* stored(store.write(Notices.toText(durable, yield* clockOffset))))
-    })
+      tried = { text: Notices.toText(durable, yield* clockOffset), state: durable }
+      const written = tried
+      if (Option.isNone(yield* bounded(store.write(written.text)))) return
+      last = written
+      isStored = true
+    }))
 
     const attempts = (text: string, number: number): Effect.Effect<void, Post.NotDelivered, R2> =>
       Post.post(client, url, JSON.stringify({ text })).pipe(
@@ -136,13 +159,19 @@ export const run = <E, R, R2>(
     const turn = Effect.gen(function*() {
       const found = yield* find
       if (found._tag === "Elsewhere") {
-        state = Notices.initial
-        isRestored = false
+        // What was announced while nothing could be stored: the other process goes on with it.
+        if (!isStored) yield* save
+        if (isStored && pending === undefined) {
+          state = Notices.initial
+          last = tried = nothingStored
+        }
+        readAt = Number.NEGATIVE_INFINITY
       }
       if (found._tag !== "Known") return
-      if (!isRestored) yield* restore
+      if ((yield* MonotonicClock.now) - readAt >= readsEvery) yield* inTurn(restore)
       const { problems, unknown } = found
-      const next = Notices.step(state, problems, yield* MonotonicClock.now, { isBusy: pending !== undefined, lists, unknown })
+      const now = yield* MonotonicClock.now
+      const next = Notices.step(state, problems, now, { isBusy: pending !== undefined, lists, unknown })
       state = next.state
       if (next.message === undefined) return next.hasEnded || !isStored ? yield* save : undefined
       pending = next.message

@@ -210,7 +210,8 @@ interface StepOptions {
   readonly unknown?: ReadonlySet<Kind>
 }
 
-const noKinds: ReadonlySet<Kind> = new Set()
+/** All is known. */
+export const noKinds: ReadonlySet<Kind> = new Set()
 
 /** Follows the problems of a moment, and returns the message that is due. `hasEnded`: an announced problem has ended in silence. */
 export const step = (
@@ -293,31 +294,59 @@ export const toText = ({ messages, notBefore, tracked }: State, offset: number):
   })
 }
 
-/** Continues with what an earlier process has stored. Ignores the text of a version that wrote it in another way. */
-export const restore = (state: State, text: string, now: MonotonicMillis, offset: number): State => {
-  const stored = decodeStored(text)
-  if (Option.isNone(stored)) return state
-  // The wall clock may have been set.
-  const past = (at: number) => Math.min(now, at - offset)
-  const tracked = new Map(state.tracked)
-  for (const { account, key, kind, ...each } of stored.value.problems) {
-    // The texts of a problem that is over are not used.
-    const problem: Problem = { key, kind, account: account ?? undefined, name: "", text: "", delay: delays[kind] }
-    const present = tracked.get(key) ?? fresh(problem, now)
-    const announcedAt = past(each.announcedAt)
+/** What was stored, as a state; none for the text of a version that wrote it in another way. */
+export const fromText = (text: string, now: MonotonicMillis, offset: number): Option.Option<State> =>
+  Option.map(decodeStored(text), ({ messages, notBefore, problems }) => {
+    // The wall clock may have been set.
+    const past = (at: number) => Math.min(now, at - offset)
+    return {
+      tracked: new Map(problems.map(({ account, announcedAt, key, kind, products, since }) => {
+        // The texts of a problem that is over are not used.
+        const problem: Problem = { key, kind, account: account ?? undefined, name: "", text: "", delay: delays[kind] }
+        return [key, { ...fresh(problem, past(since)), announcedAt: past(announcedAt), products: new Set(products) }]
+      })),
+      messages: messages.map(past),
+      notBefore: notBefore === null
+        ? Number.NEGATIVE_INFINITY
+        : Math.min(now + Duration.toMillis(longestPause), notBefore - offset)
+    }
+  })
+
+/**
+ * Continues with what another process has stored. `last`: what this process stored or read last. What it has announced since then is kept;
+ * all else that it knows of announcements is as the other process left it.
+ */
+export const merge = (state: State, stored: State, last: State): State => {
+  const lastAnnounced = (key: string) => last.tracked.get(key)?.announcedAt
+  const tracked = new Map<string, Tracked>()
+  for (const [key, own] of state.tracked) {
+    const other = stored.tracked.get(key)
+    const isKept = own.announcedAt === undefined || own.announcedAt !== lastAnnounced(key)
+    if (other === undefined) {
+      // Otherwise the other process has announced its end.
+      if (isKept) tracked.set(key, own)
+      continue
+    }
+    const { announcedAt = Number.NEGATIVE_INFINITY, products, since } = other
     tracked.set(key, {
-      ...present,
-      since: Math.min(present.since, past(each.since)),
-      announcedAt: Math.max(announcedAt, present.announcedAt ?? announcedAt),
-      products: new Set([...each.products, ...present.products])
+      ...own,
+      ...isKept
+        ? {
+          since: Math.min(own.since, since),
+          announcedAt: Math.max(announcedAt, own.announcedAt ?? announcedAt),
+          products: new Set([...products, ...own.products])
+        }
+        : { since, announcedAt, products }
     })
   }
-  const { messages, notBefore } = stored.value
+  for (const [key, other] of stored.tracked) {
+    // Otherwise this process has announced its end.
+    if (!state.tracked.has(key) && lastAnnounced(key) === undefined) tracked.set(key, other)
+  }
+  const known = new Set(last.messages)
   return {
     tracked,
-    messages: [...messages.map(past), ...state.messages],
-    notBefore: notBefore === null
-      ? state.notBefore
-      : Math.max(state.notBefore, Math.min(now + Duration.toMillis(longestPause), notBefore - offset))
+    messages: [...stored.messages, ...state.messages.filter((at) => !known.has(at))],
+    notBefore: Math.max(state.notBefore, stored.notBefore)
   }
 }

@@ -4,8 +4,11 @@ import { Duration, Effect, Layer, Redacted, Ref } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as FleetDatabase from "../../src/fleet/FleetDatabase.ts"
+import { FleetDatabaseError } from "../../src/fleet/FleetError.ts"
+import type { RunnerState } from "../../src/fleet/FleetRunner.ts"
 import * as FleetNotify from "../../src/fleet/operations/FleetNotify.ts"
 import * as FleetStatus from "../../src/fleet/operations/FleetStatus.ts"
+import * as MonotonicClock from "../../src/sync/MonotonicClock.ts"
 import * as Support from "../support/fleetStatus.ts"
 
 const { accounts, heldSnapshot, products, rowIssue, runnerRow } = Support
@@ -59,14 +62,27 @@ const chat = Effect.map(Ref.make<ReadonlyArray<string>>([]), (received) => {
       HttpClientResponse.fromWeb(request, new Response(null, { status: 200 }))
     )
   )
+  const runner = (state: Ref.Ref<RunnerState>) =>
+    FleetNotify.layer({ url: Redacted.make(new URL("https://chat.example/")) }).pipe(
+      Layer.fresh,
+      Layer.provide(Layer.merge(Support.layerRunner(state), Layer.succeed(HttpClient.HttpClient, client)))
+    )
+  const stateOf = (name: string) =>
+    Effect.flatMap(Support.readyState, (state) => Ref.make<RunnerState>({ ...state, runner: name, loop: reached }))
   const speaking = <A, E, R>(name: string, use: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Effect.flatMap(Support.readyState, (state) => Ref.make({ ...state, runner: name, loop: reached })), (state) =>
-      Effect.provide(use, FleetNotify.layer({ url: Redacted.make(new URL("https://chat.example/")) }).pipe(
-        Layer.fresh,
-        Layer.provide(Layer.merge(Support.layerRunner(state), Layer.succeed(HttpClient.HttpClient, client)))
-      )))
-  return { received: Ref.get(received), speaking }
+    Effect.flatMap(stateOf(name), (state) => Effect.provide(use, runner(state)))
+  return { received: Ref.get(received), runner, speaking, stateOf }
 })
+
+/** The database as a runner sees it that may be cut off from it. */
+const cutOff = (isCutOff: Ref.Ref<boolean>) =>
+  Layer.effect(FleetDatabase.FleetDatabase, Effect.gen(function*() {
+    const database = yield* FleetDatabase.FleetDatabase
+    const gate = (run: typeof database.run): typeof database.run => (statements) =>
+      Effect.flatMap(Ref.get(isCutOff),
+        (isCutOff) => isCutOff ? Effect.fail(new FleetDatabaseError({ database: "fleet", message: "the database does not respond" })) : run(statements))
+    return { ...database, run: gate(database.run), report: gate(database.report) }
+  }))
 
 // The runner's own questions to the database end before a later one.
 const passes = (minutes: number) =>
@@ -96,4 +112,44 @@ describe("the runner that writes for a fleet", () => {
       yield* speaking("two", passes(8))
       expect((yield* received).slice(2)).toEqual([expect.stringMatching(/alpha: Over after \d+ min[^:]*: not up to date\./)])
     })), 120_000)
+
+  it.effect("and was cut off from the database meanwhile, goes on with what another one has announced",
+    () =>
+      inFleet(Effect.gen(function*() {
+        const { received, runner, speaking, stateOf } = yield* chat
+        const { sql } = yield* FleetDatabase.FleetDatabase
+        const seen = -6 * 3_600_000
+        const problem = (id: string, problem: string | null) => sql`UPDATE fleet_account SET problem = ${problem} WHERE id = ${id}`
+        yield* runnerRow("one", seen)
+        yield* runnerRow("two", seen)
+        yield* accounts({ alpha: { runner: "one", problem: "STORE_BLOCKED: blocked" }, beta: { runner: "one" } })
+        const isCutOff = yield* Ref.make(false)
+        const one = yield* stateOf("one")
+        const reaches = (lastReachedAt: number) => Ref.update(one, (state) => ({ ...state, loop: { ...state.loop, lastReachedAt } }))
+        const world = Effect.gen(function*() {
+          yield* passes(17)
+          expect(yield* received).toEqual([expect.stringContaining("alpha: STORE_BLOCKED: blocked.")])
+          // The others see a runner that is silent.
+          yield* sql`UPDATE fleet_runner SET seen_at = 0 WHERE name = 'one'`
+          yield* Ref.set(isCutOff, true)
+          yield* reaches(yield* MonotonicClock.now)
+          yield* problem("alpha", null)
+          yield* problem("beta", "INVALID_API_KEY: revoked")
+          yield* passes(20)
+          expect((yield* received).slice(1)).toEqual([
+            expect.stringContaining("The database of the fleet is unavailable"),
+            expect.stringContaining("alpha: Over after"),
+            expect.stringContaining("beta: INVALID_API_KEY: revoked.")
+          ])
+          yield* sql`UPDATE fleet_runner SET seen_at = (SELECT max(seen_at) FROM fleet_runner) WHERE name = 'one'`
+          yield* Ref.set(isCutOff, false)
+          yield* reaches(Duration.toMillis("1 day"))
+          yield* passes(20)
+          expect((yield* received).slice(4)).toEqual([expect.stringMatching(/Over after \d+ min[^:]*: the ledger was unavailable\./)])
+          yield* problem("beta", null)
+          yield* passes(8)
+          expect((yield* received).slice(5)).toEqual([expect.stringContaining("beta: Over after")])
+        })
+        yield* speaking("two", Effect.provide(world, Layer.provide(runner(one), cutOff(isCutOff))))
+      })), 240_000)
 })

@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as LedgerCommands from "../../ledger/LedgerCommands.ts"
 import * as NoticeRecord from "../../ledger/NoticeRecord.ts"
 import * as Messenger from "../../observability/Messenger.ts"
-import { delays, type Kind, type Problem } from "../../observability/Notices.ts"
+import { delays, type Kind, noKinds, type Problem } from "../../observability/Notices.ts"
 import * as NoticeText from "../../observability/NoticeText.ts"
 import { mostCounted, rejectedRows } from "../../observability/Notify.ts"
 import { counted, duration } from "../../observability/StatusText.ts"
@@ -37,12 +37,16 @@ export const speakerOf = (runners: ReadonlyArray<Pick<FleetStatus.Runner, "name"
     )
     .at(0)?.name
 
+/** What the database says of the accounts. */
+const kinds = ["account", "held", "products", "rejected"] as const
+const allKinds: ReadonlySet<Kind> = new Set(kinds)
+
 /** The problems of an account. Pure. */
 export const problemsOf = (
   { held, id, problem, products, rejectedIds, rejectedRows: rows, rejectedWithoutId }: FleetStatus.NeedyAccount
 ): ReadonlyArray<Problem> => {
   const commands = LedgerCommands.ofFleet(id)
-  const of = (kind: Kind, name: string, help: string): Problem => ({
+  const of = (kind: (typeof kinds)[number], name: string, help: string): Problem => ({
     key: `${kind} ${id}`,
     kind,
     account: id,
@@ -83,8 +87,6 @@ export const ofDatabase = (
   return [{ key: "database", kind: "ledger", account: undefined, name, text, delay: Duration.zero }]
 }
 
-const allKnown: ReadonlySet<Kind> = new Set()
-
 /** What was announced for the whole fleet. */
 export const store: Effect.Effect<Messenger.Store<FleetDatabaseError, never>, never, FleetDatabase> = Effect.map(FleetDatabase,
   ({ run, sql }) => {
@@ -100,10 +102,12 @@ const make = (settings: Messenger.NotifySettings) =>
     const { state } = yield* FleetRunner
     const logged = RepeatedFailure.logged("notify.unread")
     let isSpeaker = false
-    let known: ReadonlyArray<Problem> = []
+    /** Undefined after a read that failed: another runner may have taken over. */
+    let known: ReadonlyArray<Problem> | undefined
     let readAt = Number.NEGATIVE_INFINITY
 
     const read = Effect.gen(function*() {
+      known = undefined
       const { runner } = yield* state
       const speaks = speakerOf(yield* FleetStatus.runners) === runner
       known = speaks ? (yield* FleetStatus.needyAccounts).flatMap(problemsOf) : []
@@ -112,7 +116,6 @@ const make = (settings: Messenger.NotifySettings) =>
       // A statement that hangs is abandoned.
       disconnect,
       Effect.timeout(maxWait),
-      // What was known stays.
       logged
     )
 
@@ -125,7 +128,8 @@ const make = (settings: Messenger.NotifySettings) =>
       const { stopping, ...runner } = yield* state
       if (stopping) return { _tag: "Unknown" }
       if (!isSpeaker) return { _tag: "Elsewhere" }
-      return { _tag: "Known", problems: [...ofDatabase(runner, yield* MonotonicClock.now), ...known], unknown: allKnown }
+      const problems = [...ofDatabase(runner, yield* MonotonicClock.now), ...known ?? []]
+      return { _tag: "Known", problems, unknown: known === undefined ? allKinds : noKinds }
     })
     yield* Messenger.run(settings, lists, find, yield* store)
   })
