@@ -1,7 +1,8 @@
 /** Messages to a chat on a socket: what arrives, what is tried again, and what a worker never waits for. */
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Logger, Metric, Redacted, References, Schema, Scope } from "effect"
+import { Duration, Effect, Exit, Layer, Logger, Metric, Option, Redacted, References, Schema, Scope } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import * as CurrentLedger from "../src/ledger/CurrentLedger.ts"
@@ -388,5 +389,107 @@ describe("a defect while problems are looked for", () => {
         NodeHttpClient.layerUndici)
       yield* TestClock.adjust("20 seconds")
       expect(turns).toBe(2)
+    })))
+})
+
+/** A chat and a store in memory, and processes that share them. */
+const inMemory = Effect.gen(function*() {
+  const received: Array<string> = []
+  const stored: { text: string | undefined; isAway: boolean; losesResponse: boolean } = {
+    text: undefined,
+    isAway: false,
+    losesResponse: false
+  }
+  const client = HttpClient.make((request) =>
+    Effect.sync(() => {
+      received.push(request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : "")
+      return HttpClientResponse.fromWeb(request, new Response(null, { status: 200 }))
+    })
+  )
+  const store: Messenger.Store<"away", never> = {
+    read: Effect.suspend(() => stored.isAway ? Effect.fail("away") : Effect.succeed(Option.fromUndefinedOr(stored.text))),
+    write: (text) =>
+      Effect.suspend(() => {
+        if (stored.isAway) return Effect.fail("away")
+        stored.text = text
+        return stored.losesResponse ? Effect.fail("away") : Effect.void
+      })
+  }
+  const process = (found: () => Messenger.Found) =>
+    Messenger.run({ url: Redacted.make(new URL("https://chat.example/")) }, "status", Effect.sync(found), store).pipe(
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+  return { received, stored, process }
+})
+
+const elsewhere: Messenger.Found = { _tag: "Elsewhere" }
+const wrong = (...keys: ReadonlyArray<string>): Messenger.Found => ({
+  _tag: "Known",
+  problems: keys.map((key) => ({
+    key,
+    kind: "paused",
+    account: key,
+    name: "refused",
+    text: `${key} is refused.`,
+    delay: Duration.zero
+  })),
+  unknown: new Set()
+})
+
+const minutes = (count: number) => Effect.replicateEffect(TestClock.adjust("15 seconds"), count * 4)
+
+describe("two processes that share what was announced", () => {
+  it.effect("are one to the chat, also if both write for a while and neither notices", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { process, received } = yield* inMemory
+      let one = wrong("A")
+      let two = elsewhere
+      yield* process(() => one)
+      yield* process(() => two)
+      yield* minutes(1)
+      two = wrong("A", "B")
+      yield* minutes(2)
+      one = wrong("A", "B", "C")
+      yield* minutes(2)
+      two = elsewhere
+      one = wrong()
+      yield* minutes(7)
+      expect(received.slice(0, 3)).toEqual(["A", "B", "C"].map((key) => expect.stringMatching(`^{"text":"${key}: ${key} is refused`)))
+      expect(received).toHaveLength(4)
+      expect(received.at(-1)).toMatch(/A: Over.*B: Over.*C: Over/)
+    })))
+
+  it.effect("pass on what one of them announced while nothing could be stored", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { process, received, stored } = yield* inMemory
+      let one = wrong("A")
+      let two = elsewhere
+      yield* process(() => one)
+      yield* process(() => two)
+      stored.isAway = true
+      yield* minutes(2)
+      expect(received).toEqual([expect.stringContaining("A is refused.")])
+      stored.isAway = false
+      one = elsewhere
+      two = wrong()
+      yield* minutes(8)
+      expect(received.slice(1)).toEqual([expect.stringContaining("A: Over after")])
+    })))
+
+  it.effect("count a message once, also if the response about what was stored is lost", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { process, received, stored } = yield* inMemory
+      const keys: Array<string> = []
+      yield* process(() => wrong(...keys))
+      stored.losesResponse = true
+      for (let key = 0; key < 8; key++) {
+        keys.push(`P${key}`)
+        yield* minutes(2)
+      }
+      expect(received).toHaveLength(6)
+      yield* minutes(42)
+      expect(received).toHaveLength(6)
+      yield* minutes(4)
+      expect(received).toHaveLength(7)
     })))
 })
