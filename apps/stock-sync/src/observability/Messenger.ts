@@ -84,7 +84,7 @@ export const run = <E, R, R2>(
     let last = nothingStored
     let tried = nothingStored
 
-    const inTurn = Semaphore.makeUnsafe(1).withPermit
+    const inTurn = Semaphore.withPermit(yield* Semaphore.make(1))
     const bounded = <A>(use: Effect.Effect<A, E, R2>) => Effect.option(Effect.timeout(disconnect(use), longestStore))
 
     /** Returns whether it could be read. */
@@ -107,8 +107,8 @@ export const run = <E, R, R2>(
       // Otherwise what another process has stored would be lost.
       if (!(yield* restore)) return
       const durable = pending === undefined ? state : Notices.undelivered(state, pending, state.notBefore)
-      tried = { text: Notices.toText(durable, yield* clockOffset), state: durable }
-      const written = tried
+      const written = { text: Notices.toText(durable, yield* clockOffset), state: durable }
+      tried = written
       if (Option.isNone(yield* bounded(store.write(written.text)))) return
       last = written
       isStored = true
