@@ -79,7 +79,8 @@ const countColumns = (target: Target) => {
     inState("sending")
   } AS sending,
     ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
-    (SELECT count(*) FROM product ${by(target, "product_missing")} WHERE ${mine(target)} AND missing_since IS NOT NULL) AS missing,
+    (SELECT count(*) FROM product ${by(target, "product_missing")} WHERE ${mine(target)} AND missing_since IS NOT NULL
+      AND missing_since <> ${Tables.newSinceRevert}) AS missing,
     ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative, ${ofKind("rule")} AS rule`
 }
 

@@ -61,7 +61,7 @@ const account = ({ integer, plain, text }: Dialect) =>
 
 // `listing`: the last snapshot names the product (`named`), does not name it and its wanted stock is kept (`missing`) or set to 0
 // (`zeroed`), or a rule excludes it (`excluded`).
-// `missing_since`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed.
+// `missing_since`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed, `newSinceRevert` if it may be.
 // `baseline`: the wanted stock before the first change within the guard's window; that change was at `baseline_at`.
 // `queued_at`: when it started to wait; for a settled product, when it was last confirmed.
 // `due_at`: not sent before this time; null: due now, or an uncertain product that is not sent.
@@ -91,14 +91,15 @@ const snapshot = ({ integer, plain, text }: Dialect) =>
   last_number ${integer} NOT NULL DEFAULT 0, held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, held_figures ${text},
   reverted_to ${integer}, reverted_at ${integer})${plain}`
 
-// The applied snapshots whose stock can be restored, and reverts, by their numbers.
+// The applied snapshots whose stock can be restored, and reverts, by their numbers. `kept`: their rows in `past_stock`.
 const pastSnapshot = ({ integer, keyed }: Dialect) =>
   `past_snapshot (account ${integer} NOT NULL, number ${integer} NOT NULL, taken_at ${integer} NOT NULL, row_count ${integer},
-  changed ${integer} NOT NULL, reverted_to ${integer}, PRIMARY KEY (account, number))${keyed}`
+  changed ${integer} NOT NULL, kept ${integer} NOT NULL, reverted_to ${integer}, PRIMARY KEY (account, number))${keyed}`
 
-// The wanted stock before the snapshot with this number changed it; null for a product that was new.
+// The wanted stock and the listing before the snapshot with this number changed one of them; null for a product that was new. A snapshot
+// that names products again and changes no stock has the number of the next one.
 const pastStock = ({ integer, keyed, text }: Dialect) =>
-  `past_stock (account ${integer} NOT NULL, number ${integer} NOT NULL, id ${text} NOT NULL, stock ${integer},
+  `past_stock (account ${integer} NOT NULL, number ${integer} NOT NULL, id ${text} NOT NULL, stock ${integer}, listing ${text},
   PRIMARY KEY (account, number, id))${keyed}`
 
 /** What a revert undid: a snapshot with one of these is held. */
@@ -175,6 +176,9 @@ const createProductIndexes = (schema = ""): ReadonlyArray<string> =>
 /** A time before every window of the drop guard. */
 export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
 
+/** `missing_since` of a product that the restored snapshot did not know: the next snapshot that is applied may lack it without a question. */
+export const newSinceRevert = beforeEveryWindow + 1
+
 /** Statements that create the tables in an empty database. */
 export const create = (dialect: Dialect): ReadonlyArray<string> => [
   ...Object.values(tables).map((table) => `CREATE TABLE ${table(dialect)}`),
@@ -218,9 +222,9 @@ const staging = ({ integer, keyed, plain, stagingKey, text }: Dialect) => ({
   /** The products of the ledger that no row names. */
   missing:
     `id ${text} NOT NULL${stagingKey}, listing ${text} NOT NULL, wanted ${integer} NOT NULL, line ${integer} NOT NULL, baseline ${integer}, baseline_at ${integer}, missing_since ${integer})${keyed}`,
-  /** The products that differ. `was`: the wanted stock so far; `baseline`: the one at the start of the guard's window. */
+  /** The products that differ. `was`, `was_listing`: so far; `baseline`: the wanted stock at the start of the guard's window. */
   change:
-    `id ${text} NOT NULL${stagingKey}, stock ${integer} NOT NULL, line ${integer} NOT NULL, listing ${text} NOT NULL, was ${integer}, baseline ${integer})${keyed}`,
+    `id ${text} NOT NULL${stagingKey}, stock ${integer} NOT NULL, line ${integer} NOT NULL, listing ${text} NOT NULL, was ${integer}, was_listing ${text}, baseline ${integer})${keyed}`,
   /** The changes of this snapshot that the guard counts. */
   implausible: `id ${text} NOT NULL${stagingKey}, kind ${text} NOT NULL, was ${integer} NOT NULL, stock ${integer} NOT NULL)${keyed}`
 })

@@ -26,28 +26,40 @@ export interface Recorded {
 
 /**
  * Statements that record the staged changes, for `atOnce` before those that change the row of `snapshot`. Nothing comes before the first
- * snapshot, so what that changes is not recorded.
+ * snapshot, so what that changes is not recorded. Products that become missing are not recorded either: a revert does not list them again.
  */
 export const record = (target: Target, { changed, increment, revertedTo, rows }: Recorded, now: number): ReadonlyArray<Fragment> => {
-  if (changed === 0) return []
   const { account, sql } = target
+  const number = sql`last_number + ${integer(sql, changed === 0 ? 1 : increment)}`
+  const isRelisted = sql.literal("change.was_listing <> 'named'")
+  const isKept = sql`(change.was IS NULL OR change.was <> change.stock OR ${isRelisted})`
+  // A product that was recorded under this number already has its earliest stock and listing.
+  const stocks = sql`INSERT INTO past_stock (account, number, id, stock, listing)
+      SELECT ${integer(sql, account)}, ${number}, change.id, change.was, change.was_listing FROM snapshot CROSS JOIN change
+      WHERE ${mine(target)} AND taken_at IS NOT NULL AND ${isKept} AND change.id NOT IN (SELECT id FROM past_stock WHERE ${mine(target)}
+          AND number = (SELECT ${number} FROM snapshot WHERE ${mine(target)}))`
+  if (changed === 0) {
+    return [
+      stocks,
+      sql`UPDATE past_snapshot SET kept = kept + (SELECT count(*) FROM change WHERE ${isRelisted})
+        WHERE ${mine(target)} AND number = (SELECT max(number) FROM past_snapshot WHERE ${mine(target)})
+          AND EXISTS (SELECT 1 FROM change WHERE ${isRelisted})`
+    ]
+  }
   const mostChanges = Math.max(fewestChanges, 2 * rows)
   // The earliest snapshot that is still kept. `later`: the changes between it and the last one.
   const earliest = sql`(SELECT min(number) FROM (
       SELECT number, row_number() OVER (ORDER BY number DESC) AS place,
-        coalesce(sum(changed) OVER (ORDER BY number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS later
+        coalesce(sum(kept) OVER (ORDER BY number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS later
       FROM past_snapshot WHERE ${mine(target)}
     ) AS newest WHERE place = 1 OR (place < ${mostSnapshots} AND later + ${integer(sql, changed)} <= ${mostChanges}))`
-  const number = sql`last_number + ${integer(sql, increment)}`
   return [
     sql`DELETE FROM past_stock WHERE ${mine(target)} AND number <= ${earliest}`,
-    sql`INSERT INTO past_stock (account, number, id, stock)
-      SELECT ${integer(sql, account)}, ${number}, change.id, change.was FROM snapshot CROSS JOIN change
-      WHERE ${mine(target)} AND taken_at IS NOT NULL AND (change.was IS NULL OR change.was <> change.stock)`,
+    stocks,
     sql`DELETE FROM past_snapshot WHERE ${mine(target)} AND number < ${earliest}`,
-    sql`INSERT INTO past_snapshot (account, number, taken_at, row_count, changed, reverted_to)
+    sql`INSERT INTO past_snapshot (account, number, taken_at, row_count, changed, kept, reverted_to)
       SELECT account, ${number}, ${integer(sql, now)}, ${integer(sql, rows)}, ${integer(sql, changed)},
-        ${revertedTo === undefined ? sql.literal("NULL") : integer(sql, revertedTo)}
+        (SELECT count(*) FROM change WHERE ${isKept}), ${revertedTo === undefined ? sql.literal("NULL") : integer(sql, revertedTo)}
       FROM snapshot WHERE ${mine(target)}`
   ]
 }

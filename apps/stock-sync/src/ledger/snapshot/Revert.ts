@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
 import * as Events from "../Events.ts"
 import type { Ledger } from "../Ledger.ts"
 import * as LedgerCommands from "../LedgerCommands.ts"
@@ -15,20 +16,44 @@ import { findImplausible, measure } from "./Compare.ts"
 import * as DropGuard from "./DropGuard.ts"
 import * as Past from "./Past.ts"
 import * as Stage from "./Stage.ts"
+import { beforeEveryWindow, newSinceRevert } from "../Schema.ts"
 import { type GuardWindow, resetBaseline, updateKnown } from "./Write.ts"
 
-/**
- * Stages the products whose stock has changed since. The first later change of a product has its stock at that time; a product that was new
- * keeps its stock, because the earlier snapshot did not name it.
- */
-const findChanged = ({ account, sql }: Target, to: number, { start }: GuardWindow) =>
-  sql`INSERT INTO change (id, stock, line, listing, was, baseline)
-    SELECT product.id, past_stock.stock, line, CASE listing WHEN 'zeroed' THEN 'named' ELSE listing END, wanted,
-      CASE WHEN baseline_at > ${start} THEN baseline ELSE wanted END
+/** The stock at that time of the products that have changed since, from the first later change. Null: the product was unknown. */
+const earlierStocks = ({ account, sql }: Target, to: number) =>
+  sql`(SELECT past_stock.id, past_stock.stock
     FROM (SELECT id, min(number) AS number FROM past_stock WHERE account = ${account} AND number > ${to} GROUP BY id) AS first_change
-      JOIN past_stock ON past_stock.account = ${account} AND past_stock.number = first_change.number AND past_stock.id = first_change.id
-      JOIN product ON product.account = ${account} AND product.id = first_change.id
-    WHERE past_stock.stock IS NOT NULL AND past_stock.stock <> product.wanted AND product.listing <> 'excluded'`
+      JOIN past_stock ON past_stock.account = ${account} AND past_stock.number = first_change.number AND past_stock.id = first_change.id)`
+
+/**
+ * Stages the products whose stock differs from that time. A product that was new since keeps its stock, because the earlier snapshot did not
+ * name it.
+ */
+const findChanged = (target: Target, to: number, { start }: GuardWindow) =>
+  target.sql`INSERT INTO change (id, stock, line, listing, was, was_listing, baseline)
+    SELECT product.id, earlier.stock, line, CASE listing WHEN 'zeroed' THEN 'missing' ELSE listing END, wanted, listing,
+      CASE WHEN baseline_at > ${start} THEN baseline ELSE wanted END
+    FROM ${earlierStocks(target, to)} AS earlier JOIN product ON product.account = ${target.account} AND product.id = earlier.id
+    WHERE earlier.stock IS NOT NULL AND earlier.stock <> product.wanted AND product.listing <> 'excluded'`
+
+/** Lets the source of that time pass the drop guard: a person has just said that it is right. */
+const allowSource = (target: Target, to: number, { now }: GuardWindow) =>
+  Effect.gen(function*() {
+    const { account, sql } = target
+    const since = (condition: Fragment) => sql`id IN (SELECT id FROM past_stock WHERE account = ${account} AND number > ${to} AND ${condition})`
+    // Missing then, or at some time since: not always in that snapshot, but in one that was accepted.
+    yield* sql`UPDATE product SET listing = 'missing', missing_since = ${beforeEveryWindow}
+      WHERE account = ${account} AND listing = 'named' AND ${since(sql`listing <> 'named'`)}`
+    yield* sql`UPDATE product SET missing_since = ${newSinceRevert}
+      WHERE account = ${account} AND listing <> 'zeroed' AND ${since(sql`stock IS NULL`)}`
+    // Compared once no rule excludes it any longer.
+    yield* sql`UPDATE product SET baseline = earlier.stock, baseline_at = ${now} FROM ${earlierStocks(target, to)} AS earlier
+      WHERE product.account = ${account} AND product.id = earlier.id AND listing = 'excluded' AND earlier.stock <> wanted`
+    yield* sql`DELETE FROM reverted_stock
+      WHERE ${mine(target)} AND (id, stock) IN (SELECT id, coalesce(stock, 0) FROM ${earlierStocks(target, to)} AS earlier)`
+    // The source is compared again, even if its rows are the same as before.
+    yield* sql`UPDATE snapshot SET digest = NULL WHERE ${mine(target)}`
+  })
 
 const numberRow = Rows.only(Schema.Struct({ number: Schema.Int }))
 const countRow = Rows.only(Schema.Struct({ n: Schema.Int }))
@@ -60,8 +85,6 @@ const write = (target: Target, recorded: Past.Recorded & { readonly revertedTo: 
     const { now } = window
     yield* updateKnown(target, window)
     if (isImplausible) yield* resetBaseline(target)
-    yield* sql`DELETE FROM reverted_stock WHERE ${mine(target)}
-      AND EXISTS (SELECT 1 FROM change WHERE change.id = reverted_stock.id AND change.stock = reverted_stock.stock)`
     yield* sql`INSERT INTO reverted_stock (account, id, stock) SELECT ${Operation.integer(sql, account)}, id, was FROM change WHERE true
       ON CONFLICT DO NOTHING`
     const event = {
@@ -73,7 +96,7 @@ const write = (target: Target, recorded: Past.Recorded & { readonly revertedTo: 
     yield* Operation.atOnce(sql, [
       ...unfenced(target, Events.steps(target, event, now)),
       ...Past.record(target, recorded, now),
-      sql`UPDATE snapshot SET last_number = last_number + 1, digest = NULL, held_since = NULL, held_at = NULL, confirmed_number = NULL,
+      sql`UPDATE snapshot SET last_number = last_number + 1, held_since = NULL, held_at = NULL, confirmed_number = NULL,
         reverted_to = ${recorded.revertedTo}, reverted_at = ${now} WHERE ${mine(target)}`,
       sql`DELETE FROM held_change WHERE ${mine(target)}`
     ])
@@ -111,6 +134,7 @@ export const make = (account: Target, run: Run, staging: Staging, path: string):
             const isWritten = changed > 0 && !options.preview && (options.confirmed || !isImplausible)
             const recorded = { changed, rows: found.rows, increment: 1, revertedTo: to } as const
             const written = isWritten ? yield* write(target, recorded, isImplausible, window) : undefined
+            if (isWritten || (changed === 0 && !options.preview)) yield* allowSource(target, to, window)
             const result: Reverted = {
               to: found,
               number: written?.number,
