@@ -188,7 +188,7 @@ describe("the messages", () => {
   )
 })
 
-const options: Notify.Options = { poll: Duration.minutes(1), commands: ofStore() }
+const options: Notify.Options = { poll: Duration.minutes(1), commands: ofStore(), place: { host: "web-1", folder: "/var/lib/shop" } }
 const state: State = {
   ...initial(utc(0)),
   account: { _tag: "Running", since: utc(0) },
@@ -223,9 +223,17 @@ describe("a running worker", () => {
       ]])
   })
 
-  it("is named by its ledger while the service has not confirmed its account", () => {
+  it("is named by its machine and its ledger while the service has not confirmed its account", () => {
     const account = { _tag: "Paused", since: before(3), failure: failure(), nextProbe: now } as const
-    expect(problems({ owner: undefined, account })[0]?.[2]).toBe("stock.sqlite")
+    const nameWith = (ledger: State["ledger"]) => problems({ owner: undefined, account, ledger }).at(-1)?.[2]
+    expect(nameWith(state.ledger)).toBe("web-1:/var/lib/shop/stock.sqlite")
+    const open = { _tag: "Open", since: utc(0) } as const
+    expect(nameWith({ ...open, path: "/srv/other.sqlite" })).toBe("web-1:/srv/other.sqlite")
+    expect(nameWith({ ...open, path: "postgres://db/shop" })).toBe("postgres://db/shop")
+    expect(nameWith({ _tag: "Failing", since: before(3), failure: failure(), nextTry: now })).toBe("web-1:/var/lib/shop")
+    // Also if `GET /me` has no id.
+    expect(problems({ owner: { baseUrl: "https://shop.example/open/v1", id: undefined, keyFingerprint: "" }, account })[0]?.[2])
+      .toBe("web-1:/var/lib/shop/stock.sqlite")
   })
 
   it("needs a person when the service is unavailable, a quota is used up, or the ledger is unavailable", () => {

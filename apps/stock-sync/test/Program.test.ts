@@ -57,6 +57,27 @@ describe.concurrent("once", () => {
       })
     ))
 
+  it.live("ends with status 0 although rules exclude products that wait or that the service refuses", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, "productId,stock\n007,5\nNO SUCH,1\n")
+        const args = ["once", "--source", "stock.csv"]
+        expect((yield* run(args, { cwd, env })).status).toBe(1)
+        const { addFault } = yield* Sandbox.Sandbox
+        yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "1000", method: "PATCH", times: 1 })
+        yield* write(`${cwd}/stock.csv`, "productId,stock\n007,6\nNO SUCH,1\n0042,3\n")
+        expect((yield* run(args, { cwd, env })).status).toBe(6)
+        yield* write(`${cwd}/rules.csv`, "id,exclude\n007,yes\n0042,yes\nNO SUCH,yes\n")
+        yield* write(`${cwd}/stock.csv`, "productId,stock\n0043,1\n")
+        const excluded = yield* run([...args, "--rules", "rules.csv"], { cwd, env })
+        expect(excluded).toMatchObject({ status: 0, stderr: "" })
+        expect(excluded.stdout).toContain("\nquarantined\t0\ndoubtful\t0\npending\t0\n")
+        expect(yield* held("007", "0043")).toEqual({ "007": 5, "0043": 1 })
+        expect((yield* run(["status", "007"], { cwd, env })).stdout).toContain("a rule excludes it")
+      })
+    ))
+
   it.live("lists rejected rows and quarantined products, sends the rest, and ends with status 1 and a sentence", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {

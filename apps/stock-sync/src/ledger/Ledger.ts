@@ -39,7 +39,10 @@ export interface Account {
   readonly keyFingerprint: string
 }
 
-/** Products by state, and rows of the last snapshot with an issue. */
+/**
+ * Products by state, and rows of the last snapshot with an issue. A product that a rule excludes counts only while it is settled or in flight:
+ * otherwise it would seem to wait for ever.
+ */
 export interface Counts extends Readonly<Record<EntryState, number>> {
   /** Products that the last snapshot did not name. */
   readonly missing: number
@@ -228,7 +231,10 @@ export class Ledger extends Context.Service<Ledger, {
    */
   readonly revert: (to: number, options: RevertOptions) => Effect.Effect<Reverted, CannotRevert | LedgerFault>
   readonly counts: Effect.Effect<Counts, LedgerFault>
-  /** Every product that is not settled, by id. Holds one page in memory, as do the other streams. */
+  /**
+   * Every product that is not settled, by id, without those that a rule excludes, as in the next two. Holds one page in memory, as do the
+   * other streams.
+   */
   readonly unsettled: Stream.Stream<Entry, LedgerFault>
   /** The backlog in the order of sending: due products, then delayed ones by their time. */
   readonly queue: Stream.Stream<Entry & { readonly priority: Waiting }, LedgerFault>

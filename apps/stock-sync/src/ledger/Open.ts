@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { LedgerOptions } from "./Ledger.ts"
 
-const isPostgres = (ledger: string) => /^postgres(?:ql)?:\/\//i.test(ledger)
+export const isPostgres = (ledger: string) => /^postgres(?:ql)?:\/\//i.test(ledger)
 
 type Access = "layer" | "layerBeside" | "layerCopy" | "layerReadOnly"
 

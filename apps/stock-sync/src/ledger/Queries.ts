@@ -41,6 +41,8 @@ const issueRows = Rows.all(Schema.Struct({
 const CountColumns = {
   total: Schema.Int,
   unsettled: Schema.Int,
+  /** Part of `unsettled`, and of no other count. */
+  excluded: Schema.Int,
   sending: Schema.Int,
   doubtful: Schema.Int,
   uncertain: Schema.Int,
@@ -55,7 +57,7 @@ const countsRow = Rows.only(CountsRow)
 
 const toCounts = (row: typeof CountsRow.Type): Counts => ({
   settled: row.total - row.unsettled,
-  pending: row.unsettled - row.sending - row.doubtful - row.uncertain - row.quarantined,
+  pending: row.unsettled - row.excluded - row.sending - row.doubtful - row.uncertain - row.quarantined,
   sending: row.sending,
   doubtful: row.doubtful,
   uncertain: row.uncertain,
@@ -69,18 +71,20 @@ const toCounts = (row: typeof CountsRow.Type): Counts => ({
 /** A million products are counted without reading each: as a whole, and by an index for the states that few products have. */
 const countColumns = (target: Target) => {
   const { sql } = target
+  const excluded = (condition: string) =>
+    sql`(SELECT count(*) FROM product ${by(target, "product_excluded")} WHERE ${mine(target)} AND ${
+      sql.literal(`${Tables.isExcluded} AND ${condition}`)
+    })`
   const inState = (state: EntryState) =>
     sql`(SELECT count(*) FROM product ${by(target, "product_exceptional")} WHERE ${mine(target)} AND ${
       sql.literal(`${Tables.exceptional} AND state = '${state}'`)
-    })`
+    }) - ${excluded(`state = '${state}'`)}`
   const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = ${kind})`
   return sql`(SELECT count(*) FROM product WHERE ${mine(target)}) AS total,
-    (SELECT count(*) FROM product ${by(target, "product_unsettled")} WHERE ${mine(target)} AND state <> 'settled') AS unsettled, ${
-    inState("sending")
-  } AS sending,
-    ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
+    (SELECT count(*) FROM product ${by(target, "product_unsettled")} WHERE ${mine(target)} AND state <> 'settled') AS unsettled,
+    ${excluded("1 = 1")} AS excluded, ${inState("sending")} AS sending, ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
     (SELECT count(*) FROM product ${by(target, "product_missing")} WHERE ${mine(target)} AND missing_since IS NOT NULL
-      AND missing_since <> ${Tables.newSinceRevert}) AS missing,
+      AND missing_since <> ${Tables.excusedByRevert}) AS missing,
     ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative, ${ofKind("rule")} AS rule`
 }
 
@@ -270,9 +274,9 @@ export const make = (
 
   return {
     product: (id) => run(product(id)),
-    unsettled: productsWhere("state <> 'settled'", "product_unsettled"),
-    quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`, "product_exceptional"),
-    uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain'`, "product_exceptional"),
+    unsettled: productsWhere(`state <> 'settled' AND NOT (${Tables.isExcluded})`, "product_unsettled"),
+    quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined' AND listing <> 'excluded'`, "product_exceptional"),
+    uncertain: productsWhere(`${Tables.exceptional} AND state = 'uncertain' AND listing <> 'excluded'`, "product_exceptional"),
     attention: run(attention(target)),
     needing: Stream.map(
       productRows(`${Tables.exceptional} AND ${Tables.needsPerson}`, "product_exceptional"),

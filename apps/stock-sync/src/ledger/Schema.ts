@@ -61,7 +61,8 @@ const account = ({ integer, plain, text }: Dialect) =>
 
 // `listing`: the last snapshot names the product (`named`), does not name it and its wanted stock is kept (`missing`) or set to 0
 // (`zeroed`), or a rule excludes it (`excluded`).
-// `missing_since`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed, `newSinceRevert` if it may be.
+// `missing_since`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed, or
+// `excusedByRevert`.
 // `baseline`: the wanted stock before the first change within the guard's window; that change was at `baseline_at`.
 // `queued_at`: when it started to wait; for a settled product, when it was last confirmed.
 // `due_at`: not sent before this time; null: due now, or an uncertain product that is not sent.
@@ -155,6 +156,9 @@ export const refused = `(state = 'quarantined' OR (state = 'uncertain' AND refus
 export const needsPerson = `(${refused} OR (state = 'uncertain' AND due_at IS NULL)) AND listing <> 'excluded'
   AND NOT (listing = 'missing' AND state = 'quarantined' AND refusal_tag = 'NotFound')`
 
+/** A rule excludes the product, so it is not sent, and it neither waits nor needs a person until a rule no longer excludes it. */
+export const isExcluded = "listing = 'excluded' AND state NOT IN ('settled', 'sending')"
+
 /** Not due before a time. Refused products, which have one too, are released apart. */
 export const delayed = `due_at IS NOT NULL AND NOT ${refused}`
 
@@ -163,6 +167,7 @@ const productIndexes = {
   product_due: `(account, priority, queued_at, id) WHERE ${due}`,
   product_unsettled: "(account, id) WHERE state <> 'settled'",
   product_exceptional: `(account, state, id) WHERE ${exceptional}`,
+  product_excluded: `(account, state, id) WHERE ${isExcluded}`,
   product_delayed: "(account, due_at, id) WHERE due_at IS NOT NULL",
   product_doubt: "(account, doubt_until) WHERE doubt_until IS NOT NULL",
   product_missing: "(account, missing_since) WHERE missing_since IS NOT NULL",
@@ -176,8 +181,11 @@ const createProductIndexes = (schema = ""): ReadonlyArray<string> =>
 /** A time before every window of the drop guard. */
 export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
 
-/** `missing_since` of a product that the restored snapshot did not know: the next snapshot that is applied may lack it without a question. */
-export const newSinceRevert = beforeEveryWindow + 1
+/**
+ * `missing_since` of a product that the snapshot which a revert restored did not know, until the next one is applied: the drop guard does not
+ * count it as missing.
+ */
+export const excusedByRevert = beforeEveryWindow + 1
 
 /** Statements that create the tables in an empty database. */
 export const create = (dialect: Dialect): ReadonlyArray<string> => [

@@ -9,10 +9,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { hostname } from "node:os"
+import { resolve } from "node:path"
 import { CurrentLedger } from "../ledger/CurrentLedger.ts"
 import type { Ledger, NeedingEntry } from "../ledger/Ledger.ts"
 import { type Commands, LedgerCommands } from "../ledger/LedgerCommands.ts"
 import type { LedgerFault } from "../ledger/LedgerError.ts"
+import * as OpenLedger from "../ledger/Open.ts"
 import type { RowIssue } from "../ledger/Snapshot.ts"
 import type { Unit } from "../source/Source.ts"
 import { disconnect } from "../sync/Disconnect.ts"
@@ -25,9 +28,23 @@ import * as NoticeText from "./NoticeText.ts"
 import { counted } from "./StatusText.ts"
 
 export interface Options {
+  /** Where the worker runs. */
+  readonly place: Place
   /** How often the source is read. */
   readonly poll: Duration.Duration | undefined
   readonly commands: Commands
+}
+
+interface Place {
+  readonly host: string
+  /** The working directory. */
+  readonly folder: string
+}
+
+/** Names a worker whose account the service has not shown yet. Workers of several stores often have ledgers of the same file name. */
+const nameOf = ({ ledger }: State, { folder, host }: Place): string => {
+  if (ledger._tag !== "Open") return `${host}:${folder}`
+  return OpenLedger.isPostgres(ledger.path) ? ledger.path : `${host}:${resolve(folder, ledger.path)}`
 }
 
 /** Products that a message names, and the most that are counted. */
@@ -143,7 +160,7 @@ export const problemsOf = (
   now: DateTime.Utc,
   options: Options
 ): ReadonlyArray<Problem> => {
-  const subject = state.owner?.id ?? (state.ledger._tag === "Open" ? state.ledger.path : undefined)
+  const account = state.owner?.id ?? nameOf(state, options.place)
   const kind = accountKinds[state.account._tag]
   const all = [
     ...state.ledger._tag === "Failing" ? [described("ledger", Conditions.ledger(state.ledger), options)] : [],
@@ -153,7 +170,7 @@ export const problemsOf = (
     ...rejected === undefined ? [] : ofRejected(rejected, options)
   ]
   // Whoever has several stores in one chat has to know which one it is, also if the service has not said so.
-  return subject === undefined ? all : all.map((each) => ({ ...each, account: subject }))
+  return all.map((each) => ({ ...each, account }))
 }
 
 /** Reads again if the signature differs from that of the last reading. A ledger that can't be read leaves what was known. */
@@ -196,7 +213,7 @@ const knownOf = Effect.gen(function*() {
 
 const make = (settings: Messenger.NotifySettings, poll: Options["poll"]) =>
   Effect.gen(function*() {
-    const options: Options = { poll, commands: yield* LedgerCommands }
+    const options: Options = { poll, commands: yield* LedgerCommands, place: { host: hostname(), folder: process.cwd() } }
     const status = yield* SyncStatus
     const current = yield* CurrentLedger
     const knownNow = yield* knownOf

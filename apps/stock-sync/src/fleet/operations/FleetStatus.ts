@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Backlog } from "../../ledger/Ledger.ts"
 import * as Rows from "../../ledger/Rows.ts"
-import { exceptional, needsPerson } from "../../ledger/Schema.ts"
+import { exceptional, isExcluded, needsPerson } from "../../ledger/Schema.ts"
 import * as StockPriority from "../../ledger/StockPriority.ts"
 import { FleetDatabase } from "../FleetDatabase.ts"
 import type { FleetDatabaseError } from "../FleetError.ts"
@@ -291,7 +291,7 @@ export const unsettledCounts = (runner: Option.Option<string>): Read<typeof Unse
     const inState = (state: keyof typeof UnsettledCounts.Type) => sql.literal(countOf(state, `state = '${state}'`))
     return unsettledCountsRow(sql`
       SELECT ${inState("sending")}, ${inState("doubtful")}, ${inState("uncertain")}, ${inState("quarantined")} FROM product
-      WHERE ${sql.literal(exceptional)} AND ${ofRunner(sql, runner)}`)
+      WHERE ${sql.literal(`${exceptional} AND NOT (${isExcluded})`)} AND ${ofRunner(sql, runner)}`)
   })
 
 const problemRows = Rows.all(

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { atOnce, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
-import { newSinceRevert } from "../Schema.ts"
+import { excusedByRevert } from "../Schema.ts"
 import type { SnapshotPolicy, SnapshotResult } from "../Snapshot.ts"
 import * as DropGuard from "./DropGuard.ts"
 import * as Stage from "./Stage.ts"
@@ -22,16 +22,16 @@ const findChanged = ({ account, sql }: Target, windowStart: number) =>
       CASE WHEN product.baseline_at > ${windowStart} THEN product.baseline ELSE product.wanted END
     FROM staged LEFT JOIN product ON product.account = ${account} AND product.id = staged.id
     WHERE staged.kind = 'accepted' AND (product.id IS NULL OR product.wanted <> staged.stock OR product.listing <> 'named'
-      OR product.missing_since = ${newSinceRevert} OR (product.state IN ('quarantined', 'uncertain') AND product.line <> staged.line))`
+      OR product.missing_since = ${excusedByRevert} OR (product.state IN ('quarantined', 'uncertain') AND product.line <> staged.line))`
 
 /** Missing products get a wanted stock of 0. With a baseline of 0, the guard does not count it. */
 const zeroMissing = ({ sql }: Target, windowStart: number) =>
   sql`INSERT INTO change (id, stock, line, listing, was, was_listing, baseline)
     SELECT id, 0, line, 'zeroed', wanted, listing,
-      CASE WHEN missing_since = ${newSinceRevert} THEN 0 WHEN baseline_at > ${windowStart} THEN baseline ELSE wanted END FROM missing
+      CASE WHEN missing_since = ${excusedByRevert} THEN 0 WHEN baseline_at > ${windowStart} THEN baseline ELSE wanted END FROM missing
     WHERE listing <> 'zeroed'`
 
-const mayNotBeMissing = `coalesce(missing_since, 0) <> ${newSinceRevert}`
+const isNotExcused = `coalesce(missing_since, 0) <> ${excusedByRevert}`
 
 const isReverted = (change: string, account: number) =>
   `EXISTS (SELECT 1 FROM reverted_stock WHERE reverted_stock.account = ${account} AND reverted_stock.id = ${change}.id
@@ -51,7 +51,7 @@ export const findImplausible = ({ account, sql }: Target, zeroes: boolean) =>
     ) AS judged
     WHERE ((kind IN ('soldOut', 'fell') AND stock < was) OR (kind = 'rose' AND stock > was)) AND NOT (${isReverted("judged", account)})
     UNION ALL SELECT id, 'missing', wanted, ${zeroes ? "0" : "wanted"} FROM missing
-    WHERE (listing = 'named'${zeroes ? " OR (listing <> 'zeroed' AND wanted > 0)" : ""}) AND ${mayNotBeMissing}
+    WHERE (listing = 'named'${zeroes ? " OR (listing <> 'zeroed' AND wanted > 0)" : ""}) AND ${isNotExcused}
       AND NOT EXISTS (SELECT 1 FROM change WHERE change.id = missing.id AND ${isReverted("change", account)})
     UNION ALL SELECT change.id, 'reverted', was, change.stock ${repeatsReverted(account)}`)
 
@@ -86,7 +86,7 @@ export const measure = ({ account, sql }: Target, windowStart: number) => {
   const of = (kind: DropGuard.Kind) => sql.literal(`count(CASE WHEN kind = '${kind}' THEN 1 END)`)
   return decode(sql`SELECT added, updated, changed, zeroed, "soldOut", fell, rose,
       (SELECT count(*) FROM product WHERE account = ${account} AND listing = 'named') AS named,
-      (SELECT count(*) FROM missing WHERE (listing = 'named' AND ${sql.literal(mayNotBeMissing)}) OR missing_since > ${windowStart}) AS missing,
+      (SELECT count(*) FROM missing WHERE (listing = 'named' AND ${sql.literal(isNotExcused)}) OR missing_since > ${windowStart}) AS missing,
       (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS "missedBefore",
       (SELECT count(*) ${sql.literal(repeatsReverted(account))}) AS reverted
     FROM (

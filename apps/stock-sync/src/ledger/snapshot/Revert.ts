@@ -16,7 +16,7 @@ import { findImplausible, measure } from "./Compare.ts"
 import * as DropGuard from "./DropGuard.ts"
 import * as Past from "./Past.ts"
 import * as Stage from "./Stage.ts"
-import { beforeEveryWindow, newSinceRevert } from "../Schema.ts"
+import { beforeEveryWindow, excusedByRevert } from "../Schema.ts"
 import { type GuardWindow, resetBaseline, updateKnown } from "./Write.ts"
 
 /** The stock at that time of the products that have changed since, from the first later change. Null: the product was unknown. */
@@ -44,10 +44,11 @@ const allowSource = (target: Target, to: number, { now }: GuardWindow) =>
     // Missing then, or at some time since: not always in that snapshot, but in one that was accepted.
     yield* sql`UPDATE product SET listing = 'missing', missing_since = ${beforeEveryWindow}
       WHERE account = ${account} AND listing = 'named' AND ${since(sql`listing <> 'named'`)}`
-    yield* sql`UPDATE product SET missing_since = ${newSinceRevert}
+    yield* sql`UPDATE product SET missing_since = ${excusedByRevert}
       WHERE account = ${account} AND listing <> 'zeroed' AND ${since(sql`stock IS NULL`)}`
-    // Compared once no rule excludes it any longer.
-    yield* sql`UPDATE product SET baseline = earlier.stock, baseline_at = ${now} FROM ${earlierStocks(target, to)} AS earlier
+    // Compared once no rule excludes it any longer. Without stock then, it may have been missing.
+    yield* sql`UPDATE product SET baseline = earlier.stock, baseline_at = ${now},
+        missing_since = CASE earlier.stock WHEN 0 THEN ${excusedByRevert} ELSE missing_since END FROM ${earlierStocks(target, to)} AS earlier
       WHERE product.account = ${account} AND product.id = earlier.id AND listing = 'excluded' AND earlier.stock <> wanted`
     yield* sql`DELETE FROM reverted_stock
       WHERE ${mine(target)} AND (id, stock) IN (SELECT id, coalesce(stock, 0) FROM ${earlierStocks(target, to)} AS earlier)`

@@ -6,7 +6,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Unit } from "../../source/Source.ts"
 import { by, mine, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
-import { beforeEveryWindow, newSinceRevert } from "../Schema.ts"
+import { beforeEveryWindow, excusedByRevert } from "../Schema.ts"
 import type { SnapshotResult } from "../Snapshot.ts"
 import type { Difference } from "./Compare.ts"
 import * as Past from "./Past.ts"
@@ -24,9 +24,9 @@ const insertNew = ({ account, sql }: Target, { now }: GuardWindow) =>
     SELECT ${account}, id, stock, 0, 'pending', listing, CASE WHEN listing = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM change
     WHERE was IS NULL ORDER BY ${sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })}`)
 
-/** A product that was new since a revert is missing as if a person had confirmed it. */
+/** A product that a revert excuses is missing as if a person had confirmed that. */
 const missingSince = (column: string, otherwise: string) =>
-  `CASE ${column} WHEN ${newSinceRevert} THEN ${beforeEveryWindow} ELSE ${otherwise} END`
+  `CASE ${column} WHEN ${excusedByRevert} THEN ${beforeEveryWindow} ELSE ${otherwise} END`
 
 // A doubt outlives a new wanted stock. A refusal holds for the stock that was refused.
 export const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindow) => {
@@ -40,12 +40,12 @@ export const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindo
   const stillRejected = "((p.state = 'quarantined' AND p.refused_stock = c.stock) OR (p.state = 'uncertain' AND p.wanted = c.stock))"
   const isSame = "p.wanted = c.stock"
   // The guard does not count it, in this snapshot and in later ones.
-  const isNewZeroed = `(c.listing = 'zeroed' AND coalesce(p.missing_since, 0) = ${newSinceRevert})`
+  const isExcusedZero = `(c.listing = 'zeroed' AND coalesce(p.missing_since, 0) = ${excusedByRevert})`
   return sql.unsafe(`UPDATE product AS p SET wanted = c.stock, listing = c.listing, line = c.line,
       missing_since = CASE c.listing WHEN 'zeroed' THEN ${missingSince("p.missing_since", `coalesce(p.missing_since, ${now})`)}
         WHEN 'missing' THEN p.missing_since END,
-      baseline = CASE WHEN ${isNewZeroed} THEN NULL WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline ELSE p.wanted END,
-      baseline_at = CASE WHEN ${isNewZeroed} THEN NULL WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline_at ELSE ${now} END,
+      baseline = CASE WHEN ${isExcusedZero} THEN NULL WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline ELSE p.wanted END,
+      baseline_at = CASE WHEN ${isExcusedZero} THEN NULL WHEN ${isSame} OR p.baseline_at > ${start} THEN p.baseline_at ELSE ${now} END,
       attempts = CASE WHEN ${isSame} THEN p.attempts ELSE 0 END,
       mismatches = CASE WHEN ${isSame} THEN p.mismatches ELSE 0 END,
       updated_at = CASE WHEN ${isSame} THEN p.updated_at ELSE ${now} END,
@@ -73,12 +73,12 @@ export const updateKnown = ({ account, sql }: Target, { now, start }: GuardWindo
 
 const leaveMissing = ({ account, sql }: Target, { now }: GuardWindow) =>
   sql`UPDATE product SET listing = 'missing', missing_since = ${sql.literal(missingSince("missing_since", String(now)))}
-    WHERE account = ${account} AND (listing IN ('named', 'excluded') OR missing_since = ${newSinceRevert})
+    WHERE account = ${account} AND (listing IN ('named', 'excluded') OR missing_since = ${excusedByRevert})
       AND id IN (SELECT id FROM missing)`
 
 const exclude = ({ account, sql }: Target) =>
   sql`UPDATE product SET listing = 'excluded', missing_since = NULL
-    WHERE account = ${account} AND (listing <> 'excluded' OR missing_since = ${newSinceRevert})
+    WHERE account = ${account} AND (listing <> 'excluded' OR missing_since = ${excusedByRevert})
       AND id IN (SELECT id FROM staged WHERE kind = 'excluded')`
 
 /** Confirmed changes count as plausible from now on. Missing products stay missing, but no longer count within the window. */
@@ -87,7 +87,7 @@ export const resetBaseline = (target: Target): Effect.Effect<unknown, SqlError> 
     target.sql`UPDATE product ${by(target, "product_baseline")} SET baseline = NULL, baseline_at = NULL
       WHERE ${mine(target)} AND baseline_at IS NOT NULL`,
     target.sql`UPDATE product ${by(target, "product_missing")} SET missing_since = ${beforeEveryWindow}
-      WHERE ${mine(target)} AND missing_since IS NOT NULL AND missing_since <> ${newSinceRevert}`
+      WHERE ${mine(target)} AND missing_since IS NOT NULL AND missing_since <> ${excusedByRevert}`
   )
 
 /** The statements that write the compared products, for `atOnce`. */

@@ -5,6 +5,7 @@ import { guard, previews } from "./guard.ts"
 import type { Kind } from "./kind.ts"
 import { model } from "./model.ts"
 import { revert } from "./revert.ts"
+import { revertedSource } from "./revertedSource.ts"
 import { rules } from "./rules.ts"
 import { sends } from "./sends.ts"
 import { snapshots } from "./snapshots.ts"
@@ -29,6 +30,7 @@ export const inFleet = (kind: Kind, runs: Runs): void => {
   turns(kind)
   guard(kind)
   revert(kind, runs.rules)
+  revertedSource(kind, Number(process.env.RUNS ?? runs.rules))
   attention(kind, runs.rules)
   events(kind)
   accounts(kind)

@@ -578,6 +578,28 @@ export const sends = (kind: Kind, runs: number): void => {
             yield* receive(ledger, row("C", 3), row("B", 2))
             expect(yield* take(ledger)).toMatchObject({ productId: "A", value: 1 })
           }))))
+
+    it.effect("is no excluded product, whatever its state was, so it counts as neither waiting nor refused", () =>
+      at(kind, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3), row("D", 4), row("E", 5), row("F", 6))
+            yield* settle(ledger, "B")
+            yield* failing(ledger, "C", "doubtful")
+            yield* failing(ledger, "D", "quarantined")
+            yield* failing(ledger, "E", "uncertain")
+            yield* begin(ledger, "F")
+            const before = yield* ledger.counts
+            expect(before).toMatchObject({ settled: 1, pending: 1, sending: 1, quarantined: 1 })
+            expect(before.doubtful + before.uncertain).toBe(2)
+            yield* receiveWithout(ledger, ["A", "B", "C", "D", "E", "F"], row("G", 1))
+            yield* settle(ledger, "G")
+            expect(yield* ledger.counts).toMatchObject({ settled: 2, pending: 0, sending: 1, doubtful: 0, quarantined: 0, uncertain: 0 })
+            const lists = [yield* collect(ledger.unsettled), yield* collect(ledger.quarantined), yield* collect(ledger.uncertain)]
+            expect(lists.map((each) => each.map(({ productId }) => productId))).toEqual([["F"], [], []])
+            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3), row("D", 4), row("E", 5), row("F", 6), row("G", 1))
+            expect(yield* ledger.counts).toEqual({ ...before, settled: 2 })
+          }))))
   })
 
   describe("the queue", () => {
