@@ -82,7 +82,9 @@ const countColumns = (target: Target) => {
   const ofKind = (kind: RowIssue["kind"]) => sql`(SELECT count(*) FROM row_issue WHERE ${mine(target)} AND kind = ${kind})`
   return sql`(SELECT count(*) FROM product WHERE ${mine(target)}) AS total,
     (SELECT count(*) FROM product ${by(target, "product_unsettled")} WHERE ${mine(target)} AND state <> 'settled') AS unsettled,
-    ${excluded("1 = 1")} AS excluded, ${inState("sending")} AS sending, ${inState("doubtful")} AS doubtful, ${inState("uncertain")} AS uncertain, ${inState("quarantined")} AS quarantined,
+    ${excluded("1 = 1")} AS excluded, ${inState("sending")} AS sending, ${inState("doubtful")} AS doubtful, ${
+    inState("uncertain")
+  } AS uncertain, ${inState("quarantined")} AS quarantined,
     (SELECT count(*) FROM product ${by(target, "product_missing")} WHERE ${mine(target)} AND missing_since IS NOT NULL
       AND missing_since <> ${Tables.excusedByRevert}) AS missing,
     ${ofKind("rejected")} AS rejected, ${ofKind("negative")} AS negative, ${ofKind("rule")} AS rule`

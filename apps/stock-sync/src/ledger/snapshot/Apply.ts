@@ -287,7 +287,7 @@ export const make = (
             const happened = Events.steps(target, event, window.now, result.changed > 0 ? undefined : endsHold)
             yield* writeAll(target, judged, counts, input, policy, window, [
               ...unfenced(target, happened),
-              ...appliedRecord(target, result, input.unit, digest, incrementOf(verdict), window.now)
+              ...appliedRecord(target, judged, input.unit, digest, incrementOf(verdict), window.now)
             ])
             return result
           }))

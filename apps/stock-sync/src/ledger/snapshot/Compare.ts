@@ -59,6 +59,7 @@ const decode = Rows.only(Schema.Struct({
   added: Schema.Int,
   updated: Schema.Int,
   changed: Schema.Int,
+  relisted: Schema.Int,
   zeroed: Schema.Int,
   named: Schema.Int,
   missing: Schema.Int,
@@ -74,6 +75,8 @@ export interface Difference {
   /** The changed products that the ledger does not have, and those that it has. */
   readonly added: number
   readonly updated: number
+  /** Changed products that were not named before, and keep their stock. */
+  readonly relisted: number
   /** Missing products get a wanted stock of 0. */
   readonly zeroes: boolean
 }
@@ -84,13 +87,16 @@ export interface Difference {
  */
 export const measure = ({ account, sql }: Target, windowStart: number) => {
   const of = (kind: DropGuard.Kind) => sql.literal(`count(CASE WHEN kind = '${kind}' THEN 1 END)`)
-  return decode(sql`SELECT added, updated, changed, zeroed, "soldOut", fell, rose,
+  return decode(sql`SELECT added, updated, changed, relisted, zeroed, "soldOut", fell, rose,
       (SELECT count(*) FROM product WHERE account = ${account} AND listing = 'named') AS named,
-      (SELECT count(*) FROM missing WHERE (listing = 'named' AND ${sql.literal(isNotExcused)}) OR missing_since > ${windowStart}) AS missing,
+      (SELECT count(*) FROM missing WHERE (listing = 'named' AND ${
+    sql.literal(isNotExcused)
+  }) OR missing_since > ${windowStart}) AS missing,
       (SELECT count(*) FROM product WHERE account = ${account} AND missing_since > ${windowStart} AND listing <> 'excluded') AS "missedBefore",
       (SELECT count(*) ${sql.literal(repeatsReverted(account))}) AS reverted
     FROM (
       SELECT count(*) - count(was) AS added, count(was) AS updated, count(CASE WHEN was IS NULL OR was <> stock THEN 1 END) AS changed,
+        count(CASE WHEN was = stock AND was_listing <> 'named' THEN 1 END) AS relisted,
         count(CASE WHEN listing = 'zeroed' AND baseline > 0 THEN 1 END) AS zeroed FROM change
     ) AS counted, (
       SELECT ${of("soldOut")} AS "soldOut", ${of("fell")} AS fell, ${of("rose")} AS rose FROM (
@@ -115,10 +121,11 @@ export const compare = (
     const zeroes = policy.missing === "zero" && !missingKept
     yield* atOnce(target.sql, [findMissing(target), findChanged(target, windowStart)])
     if (zeroes) yield* zeroMissing(target, windowStart)
-    const { added, changed, missedBefore, named, updated, ...kinds } = yield* measure(target, windowStart)
+    const { added, changed, missedBefore, named, relisted, updated, ...kinds } = yield* measure(target, windowStart)
     return {
       added,
       updated,
+      relisted,
       zeroes,
       result: { rows: all, rejected, negative, changed, figures: { ...kinds, catalogue: named + missedBefore }, missingKept }
     }

@@ -16,6 +16,8 @@ const fewestChanges = 10_000
 /** What a snapshot or a revert changed. */
 export interface Recorded {
   readonly changed: number
+  /** Products that a snapshot names again, or sets to 0, without another stock. */
+  readonly relisted: number
   /** The rows of the snapshot. */
   readonly rows: number
   /** 0 if it has the number of the held snapshot, else 1. */
@@ -28,22 +30,25 @@ export interface Recorded {
  * Statements that record the staged changes, for `atOnce` before those that change the row of `snapshot`. Nothing comes before the first
  * snapshot, so what that changes is not recorded. Products that become missing are not recorded either: a revert does not list them again.
  */
-export const record = (target: Target, { changed, increment, revertedTo, rows }: Recorded, now: number): ReadonlyArray<Fragment> => {
+export const record = (
+  target: Target,
+  { changed, increment, relisted, revertedTo, rows }: Recorded,
+  now: number
+): ReadonlyArray<Fragment> => {
+  if (changed + relisted === 0) return []
   const { account, sql } = target
   const number = sql`last_number + ${integer(sql, changed === 0 ? 1 : increment)}`
-  const isRelisted = sql.literal("change.was_listing <> 'named'")
-  const isKept = sql`(change.was IS NULL OR change.was <> change.stock OR ${isRelisted})`
   // A product that was recorded under this number already has its earliest stock and listing.
   const stocks = sql`INSERT INTO past_stock (account, number, id, stock, listing)
       SELECT ${integer(sql, account)}, ${number}, change.id, change.was, change.was_listing FROM snapshot CROSS JOIN change
-      WHERE ${mine(target)} AND taken_at IS NOT NULL AND ${isKept} AND change.id NOT IN (SELECT id FROM past_stock WHERE ${mine(target)}
+      WHERE ${mine(target)} AND taken_at IS NOT NULL AND (change.was IS NULL OR change.was <> change.stock OR change.was_listing <> 'named')
+        AND change.id NOT IN (SELECT id FROM past_stock WHERE ${mine(target)}
           AND number = (SELECT ${number} FROM snapshot WHERE ${mine(target)}))`
   if (changed === 0) {
     return [
       stocks,
-      sql`UPDATE past_snapshot SET kept = kept + (SELECT count(*) FROM change WHERE ${isRelisted})
-        WHERE ${mine(target)} AND number = (SELECT max(number) FROM past_snapshot WHERE ${mine(target)})
-          AND EXISTS (SELECT 1 FROM change WHERE ${isRelisted})`
+      sql`UPDATE past_snapshot SET kept = kept + ${relisted}
+        WHERE ${mine(target)} AND number = (SELECT max(number) FROM past_snapshot WHERE ${mine(target)})`
     ]
   }
   const mostChanges = Math.max(fewestChanges, 2 * rows)
@@ -59,7 +64,7 @@ export const record = (target: Target, { changed, increment, revertedTo, rows }:
     sql`DELETE FROM past_snapshot WHERE ${mine(target)} AND number < ${earliest}`,
     sql`INSERT INTO past_snapshot (account, number, taken_at, row_count, changed, kept, reverted_to)
       SELECT account, ${number}, ${integer(sql, now)}, ${integer(sql, rows)}, ${integer(sql, changed)},
-        (SELECT count(*) FROM change WHERE ${isKept}), ${revertedTo === undefined ? sql.literal("NULL") : integer(sql, revertedTo)}
+        ${integer(sql, changed + relisted)}, ${revertedTo === undefined ? sql.literal("NULL") : integer(sql, revertedTo)}
       FROM snapshot WHERE ${mine(target)}`
   ]
 }

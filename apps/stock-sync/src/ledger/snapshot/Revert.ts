@@ -10,48 +10,49 @@ import { CannotRevert } from "../LedgerError.ts"
 import * as Operation from "../Operation.ts"
 import { mine, type Run, type Target } from "../Operation.ts"
 import * as Rows from "../Rows.ts"
+import { beforeEveryWindow, excusedByRevert } from "../Schema.ts"
 import type { PastSnapshot, Reverted, RevertOptions } from "../Snapshot.ts"
 import { readSession, type Staging, unfenced } from "./Apply.ts"
 import { findImplausible, measure } from "./Compare.ts"
 import * as DropGuard from "./DropGuard.ts"
 import * as Past from "./Past.ts"
 import * as Stage from "./Stage.ts"
-import { beforeEveryWindow, excusedByRevert } from "../Schema.ts"
 import { type GuardWindow, resetBaseline, updateKnown } from "./Write.ts"
 
-/** The stock at that time of the products that have changed since, from the first later change. Null: the product was unknown. */
-const earlierStocks = ({ account, sql }: Target, to: number) =>
-  sql`(SELECT past_stock.id, past_stock.stock
+/** Stages the stock at that time of the products that have changed since, from the first later change. Null: the product was unknown. */
+const stageEarlier = ({ account, sql }: Target, to: number) =>
+  sql`INSERT INTO staged (id, stock, line, n, negative, kind) SELECT past_stock.id, past_stock.stock, 0, 0, 0, 'accepted'
     FROM (SELECT id, min(number) AS number FROM past_stock WHERE account = ${account} AND number > ${to} GROUP BY id) AS first_change
-      JOIN past_stock ON past_stock.account = ${account} AND past_stock.number = first_change.number AND past_stock.id = first_change.id)`
+      JOIN past_stock ON past_stock.account = ${account} AND past_stock.number = first_change.number AND past_stock.id = first_change.id`
 
 /**
  * Stages the products whose stock differs from that time. A product that was new since keeps its stock, because the earlier snapshot did not
  * name it.
  */
-const findChanged = (target: Target, to: number, { start }: GuardWindow) =>
-  target.sql`INSERT INTO change (id, stock, line, listing, was, was_listing, baseline)
-    SELECT product.id, earlier.stock, line, CASE listing WHEN 'zeroed' THEN 'missing' ELSE listing END, wanted, listing,
+const findChanged = ({ account, sql }: Target, { start }: GuardWindow) =>
+  sql`INSERT INTO change (id, stock, line, listing, was, was_listing, baseline)
+    SELECT product.id, staged.stock, product.line, CASE listing WHEN 'zeroed' THEN 'missing' ELSE listing END, wanted, listing,
       CASE WHEN baseline_at > ${start} THEN baseline ELSE wanted END
-    FROM ${earlierStocks(target, to)} AS earlier JOIN product ON product.account = ${target.account} AND product.id = earlier.id
-    WHERE earlier.stock IS NOT NULL AND earlier.stock <> product.wanted AND product.listing <> 'excluded'`
+    FROM staged JOIN product ON product.account = ${account} AND product.id = staged.id
+    WHERE staged.stock IS NOT NULL AND staged.stock <> product.wanted AND product.listing <> 'excluded'`
 
 /** Lets the source of that time pass the drop guard: a person has just said that it is right. */
 const allowSource = (target: Target, to: number, { now }: GuardWindow) =>
   Effect.gen(function*() {
     const { account, sql } = target
-    const since = (condition: Fragment) => sql`id IN (SELECT id FROM past_stock WHERE account = ${account} AND number > ${to} AND ${condition})`
+    const since = (condition: Fragment) =>
+      sql`id IN (SELECT id FROM past_stock WHERE account = ${account} AND number > ${to} AND ${condition})`
     // Missing then, or at some time since: not always in that snapshot, but in one that was accepted.
     yield* sql`UPDATE product SET listing = 'missing', missing_since = ${beforeEveryWindow}
       WHERE account = ${account} AND listing = 'named' AND ${since(sql`listing <> 'named'`)}`
     yield* sql`UPDATE product SET missing_since = ${excusedByRevert}
       WHERE account = ${account} AND listing <> 'zeroed' AND ${since(sql`stock IS NULL`)}`
     // Compared once no rule excludes it any longer. Without stock then, it may have been missing.
-    yield* sql`UPDATE product SET baseline = earlier.stock, baseline_at = ${now},
-        missing_since = CASE earlier.stock WHEN 0 THEN ${excusedByRevert} ELSE missing_since END FROM ${earlierStocks(target, to)} AS earlier
-      WHERE product.account = ${account} AND product.id = earlier.id AND listing = 'excluded' AND earlier.stock <> wanted`
+    yield* sql`UPDATE product SET baseline = staged.stock, baseline_at = ${now},
+        missing_since = CASE staged.stock WHEN 0 THEN ${excusedByRevert} ELSE missing_since END FROM staged
+      WHERE product.account = ${account} AND product.id = staged.id AND listing = 'excluded' AND staged.stock <> wanted`
     yield* sql`DELETE FROM reverted_stock
-      WHERE ${mine(target)} AND (id, stock) IN (SELECT id, coalesce(stock, 0) FROM ${earlierStocks(target, to)} AS earlier)`
+      WHERE ${mine(target)} AND (id, stock) IN (SELECT id, coalesce(stock, 0) FROM staged)`
     // The source is compared again, even if its rows are the same as before.
     yield* sql`UPDATE snapshot SET digest = NULL WHERE ${mine(target)}`
   })
@@ -130,10 +131,11 @@ export const make = (account: Target, run: Run, staging: Staging, path: string):
             if (found === undefined) return unknown(to, past, path, commands)
             const now = yield* Operation.now
             const window = { now, start: now - Math.ceil(Duration.toMillis(options.guard.window)) }
-            yield* findChanged(target, to, window)
+            yield* stageEarlier(target, to)
+            yield* findChanged(target, window)
             const { changed, figures, isImplausible } = yield* judge(target, options, window)
             const isWritten = changed > 0 && !options.preview && (options.confirmed || !isImplausible)
-            const recorded = { changed, rows: found.rows, increment: 1, revertedTo: to } as const
+            const recorded = { changed, relisted: 0, rows: found.rows, increment: 1, revertedTo: to } as const
             const written = isWritten ? yield* write(target, recorded, isImplausible, window) : undefined
             if (isWritten || (changed === 0 && !options.preview)) yield* allowSource(target, to, window)
             const result: Reverted = {

@@ -122,13 +122,13 @@ const revertedAfter = (target: Target, column: "reverted_at" | "reverted_to", in
  */
 export const appliedRecord = (
   target: Target,
-  result: SnapshotResult,
+  { relisted, result }: Difference,
   unit: Unit,
   digest: string | undefined,
   increment: 0 | 1,
   now: number
 ): ReadonlyArray<Fragment> => [
-  ...Past.record(target, { changed: result.changed, rows: result.rows, increment, revertedTo: undefined }, now),
+  ...Past.record(target, { changed: result.changed, relisted, rows: result.rows, increment, revertedTo: undefined }, now),
   target.sql`UPDATE snapshot SET taken_at = ${now}, row_count = ${result.rows}, unit = ${unit}, digest = ${digest ?? null},
     result = ${encodeResult(result)}, last_number = last_number + ${
     result.changed === 0 ? 0 : increment

@@ -30,7 +30,7 @@ export const inFleet = (kind: Kind, runs: Runs): void => {
   turns(kind)
   guard(kind)
   revert(kind, runs.rules)
-  revertedSource(kind, Number(process.env.RUNS ?? runs.rules))
+  revertedSource(kind, runs.each)
   attention(kind, runs.rules)
   events(kind)
   accounts(kind)
