@@ -243,7 +243,7 @@ describe("accounts", () => {
           "row_issue (account, place, line, kind, reason) SELECT account, 1, 2, 'rejected', 'no stock'",
           "history (account, n, product_id, value, priority, waiting_since, sent_at, ended_at, outcome) SELECT account, 1, 'P', 1, 0, 0, 0, 0, 'confirmed'",
           "event (account, n, at, kind, amount) SELECT account, 1, 0, 'snapshotAccepted', 1",
-          "past_snapshot (account, number, taken_at, row_count, changed) SELECT account, 1, 0, 1, 1",
+          "past_snapshot (account, number, taken_at, row_count, changed, kept) SELECT account, 1, 0, 1, 1, 1",
           "past_stock (account, number, id, stock) SELECT account, 1, 'P', 5",
           "reverted_stock (account, id, stock) SELECT account, 'P', 5",
           "notice (account, state) SELECT account, '{}'",

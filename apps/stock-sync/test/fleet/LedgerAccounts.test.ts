@@ -323,8 +323,8 @@ describe("a thousand accounts with a thousand products each", () => {
         SELECT account, n, n, 'snapshotAccepted', 1 FROM account CROSS JOIN generate_series(1, 50) AS past (n)`
 
         yield* sql`INSERT INTO notice (account, state) SELECT account, '{}' FROM account`
-        yield* sql`INSERT INTO past_snapshot (account, number, taken_at, row_count, changed)
-        SELECT account, n, n, 1000, 20 FROM account CROSS JOIN generate_series(1, 20) AS past (n)`
+        yield* sql`INSERT INTO past_snapshot (account, number, taken_at, row_count, changed, kept)
+        SELECT account, n, n, 1000, 20, 20 FROM account CROSS JOIN generate_series(1, 20) AS past (n)`
         yield* sql`INSERT INTO past_stock (account, number, id, stock)
         SELECT account, 20, 'P' || n, 5 FROM account CROSS JOIN generate_series(1, 20) AS past (n)`
         yield* sql`UPDATE snapshot SET last_number = 20`
