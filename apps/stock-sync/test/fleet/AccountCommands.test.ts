@@ -371,7 +371,8 @@ describe("the ledger of an account", () => {
           expect((yield* revision) > released).toBe(true)
 
           // Snapshot 1 had 1 and snapshot 2 has changed it to 9.
-          yield* query(url, `INSERT INTO plaza_fleet.past_snapshot VALUES (${number}, 1, 0, 1, 1, 1, NULL), (${number}, 2, 0, 1, 1, 1, NULL)`)
+          yield* query(url,
+            `INSERT INTO plaza_fleet.past_snapshot VALUES (${number}, 1, 0, 1, 1, 1, NULL), (${number}, 2, 0, 1, 1, 1, NULL)`)
           yield* query(url, `INSERT INTO plaza_fleet.past_stock VALUES (${number}, 2, 'P', 0)`)
           expect((yield* run(["accounts", "revert", "a b"])).stdout).toMatch(/^2\t1970-01-01T00:00:00Z\t1\t1\tthe wanted stock now\t\n1\t/)
           yield* json(["accounts", "update", "a b", "--guard-count", "0", "--guard-share", "0%"])
