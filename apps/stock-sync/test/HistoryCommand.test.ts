@@ -102,6 +102,14 @@ describe("an earlier snapshot", () => {
         expect(refused.stderr).toContain(
           "nothing was changed: of 8 products, 1 fall to a third or less. If it is right, run `plaza-stock-sync revert 1 --confirm`"
         )
+        const refusedJson = yield* runIn(cwd, ["revert", "1", "--json"], strict)
+        expect(refusedJson).toMatchObject({ status: 2 })
+        expect(parsed(refusedJson.stdout)).toMatchObject({
+          snapshot: null,
+          implausible: true,
+          changes: [{ productId: "SET #3", from: 30, to: 2, implausible: "fell" }]
+        })
+        expect(parsed(refusedJson.stderr)).toMatchObject({ error: { tag: "RevertHeld" } })
         expect(yield* runIn(cwd, ["revert", "1", "--confirm", "--json"], strict)).toMatchObject({ status: 0 })
         expect(parsed((yield* run("status", "SET #3", "--json")).stdout)).toMatchObject({ wanted: 2 })
         expect(parsed((yield* run("revert", "--json")).stdout.split("\n")[0] ?? "")).toMatchObject({

@@ -87,13 +87,15 @@ export const run = Effect.fnUntraced(function*({ confirmed, dryRun, guard, snaps
   const limit = output.json ? undefined : Format.maxRows + 1
   const reverted = yield* ledger.revert(snapshot, { guard, confirmed, preview: dryRun, limit })
   const isHeld = reverted.isImplausible && !confirmed && !dryRun
-  if (output.json && !isHeld) return yield* output.value(json(reverted))
-  if (!isHeld) yield* output.done({}, textOf(reverted, dryRun))
-  yield* Format.titled(
-    reverted.number === undefined ? "Would change" : "Changed",
-    [{ head: "product" }, { head: "from", align: "right" }, { head: "to", align: "right" }, { head: "implausible" }],
-    reverted.changes.map(({ from, kind, productId, to }) => [productId, from, to, kind === undefined ? "" : Judge.changeTexts[kind]])
-  )
+  if (output.json) yield* output.value(json(reverted))
+  else {
+    if (!isHeld) yield* output.done({}, textOf(reverted, dryRun))
+    yield* Format.titled(
+      reverted.number === undefined ? "Would change" : "Changed",
+      [{ head: "product" }, { head: "from", align: "right" }, { head: "to", align: "right" }, { head: "implausible" }],
+      reverted.changes.map(({ from, kind, productId, to }) => [productId, from, to, kind === undefined ? "" : Judge.changeTexts[kind]])
+    )
+  }
   if (isHeld) {
     return yield* new RevertHeld({
       message:

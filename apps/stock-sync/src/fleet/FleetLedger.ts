@@ -65,7 +65,10 @@ export class FleetLedger extends Context.Service<FleetLedger, {
     options: LedgerOptions,
     how: "afterTakeover" | "again"
   ) => Effect.Effect<Ledger["Service"], LedgerFault>
-  /** The ledger of an account beside its runner, for reading, `confirmHeld` and `release`. Other operations disturb the runner. */
+  /**
+   * The ledger of an account beside its runner, for reading and for what a person does: `confirmHeld`, `release`, `resend`, `revert`. Other
+   * operations disturb the runner.
+   */
   readonly beside: (id: string, options: LedgerOptions) => Effect.Effect<Ledger["Service"], AccountNotFound | FleetDatabaseError>
   /**
    * The next due product of each account, in one query, without paused accounts and those that have nothing to send. Asks for accounts

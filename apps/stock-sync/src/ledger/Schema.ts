@@ -86,7 +86,7 @@ const productColumns =
 
 // The last applied snapshot, with a digest of its rows and what it changed, and the held one. `last_number` counts those that changed
 // something, those that were held, and reverts. A held snapshot has that number.
-// `reverted_to`: the snapshot whose stock a person restored at `reverted_at`; null once a snapshot of the source is applied.
+// `reverted_to`: the snapshot whose stock a person restored at `reverted_at`; null once `reverted_stock` is empty.
 const snapshot = ({ integer, plain, text }: Dialect) =>
   `snapshot (account ${integer} PRIMARY KEY, taken_at ${integer}, row_count ${integer}, unit ${text}, digest ${text}, result ${text},
   last_number ${integer} NOT NULL DEFAULT 0, held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, held_figures ${text},

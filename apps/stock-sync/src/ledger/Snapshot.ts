@@ -83,7 +83,10 @@ export interface SnapshotStatus {
   readonly unit: Unit
   /** The number of the last snapshot that changed something or was held, or of a later revert; 0: there was none. */
   readonly lastNumber: number
-  /** A person restored the stock of an earlier snapshot, and no snapshot of the source was applied since. */
+  /**
+   * A person restored the stock of an earlier snapshot. Until the source has named each product that this changed with another stock than
+   * before, or a held snapshot was confirmed.
+   */
   readonly reverted: { readonly to: number; readonly at: DateTime.Utc } | undefined
   readonly held: Option.Option<HeldSnapshot>
 }

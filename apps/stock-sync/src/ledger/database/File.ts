@@ -76,13 +76,12 @@ const open = (path: string, filename: string, busyTimeout: Duration.Duration = D
     )
   )
 
-const lockWait = Duration.seconds(5)
-// Longer than the transaction that applies a snapshot of a million products.
-const lockWaitBeside = Duration.seconds(20)
+// Longer than the transaction that applies or reverts a snapshot of hundreds of thousands of products.
+const lockWait = Duration.seconds(20)
 
 /** An open ledger. From here on its statements do not wait for locks in the thread. */
-const databaseOf = (path: string, sql: SqlClient, wait: Duration.Duration): Effect.Effect<Database, LedgerFault> =>
-  Effect.as(orFault(path)(sql`PRAGMA busy_timeout = 10`), { sql, path, faultOf: Faults.ofFile(path), lockWait: wait })
+const databaseOf = (path: string, sql: SqlClient): Effect.Effect<Database, LedgerFault> =>
+  Effect.as(orFault(path)(sql`PRAGMA busy_timeout = 10`), { sql, path, faultOf: Faults.ofFile(path), lockWait })
 
 const header = Rows.only(Schema.Struct({ application_id: Schema.Int, migrations: Schema.Int }))
 
@@ -201,7 +200,7 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
       yield* Effect.addFinalizer(() => Effect.ignore(sql`PRAGMA wal_checkpoint(TRUNCATE)`))
       const epoch = yield* AccountLedger.takeOver(sql, AccountLedger.single)
       yield* AccountLedger.recover({ sql, account: AccountLedger.single, epoch }, options)
-      const database = yield* databaseOf(path, sql, lockWait)
+      const database = yield* databaseOf(path, sql)
       return AccountLedger.make(database, { account: AccountLedger.single, epoch }, options, { present: yield* presence(path, lockPath) })
     }).pipe(orFault(path))
   }))
@@ -219,11 +218,11 @@ const existing = (path: string) =>
     return sql
   })
 
-/** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if it does not exist. */
+/** Opens the ledger beside a running worker, for commands that write. Fails if it does not exist. */
 export const layerBeside = (path: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault, Files> =>
   layerOf(Effect.gen(function*() {
     const sql = yield* existing(path)
-    return beside(yield* databaseOf(path, sql, lockWaitBeside), options)
+    return beside(yield* databaseOf(path, sql), options)
   }))
 
 /** Opens the ledger for reading, beside a running worker. Fails if it does not exist. */
@@ -231,7 +230,7 @@ export const layerReadOnly = (path: string, options: LedgerOptions): Layer.Layer
   layerOf(Effect.gen(function*() {
     const sql = yield* existing(path)
     yield* orFault(path)(sql`PRAGMA query_only = ON`)
-    return beside(yield* databaseOf(path, sql, lockWaitBeside), options)
+    return beside(yield* databaseOf(path, sql), options)
   }))
 
 /** A temporary copy of the ledger, empty if the ledger does not exist. */
@@ -240,5 +239,5 @@ export const layerCopy = (path: string, options: LedgerOptions): Layer.Layer<Led
     const exists = Option.isSome(yield* find(path))
     const sql = yield* (exists ? existing(path) : open(path, ":memory:"))
     yield* orFault(path)(Migrations.inOrder(sql, Tables.createCopy(Tables.sqlite, AccountLedger.single, exists ? "main" : undefined)))
-    return beside(yield* databaseOf(path, sql, lockWaitBeside), options)
+    return beside(yield* databaseOf(path, sql), options)
   }))

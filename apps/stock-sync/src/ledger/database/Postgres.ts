@@ -192,7 +192,7 @@ const requireLedger = (server: Server) =>
         "STOCK_SYNC_LEDGER"
     })))
 
-/** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if it does not exist. */
+/** Opens the ledger beside a running worker, for commands that write. Fails if it does not exist. */
 export const layerBeside = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
   layerOf(address, (server, lost) => Effect.as(requireLedger(server), beside(databaseOf(server), options, lost)))
 

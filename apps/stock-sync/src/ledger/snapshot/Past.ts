@@ -11,7 +11,7 @@ import type { PastSnapshot } from "../Snapshot.ts"
 export const mostSnapshots = 1_000
 
 /** Recorded changes of an account: twice as many as its source has rows, and at least so many. Those of the last snapshot are always kept. */
-const fewestChanges = 10_000
+const fewestChanges = 2_000
 
 /** What a snapshot or a revert changed. */
 export interface Recorded {

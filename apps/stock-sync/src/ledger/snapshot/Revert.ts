@@ -125,7 +125,7 @@ export const make = (account: Target, run: Run, staging: Staging, path: string):
           const sql = yield* readSession(staging)
           const target = { ...account, sql }
           yield* Effect.acquireRelease(Stage.prepare(sql), () => Effect.ignore(Stage.clear(sql)))
-          return yield* Operation.transaction(target, Effect.gen(function*() {
+          const restore = Effect.gen(function*() {
             const past = yield* Past.list(target)
             const found = past.slice(1).find(({ number }) => number === to)
             if (found === undefined) return unknown(to, past, path, commands)
@@ -138,16 +138,14 @@ export const make = (account: Target, run: Run, staging: Staging, path: string):
             const recorded = { changed, relisted: 0, rows: found.rows, increment: 1, revertedTo: to } as const
             const written = isWritten ? yield* write(target, recorded, isImplausible, window) : undefined
             if (isWritten || (changed === 0 && !options.preview)) yield* allowSource(target, to, window)
-            const result: Reverted = {
-              to: found,
-              number: written?.number,
-              changed,
-              figures,
-              isImplausible,
-              changes: yield* changes(target, options.limit)
-            }
-            return result
-          }))
+            return { to: found, number: written?.number, changed, figures, isImplausible }
+          })
+          // A preview writes temporary tables only, and delays no worker.
+          const restored = yield* options.preview ? restore : Operation.transaction(target, restore)
+          if (restored instanceof CannotRevert) return restored
+          // After the transaction, because the worker waits for that.
+          const result: Reverted = { ...restored, changes: yield* changes(target, options.limit) }
+          return result
         })))
         return reverted instanceof CannotRevert ? yield* reverted : reverted
       })

@@ -236,14 +236,14 @@ export const revert = (kind: Kind, runs: number): void => {
       at(kind, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
-            const many = (stock: number) => Array.from({ length: 4_000 }, (_, index) => row(`P${index}`, stock))
+            const many = (stock: number) => Array.from({ length: 900 }, (_, index) => row(`P${index}`, stock))
             for (const stock of [1, 2, 3, 4]) yield* receiveOn(ledger, unguarded, ...many(stock))
-            // 10,000 changes are kept: two snapshots of 4,000.
+            // 2,000 changes are kept: two snapshots of 900.
             expect((yield* ledger.pastSnapshots).map(({ number }) => number)).toEqual([4, 3, 2])
             yield* receiveOn(ledger, { ...unguarded, missing: "zero" }, row("P0", 9))
             expect((yield* ledger.pastSnapshots).map(({ number }) => number)).toEqual([5, 4, 3])
             yield* ledger.revert(3, { ...options, confirmed: true })
-            expect((yield* ledger.backlog).waiting.rest).toBe(4_000)
+            expect((yield* ledger.backlog).waiting.rest).toBe(900)
             expect(new Set(Object.values(yield* wantedOf(ledger)))).toEqual(new Set([3]))
           }))))
 
