@@ -83,6 +83,7 @@ const contents = /** @type {const} */ ({
       "guides/excel-and-text-files.md",
       "guides/keep-stock-right.md",
       "guides/run-a-fleet.md",
+      "guides/stock-from-apis.md",
       "guides/stock-from-servers.md"
     ],
     skill: undefined,

@@ -12,7 +12,7 @@ import type { Task } from "./programs/workbook/Task.ts"
 
 const Received = Schema.Struct({ rows: Schema.Number, seconds: Schema.Number, peak: Schema.Number })
 
-const page = "docs/stock-sync.md#excel-workbooks"
+const page = "docs/guides/excel-and-text-files.md#excel-workbooks"
 const names = ["productId", "stock", "name", "description", "price", "a", "b", "c", "d", "e"]
 
 const texts = (index: number) => [

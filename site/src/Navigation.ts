@@ -12,6 +12,7 @@ const groups: ReadonlyArray<readonly [title: string, entries: ReadonlyArray<Entr
     "guides/keep-stock-right",
     ["guides/excel-and-text-files", "Excel and text files"],
     ["guides/feeds-from-services", "Sheets, Dropbox, WooCommerce"],
+    ["guides/stock-from-apis", "HTTP APIs, pages, GraphQL"],
     ["guides/stock-from-servers", "SFTP, S3, databases"],
     ["guides/buffers-and-kits", "Buffers, rules, kits"],
     "guides/what-is-sent-again",
