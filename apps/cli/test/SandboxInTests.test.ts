@@ -15,10 +15,14 @@ const blocksOf = (language: string): ReadonlyArray<string> =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))].map(([, code = ""]) => code)
 
 const files = {
-  python: ["sandbox.py", "shop.py", "conftest.py", "test_shop.py", "test_with_unittest.py"],
-  go: ["sandbox_test.go", "main_test.go", "shop.go", "shop_test.go"],
-  java: ["SandboxExtension.java", "Shop.java", "ShopTest.java"]
+  python: ["sandbox.py", "conftest.py", "test_shop.py", "test_with_unittest.py"],
+  go: ["sandbox_test.go", "main_test.go", "shop_test.go"],
+  java: ["SandboxExtension.java", "ShopTest.java"]
 }
+
+/** The code under test, which the page links: a reader has their own. */
+const shop = { python: "shop.py", go: "shop.go", java: "Shop.java" }
+const shopFolder = new URL("support/shop/", import.meta.url)
 
 /** Those of the section about containers. They replace the start of the process. */
 const inContainer = {
@@ -61,6 +65,11 @@ describe("docs/sandbox-in-tests.md", () => {
       mkdirSync(`${folder}/${language}`)
       names.forEach((name, index) => writeFileSync(`${folder}/${language}/${name}`, blocksOf(language)[index] ?? ""))
     }
+    for (const [language, name] of Object.entries(shop)) {
+      const code = readFileSync(new URL(name, shopFolder))
+      mkdirSync(`${folder}/container/${language}`, { recursive: true })
+      for (const to of [language, `container/${language}`]) writeFileSync(`${folder}/${to}/${name}`, code)
+    }
     for (const [language, names] of Object.entries(inContainer)) {
       const before = language === "js" ? [] : files[language as keyof typeof files]
       mkdirSync(`${folder}/container/${language}`, { recursive: true })
@@ -94,6 +103,7 @@ describe("docs/sandbox-in-tests.md", () => {
       expect(blocksOf(language)).toHaveLength(names.length)
       expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
     }
+    expect(Object.values(shop).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
   it.runIf(pytest !== undefined)("has fixtures for pytest that work", () => {
@@ -119,7 +129,7 @@ describe("docs/sandbox-in-tests.md", () => {
 
   it.runIf(hasJava)("has fixtures for JUnit that work", () => {
     const classPath = jUnit()
-    run("java", "javac", "-cp", classPath.join(delimiter), "-d", "out", ...files.java)
+    run("java", "javac", "-cp", classPath.join(delimiter), "-d", "out", shop.java, ...files.java)
     const launcher = ["org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--scan-classpath", "out"]
     expect(run("java", "java", "-cp", [...classPath, "out"].join(delimiter), ...launcher)).toContain("1 tests successful")
   }, slow)
@@ -150,7 +160,7 @@ describe("docs/sandbox-in-tests.md", () => {
         "SandboxContainer sandbox = new SandboxContainer()"))
     const classPath = jUnit()
     const sources = ["-sourcepath", `${standIns}/java${delimiter}.`]
-    run("container/java", "javac", "-cp", classPath.join(delimiter), ...sources, "-d", "out", ...files.java, ...inContainer.java)
+    run("container/java", "javac", "-cp", classPath.join(delimiter), ...sources, "-d", "out", shop.java, ...files.java, ...inContainer.java)
     const launcher = ["org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--scan-classpath", "out"]
     expect(run("container/java", "java", "-cp", [...classPath, "out"].join(delimiter), ...launcher)).toContain("1 tests successful")
   }, slow)
