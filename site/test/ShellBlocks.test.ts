@@ -55,8 +55,6 @@ echo '{"productId":"MUG-BLUE-350","stock":5}'
   "shipments.csv": "orderId,carrier,trackingNumber\n500002,DHL,00340434161094042557\n500003,DHL,00340434161094042558\n",
   "mug.jpg": "a picture",
   "shelf.jpg": "another one",
-  "shop.yaml": "products:\n  - { id: SKU/1, stock: 7 }\n",
-  "a.json": "{ \"maxTextLength\": 280 }",
   "latitude.json": "{ \"listLagMillis\": 700 }"
 }
 
