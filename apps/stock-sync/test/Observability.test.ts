@@ -391,8 +391,11 @@ describe("the log", () => {
         })
         yield* Effect.andThen(ledgerFails, ledgerFails)
         yield* ledgerOpens
-        const fails = happens({ _tag: "SourceFailed", failure: failure({ about: "source", message: "there is no file" }) })
-        yield* Effect.andThen(fails, fails)
+        // Each time with another time.
+        for (const hour of ["10", "11"]) {
+          const message = `it is busy until 2026-11-28T${hour}:00:00.000Z`
+          yield* happens({ _tag: "SourceFailed", failure: failure({ about: "source", message }) })
+        }
         yield* happens({ _tag: "SourceUnchanged" })
         yield* happens({ _tag: "SourceUnchanged" })
         const holds = happens({ _tag: "SnapshotHeld", rows: 100, held, failure: failure({ about: "source" }) })
@@ -426,7 +429,7 @@ describe("the log", () => {
           "INFO account.running after=trouble",
           "ERROR ledger.failed detail=\"the disk is full\" error=INVALID_API_KEY nextTry=1970-01-01T00:00:01.000Z",
           expect.stringMatching(/^INFO ledger\.reopened ledger=\S+$/),
-          "ERROR source.failed detail=\"there is no file\" error=INVALID_API_KEY",
+          "ERROR source.failed detail=\"it is busy until 2026-11-28T10:00:00.000Z\" error=INVALID_API_KEY",
           "INFO source.recovered",
           "ERROR snapshot.held detail=\"snapshot 3 of the source is held since 1970-01-01 00:00:00 UTC: of 100 products, 60 sell out\" fell=0 missing=0 products=100 reverted=0 rose=0 rows=100 snapshot=3 soldOut=60",
           "WARN reconciliation.failed detail=\"the key is revoked\" error=INVALID_API_KEY",

@@ -71,7 +71,8 @@ describe("a secret is not shown if a server repeats it in", () => {
           const ways: Readonly<Record<string, Partial<Open.SourceOptions>>> = {
             "a bearer": { authorization: Redacted.make(`Bearer ${key}`) },
             "a password": { authorization: Redacted.make(`Basic ${Buffer.from(`shop:${key}`).toString("base64")}`) },
-            "a header": { headers: Redacted.make({ "x-token": key }) }
+            "a header": { headers: Redacted.make({ "x-token": key }) },
+            "a cookie": { headers: Redacted.make({ cookie: `a=1; sid=${key}` }) }
           }
           for (const [way, secrets] of Object.entries(ways)) {
             echo = form(key)

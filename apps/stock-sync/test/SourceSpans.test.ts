@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, FileSystem, Option, Redacted, Stream } from "effect"
 import * as Open from "../src/source/Open.ts"
 import * as SftpServer from "./support/hostileSftp.ts"
+import { serving } from "./support/serving.ts"
 import { recordSpans } from "./support/spans.ts"
 
 const options = { idColumn: "productId", stockColumn: "stock", settle: Duration.zero, timeout: Duration.seconds(1) }
@@ -23,6 +24,22 @@ describe("a source", () => {
         ["Source.open", path],
         ["Source.rows", path]
       ])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("at an address has spans without its parameters, which may be secret", () =>
+    Effect.gen(function*() {
+      const { asked, origin } = yield* serving((_, response) =>
+        void response.setHeader("content-type", "text/csv").end("productId,stock\nA,1\n")
+      )
+      const { spans, tracer } = yield* recordSpans
+      const read = Effect.flatMap(
+        Open.make({ ...options, timeout: Duration.hours(1), source: `${origin}/stock.csv?api_key=hidden` }),
+        (source) => source.open(Option.none())
+      ).pipe(Effect.map(Option.getOrThrow), Effect.flatMap(({ rows }) => Stream.runDrain(rows)))
+      yield* Effect.withTracer(Effect.scoped(read), tracer)
+      expect(asked).toEqual(["/stock.csv?api_key=hidden"])
+      expect(spans.map(({ name }) => name)).toEqual(["Source.open", "Source.rows"])
+      expect(JSON.stringify(spans.map(({ attributes }) => [...attributes]))).not.toContain("hidden")
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("on a server has spans that name its address, without the user", () =>

@@ -55,6 +55,31 @@ describe("a source that", () => {
         })))
   }
 
+  it.effect("asks to wait is left alone until then, but for an hour at most, and is reported once", () =>
+    simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        const { state } = yield* started(feed.service, ledger)
+        yield* Effect.sleep("1 minute")
+        const before = yield* feed.reads
+        const busy = (millis: number) =>
+          new SourceUnreachable({ source: "memory", message: "memory: busy; no row of it was used", retryAt: utc(millis) })
+        yield* feed.fail(busy(60_000 + 600_000))
+        yield* Effect.sleep("1 second")
+        expect((yield* feed.reads) - before).toBe(1)
+        // A look at the source that something else asks for.
+        yield* feed.fail(busy(660_000 + 86_400_000))
+        yield* Effect.sleep("598 seconds")
+        expect((yield* feed.reads) - before).toBe(1)
+        yield* Effect.sleep("1 second")
+        expect((yield* feed.reads) - before).toBe(2)
+        yield* feed.set(next)
+        yield* Effect.sleep("3599 seconds")
+        expect((yield* feed.reads) - before).toBe(2)
+        yield* Effect.sleep("10 seconds")
+        expect((yield* state).source).toMatchObject({ failing: undefined })
+      })))
+
   it.effect("fails at the start is read again", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {

@@ -56,10 +56,13 @@ const parts =
 // True of a text in the form of `Duration.Input`; any other text gives none.
 const fromUnknown = (text: string): Option.Option<Duration.Duration> => Duration.fromInput(text as Duration.Input)
 
+// A thousand years. With a longer one, a time that is so far away is none.
+const longestOfText = Duration.days(365_250)
+
 const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
 
 /**
- * Parses a finite duration of zero or more from text, such as `30s`, `1h30m`, `500ms` or `30 seconds`.
+ * Parses a duration from text, from zero to a thousand years, such as `30s`, `1h30m`, `500ms` or `30 seconds`.
  *
  * @example
  * import { Durations } from "@plaza/client"
@@ -81,7 +84,7 @@ export const fromText = (text: string): Option.Option<Duration.Duration> => {
   const duration = counts === null
     ? fromUnknown(trimmed)
     : Option.some(Duration.millis(millisPerPart.reduce((sum, millis, index) => sum + Number(counts[index + 1] ?? 0) * millis, 0)))
-  return Option.filter(duration, isUsable)
+  return Option.filter(duration, (found) => isUsable(found) && Duration.isLessThanOrEqualTo(found, longestOfText))
 }
 
 /**

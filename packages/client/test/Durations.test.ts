@@ -49,6 +49,8 @@ describe("a duration in text", () => {
         "-1 seconds",
         "1e3s",
         "30ss",
+        "365251d",
+        "1001 years",
         `${"9".repeat(400)}s`
       ]
     ) {

@@ -17,7 +17,10 @@ const parseSince = (written: string): Result.Result<Since, string> => {
   const text = written.trim()
   const before = Option.filter(Durations.fromText(text), Duration.isGreaterThan(Duration.zero))
   if (Option.isSome(before)) return Result.succeed({ before: before.value })
-  const at = zoned.test(text) ? DateTime.make(text) : Option.none()
+  const [date = ""] = text.split("T", 1)
+  // JavaScript takes 30 February for a day of March.
+  const isDay = Option.exists(DateTime.make(date), (day) => DateTime.formatIsoDateUtc(day) === date)
+  const at = zoned.test(text) && isDay ? DateTime.make(text) : Option.none()
   return Option.isSome(at)
     ? Result.succeed({ at: DateTime.toUtc(at.value) })
     : Result.fail(

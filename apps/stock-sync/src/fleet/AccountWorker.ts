@@ -179,7 +179,7 @@ export const planPoll = Effect.fnUntraced(function*(record: AccountRecord) {
   // A worker that ended before it read is activated again at once.
   record.nextPoll = (progress.triedAt ?? Number.NEGATIVE_INFINITY) < record.pollAskedAt
     ? now
-    : Math.min(regular, yield* SnapshotIngest.nextTry(progress))
+    : Math.max(progress.notBefore ?? Number.NEGATIVE_INFINITY, Math.min(regular, yield* SnapshotIngest.nextTry(progress)))
 })
 
 /** Settings and source as a worker uses them. */

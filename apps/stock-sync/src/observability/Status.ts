@@ -131,8 +131,11 @@ export interface Change {
   readonly isRepeated: boolean
 }
 
+// A message that names when a server is to be asked again names another time each time.
+const withoutTimes = ({ message }: Failure): string => message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "")
+
 const isSame = (now: Failure, before: Failure | undefined): boolean =>
-  before !== undefined && now.tag === before.tag && now.code === before.code && now.message === before.message
+  before !== undefined && now.tag === before.tag && now.code === before.code && withoutTimes(now) === withoutTimes(before)
 
 const isSameAccount = (now: AccountState, before: AccountState): boolean =>
   now._tag === "Starting" ||

@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function*(options: HttpOptions) {
       : status !== 200 && status !== 206
       ? `it responded ${status}`
       : encoding !== "identity" && encoding !== "gzip"
-      ? `its content encoding ${shown(encoding)} is not supported: send plain bytes or gzip`
+      ? `its content encoding ${shown((headers["content-encoding"] ?? "").trim())} is not supported: send plain bytes or gzip`
       : options.charset === undefined && labelOf(headers) !== undefined && Utf8.charsetOf(labelOf(headers) ?? "") === undefined
       ? `its charset ${shown(labelOf(headers) ?? "")} is not known: send UTF-8, or name another one with ${place("charset")}`
       : undefined

@@ -25,12 +25,19 @@ const partsOf = (secret: string): ReadonlyArray<string> => {
   const basic = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString()
   return [
     secret,
+    ...secret.split(/[\s,;="]+/),
+    // Base64 may end with the sign.
     ...secret.split(/[\s,;]+/),
     ...(basic === undefined ? [] : [basic, basic.slice(basic.indexOf(":") + 1)])
   ]
 }
 
 const decoded = Option.liftThrowable(decodeURIComponent)
+
+const secretName = /pass|pwd|secret|token|key|sig|auth|^code$/i
+
+// A word of a person has no digits among its letters, or is short.
+const isRandom = (value: string): boolean => value.length >= 16 && /\d/.test(value) && /[a-z]/i.test(value)
 
 /** The secrets that the address of a source holds. */
 const ofAddress = (address: string): ReadonlyArray<string> => {
@@ -39,7 +46,7 @@ const ofAddress = (address: string): ReadonlyArray<string> => {
   return [
     password,
     ...Option.toArray(decoded(password)),
-    ...Array.from(searchParams).flatMap(([name, value]) => /pass|secret|token|key|sig|auth/i.test(name) ? [value] : [])
+    ...Array.from(searchParams).flatMap(([name, value]) => secretName.test(name) || isRandom(value) ? [value] : [])
   ]
 }
 

@@ -50,6 +50,8 @@ export interface Progress {
   readonly failures: number
   /** When to read it again by the last attempt, if that says so. */
   readonly retryAt: MonotonicClock.MonotonicMillis | undefined
+  /** Not before this time by the server of the source, whatever else asks for a read. */
+  readonly notBefore: MonotonicClock.MonotonicMillis | undefined
   /** When it was last read, or its reading failed. */
   readonly triedAt: MonotonicClock.MonotonicMillis | undefined
 }
@@ -59,8 +61,19 @@ export const unread: Progress = {
   ledgerSnapshot: undefined,
   failures: 0,
   retryAt: undefined,
+  notBefore: undefined,
   triedAt: undefined
 }
+
+/** A source is read at least so often, however long its server asks to wait. */
+const longestServerWait = Duration.toMillis("1 hour")
+
+/** The times that a failure names: that of a file, which may change earlier, or that of a server, which may refuse who comes earlier. */
+const timesOf = (failure: SourceFailure): Effect.Effect<Pick<Progress, "notBefore" | "retryAt">> =>
+  Effect.zipWith(retryAtOf(failure), MonotonicClock.now, (retryAt, now) =>
+    failure._tag === "SourceError" || retryAt === undefined || failure.isUnfinished === true || isSettling(failure)
+      ? { retryAt, notBefore: undefined }
+      : { retryAt: undefined, notBefore: Math.min(retryAt, now + longestServerWait) })
 
 /** When a failed or settling source says that it is to be read again. */
 export const retryAtOf = (failure: SourceFailure): Effect.Effect<MonotonicClock.MonotonicMillis | undefined> =>
@@ -70,11 +83,13 @@ export const retryAtOf = (failure: SourceFailure): Effect.Effect<MonotonicClock.
       : now + DateTime.toEpochMillis(failure.retryAt) - DateTime.toEpochMillis(wall))
 
 /** When to read the source again after a failure, or once its file has settled; infinite if it was read. */
-export const nextTry = ({ failures, retryAt = Infinity }: Progress): Effect.Effect<MonotonicClock.MonotonicMillis> =>
+export const nextTry = (
+  { failures, notBefore = Number.NEGATIVE_INFINITY, retryAt = Infinity }: Progress
+): Effect.Effect<MonotonicClock.MonotonicMillis> =>
   failures === 0
     ? Effect.succeed(retryAt)
     : Effect.zipWith(Backoff.delay(backoff, failures), MonotonicClock.now,
-      (delay, now) => Math.min(retryAt, now + Duration.toMillis(delay)))
+      (delay, now) => Math.max(notBefore, Math.min(retryAt, now + Duration.toMillis(delay))))
 
 const snapshotIdentity = Effect.gen(function*() {
   const ledger = yield* Ledger
@@ -125,7 +140,7 @@ export const make = (
     })
 
     const publishFailure = Effect.fnUntraced(function*(failure: SourceFailure) {
-      yield* update({ retryAt: yield* retryAtOf(failure) })
+      yield* update(yield* timesOf(failure))
       if (isSettling(failure)) return
       const event = yield* FailureEvent.make("source", failure)
       yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
@@ -133,7 +148,7 @@ export const make = (
     })
 
     const ingest = Effect.scoped(Effect.gen(function*() {
-      yield* update({ retryAt: undefined })
+      yield* update({ retryAt: undefined, notBefore: undefined })
       const snapshot = yield* source.open((yield* Ref.get(progress)).version)
       return yield* Option.match(snapshot, {
         onNone: () => Effect.as(status.publish({ _tag: "SourceUnchanged" }), false),
@@ -164,6 +179,12 @@ export const make = (
     /** Waits until the source changes, is to be tried again, or another process has changed the ledger's snapshot. */
     const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
       Effect.gen(function*() {
+        const { notBefore = Number.NEGATIVE_INFINITY } = yield* Ref.get(progress)
+        const asked = notBefore - (yield* MonotonicClock.now)
+        if (asked > 0) {
+          yield* Effect.sleep(Math.ceil(asked))
+          return yield* Effect.asVoid(Queue.clear(changes))
+        }
         const wait = (yield* nextTry(yield* Ref.get(progress))) - (yield* MonotonicClock.now)
         if (wait < Infinity) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), Math.max(0, Math.ceil(wait))))
         const sinceCheck = (yield* MonotonicClock.now) - (yield* Ref.get(checkedAt))

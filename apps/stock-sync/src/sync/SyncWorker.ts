@@ -187,7 +187,7 @@ export const openChanged = (
     }
     if (!Exit.isSuccess(opened) || Option.isSome(opened.value)) return Option.some({ ...source, open: () => opened })
     yield* status.publish({ _tag: "SourceUnchanged" })
-    const read: SnapshotIngest.Progress = { ...progress, failures: 0, retryAt: undefined, triedAt }
+    const read: SnapshotIngest.Progress = { ...progress, failures: 0, retryAt: undefined, notBefore: undefined, triedAt }
     const state = yield* status.state
     yield* Ref.update(checkpoint, (before) => ({ ...before, source: read, status: state }))
     return Option.none()

@@ -22,9 +22,10 @@ export interface Page {
   readonly next: Extract<NextPage.Next, { readonly _tag: "Variable" }> | undefined
 }
 
-// The codes of a service that is busy or failed, which a later request does not meet.
-const temporary =
-  /^(?:(?:.*_)?throttled|rate_?limit(?:ed|_exceeded)?|too_many_requests|internal_server_error|service_unavailable|timeout)$/i
+// The codes of a service that has had too many requests.
+const throttled = /^(?:(?:.*_)?throttled|rate_?limit(?:ed|_exceeded)?|too_many_requests)$/i
+// The codes of a service that failed, which a later request does not meet.
+const failed = /^(?:internal_server_error|service_unavailable|timeout)$/i
 
 // Enough for the field and the scope that a message names.
 const quotedMessage = quotedUpTo(200)
@@ -37,6 +38,7 @@ const shown = (value: unknown, redact: Redact): string => {
 
 interface ReportedError {
   readonly text: string
+  readonly isThrottled: boolean
   readonly isTemporary: boolean
 }
 
@@ -48,12 +50,16 @@ const errorOf = (error: unknown, redact: Redact): ReportedError => {
   const text = typeof message === "string" ? message : JSON.stringify(message)
   return {
     text: `${quotedMessage(redact(text))}${code === undefined ? "" : ` (${isPlain(code) ? redact(code) : shown(code, redact)})`}`,
-    isTemporary: temporary.test(code ?? text)
+    isThrottled: throttled.test(code ?? text),
+    isTemporary: throttled.test(code ?? text) || failed.test(code ?? text)
   }
 }
 
 /** What a response reports as errors, of which there is at least one. */
-export const errorsOf = (document: unknown, redact: Redact): { readonly reason: string; readonly isTemporary: boolean } | undefined => {
+export const errorsOf = (
+  document: unknown,
+  redact: Redact
+): { readonly reason: string; readonly isThrottled: boolean; readonly isTemporary: boolean } | undefined => {
   const errors = Predicate.hasProperty(document, "errors") ? document.errors : undefined
   // An empty list is no error; an error that says nothing is one.
   if (Array.isArray(errors) ? errors.length === 0 : Envelope.isBlank(errors)) return undefined
@@ -61,6 +67,7 @@ export const errorsOf = (document: unknown, redact: Redact): { readonly reason: 
   const [first, ...others] = all
   return first && {
     reason: `it reports ${others.length === 0 ? "an error" : `${others.length + 1} errors, the first is`}: ${first.text}`,
+    isThrottled: all.some(({ isThrottled }) => isThrottled),
     isTemporary: all.some(({ isTemporary }) => isTemporary)
   }
 }
@@ -198,7 +205,8 @@ export const judge = (
   redact: Redact
 ): Result.Result<Page, Refusal> => {
   const errors = errorsOf(document, redact)
-  const accepts = AcceptPartial.accepts(accepted, "errors")
+  // Who accepts a field that fails each time does not accept a response to too many requests.
+  const accepts = errors?.isThrottled !== true && AcceptPartial.accepts(accepted, "errors")
   const judge = new Judge(query, accepted, redact)
   // Errors may come beside data, which then lacks what failed.
   const reason = errors === undefined || accepts ? judge.judge(at(document, "data")) : errors.reason

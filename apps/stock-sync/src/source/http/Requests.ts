@@ -107,6 +107,8 @@ export const make = Effect.fnUntraced(function*({ address, authorization, header
       const signature = sign === undefined ? {} : yield* sign(method, url)
       const response = yield* client.execute(requestTo(sent, signature)).pipe(
         Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+        // Its span would have the whole address, whose parameters may be secret. The spans of the source have the rest.
+        Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
         Effect.mapError((error) => unreachable(name, `the connection failed (${causeOf(error)})`)),
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(silent(name, timeout)) })
       )
