@@ -85,9 +85,9 @@ const cutOff = (isCutOff: Ref.Ref<boolean>) =>
     return { ...database, run: gate(database.run), report: gate(database.report) }
   }))
 
-// The runner's own questions to the database end before a later one.
+// The runner's own statements of a turn, one after another, end before as many later ones.
 const passes = (minutes: number) =>
-  Effect.replicateEffect(Effect.andThen(TestClock.adjust("20 seconds"), Effect.replicateEffect(FleetStatus.runners, 3)), minutes * 3)
+  Effect.replicateEffect(Effect.andThen(TestClock.adjust("20 seconds"), Effect.replicateEffect(FleetStatus.runners, 10)), minutes * 3)
 
 describe("the runner that writes for a fleet", () => {
   it.effect("goes on where the one before it has ended", () =>
