@@ -138,6 +138,36 @@ describe("a product", () => {
       })
     ))
 
+  it.live("that is a kit keeps no more than its known components allow, as its status says", () =>
+    afterOnce((_, cwd) =>
+      Effect.gen(function*() {
+        const env = { ...(yield* account), STOCK_SYNC_SOURCE: "stock.csv", STOCK_SYNC_KITS: "kits.csv" }
+        const kit = "50%-OFF-BOX"
+        yield* write(`${cwd}/kits.csv`, `kit,component,quantity\n${kit},CAP/RED L,2\n${kit},MUG-BLUE-250,1\n`)
+        expect(yield* runIn(cwd, ["once"], env)).toMatchObject({ status: 0 })
+        expect(yield* held(kit)).toEqual({ [kit]: 3 })
+        yield* write(`${cwd}/stock.csv`, csv({ ...wanted, "CAP/RED L": 0 }).replace("\"MUG-BLUE-250\",4", "\"MUG-BLUE-250\",x"))
+        expect(yield* runIn(cwd, ["once"], env)).toMatchObject({ status: 1 })
+        expect(yield* held("CAP/RED L", kit)).toEqual({ "CAP/RED L": 0, [kit]: 0 })
+        const { stdout } = yield* runIn(cwd, ["status", kit], env)
+        expect(stdout).toContain("\nwanted\t0\n")
+        expect(stdout).toContain(
+          "\nkit\tits component MUG-BLUE-250 is rejected, so the kit keeps its stock, but no more than the others allow: 0\n"
+        )
+        expect(stdout).toContain("\n2 x CAP/RED L\t0\n1 x MUG-BLUE-250\tnot known\n")
+        expect(yield* runIn(cwd, ["resend", kit], env)).toMatchObject({ status: 0 })
+        expect(yield* runIn(cwd, ["once"], env)).toMatchObject({ status: 1 })
+        expect(yield* held(kit)).toEqual({ [kit]: 0 })
+        // Without its kits, their own rows would be sent.
+        yield* write(`${cwd}/kits.csv`, "kit,component,quantity\n")
+        const refused = yield* runIn(cwd, ["once"], env)
+        expect(refused).toMatchObject({ status: 2 })
+        expect(refused.stderr).toContain("kits.csv: it has a header and no rows")
+        expect(refused.stderr).toContain("omit --kits (STOCK_SYNC_KITS) to have none")
+        expect(yield* held(kit)).toEqual({ [kit]: 0 })
+      })
+    ))
+
   it.live("has a status that says what the store has, why it is not sent, and which rows and rules are behind it", () =>
     afterOnce((run, cwd) =>
       Effect.gen(function*() {

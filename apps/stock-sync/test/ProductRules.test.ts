@@ -89,7 +89,8 @@ describe("the rules for one product", () => {
       C: { productId: P, max: 2, exclude: true },
       P: { max: 12 }
     }, { all: { buffer: 2 } }))
-    expect([...products]).toEqual([["P", { buffer: 3, bufferShare: 0, atLeast: 0, max: 9 }]])
+    // Those of an excluded id too, for the kits of the product.
+    expect([...products]).toEqual([["P", { buffer: 3, bufferShare: 0, atLeast: 0, max: 2 }]])
   })
 
   it("exclude it, whether its row is good or bad", () => {
@@ -181,6 +182,12 @@ describe("a file of kits", () => {
       ["a quantity of 0", "kit,component,quantity\nA,B,0\n", "kits.csv, line 2: quantity \"0\" is not a whole number, 1 or more"],
       ["a component twice", "kit,component,quantity\nA,B,1\nA,B,2\n", "kits.csv, line 3: \"B\" is on an earlier line of the kit \"A\""],
       ["a kit in a kit", "kit,component,quantity\nA,B,1\nB,C,1\n", "kits.csv, line 2: \"B\" is a kit itself"],
+      ["no kit", "kit,component,quantity\n", "kits.csv: it has a header and no rows, which is more likely a broken export"],
+      [
+        "nothing but blank lines",
+        "kit,component,quantity\n\n,,\n",
+        "than a shop without kits: omit --kits (STOCK_SYNC_KITS) to have none; no row of it was used"
+      ],
       ["an empty component", "kit,component,quantity\nA,,1\n", "kits.csv, line 2: component is empty"]
     ] as const
   ) {

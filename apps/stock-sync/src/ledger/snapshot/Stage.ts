@@ -177,9 +177,15 @@ const group = (sql: SqlClient, adjustments: Adjustments, duplicates: SnapshotPol
 
 /**
  * The stock of kits: as many as the stock that is sent of their components allows. A component that the source does not name counts as sold
- * out, if missing products are; else its kits keep their stock, as do kits with a rejected component.
+ * out, if missing products are; else it is unknown, as is a rejected one. A kit with an unknown component keeps its stock, but no more than
+ * the others allow.
  */
-const insertKits = (sql: SqlClient, adjustments: Adjustments, kits: Kits, missing: SnapshotPolicy["missing"]) =>
+const insertKits = (
+  { account, sql }: Pick<Target, "account" | "sql">,
+  adjustments: Adjustments,
+  kits: Kits,
+  missing: SnapshotPolicy["missing"]
+) =>
   Effect.gen(function*() {
     const rows = [...kits].flatMap(([id, components]) =>
       storableId(id) === null ? [] : Array.from(components, ([component, quantity]) => [id, component, quantity])
@@ -187,19 +193,26 @@ const insertKits = (sql: SqlClient, adjustments: Adjustments, kits: Kits, missin
     yield* insertAll(sql, "kit (id, component, quantity)", ["text", "text", "bigint"], rows)
     const isUnknown = missing === "zero" ? "staged.kind <> 'accepted'" : "staged.id IS NULL OR staged.kind <> 'accepted'"
     const { join, value } = adjusted(sql, adjustments, "total", "counted.id")
+    // Without a known component, there is no limit: LEAST of Postgres would ignore the null.
+    const limited = `SELECT counted.id, unknown, CASE WHEN total IS NOT NULL THEN ${value} END AS most
+      FROM (
+        SELECT kit.id, min(CASE WHEN ${isUnknown} THEN NULL ELSE coalesce(staged.stock, 0) / kit.quantity END) AS total,
+          count(CASE WHEN ${isUnknown} THEN 1 END) AS unknown
+        FROM kit LEFT JOIN staged ON staged.id = kit.component GROUP BY kit.id
+      ) AS counted${join}`
     // Before the kits are staged, so that each of these rows is of a component.
     yield* sql.unsafe(`INSERT INTO staged_row (line, id, kind, reason)
       SELECT 0, kit.id, CASE WHEN ${isUnknown} THEN 'kit' ELSE 'rule' END,
-        'its component ' || kit.component || CASE WHEN staged.id IS NOT NULL THEN ' is rejected, so the kit keeps its stock'
-          WHEN ${isUnknown} THEN ' is not in the source, so the kit keeps its stock'
-          ELSE ' is not in the source, so the kit is sold out' END
-      FROM kit LEFT JOIN staged ON staged.id = kit.component WHERE staged.id IS NULL OR staged.kind <> 'accepted'`)
+        'its component ' || kit.component || CASE WHEN staged.id IS NOT NULL THEN ' is rejected' ELSE ' is not in the source' END ||
+          CASE WHEN ${isUnknown} THEN ', so the kit keeps its stock' || coalesce(', but no more than the others allow: ' || most, '')
+          ELSE ', so the kit is sold out' END
+      FROM kit JOIN (${limited}) AS limited ON limited.id = kit.id LEFT JOIN staged ON staged.id = kit.component
+      WHERE staged.id IS NULL OR staged.kind <> 'accepted'`)
+    // A kit with a sold-out component is sold out, also if the ledger does not have it yet.
+    const isKnown = "unknown = 0 OR most = 0 OR most < product.wanted"
     yield* sql.unsafe(`INSERT INTO staged (id, stock, line, n, negative, kind)
-      SELECT counted.id, CASE WHEN unknown = 0 THEN ${value} END, 0, 1, 0, CASE WHEN unknown = 0 THEN 'accepted' ELSE 'incomplete' END
-      FROM (
-        SELECT kit.id, min(coalesce(staged.stock, 0) / kit.quantity) AS total, count(CASE WHEN ${isUnknown} THEN 1 END) AS unknown
-        FROM kit LEFT JOIN staged ON staged.id = kit.component GROUP BY kit.id
-      ) AS counted${join}`)
+      SELECT limited.id, CASE WHEN ${isKnown} THEN most END, 0, 1, 0, CASE WHEN ${isKnown} THEN 'accepted' ELSE 'incomplete' END
+      FROM (${limited}) AS limited LEFT JOIN product ON product.account = ${account} AND product.id = limited.id`)
   })
 
 /** Staged rows that are none of the source: kits that can't be computed, and rules without an effect. */
@@ -238,14 +251,15 @@ export type RuleSet = Required<Pick<SnapshotInput<never, never>, "excluded">> & 
 
 /** Finishes the staging after the last row. */
 export const finish = (
-  { sql }: Pick<Target, "sql">,
+  target: Pick<Target, "account" | "sql">,
   { adjustments, excluded, kits, unused }: RuleSet,
   { duplicates, missing }: Pick<SnapshotPolicy, "duplicates" | "missing">
 ) =>
   Effect.gen(function*() {
+    const { sql } = target
     yield* insertAdjustments(sql, adjustments)
     yield* group(sql, adjustments, duplicates)
-    if (kits.size > 0) yield* insertKits(sql, adjustments, kits, missing)
+    if (kits.size > 0) yield* insertKits(target, adjustments, kits, missing)
     if (unused.length > 0) yield* insertUnused(sql, unused)
     if (excluded.size > 0) {
       const ids = [...excluded].filter((id) => storableId(id) !== null)

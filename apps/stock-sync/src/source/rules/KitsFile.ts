@@ -9,6 +9,7 @@ import * as Utf8 from "@plaza/tabular/Utf8"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { Wording } from "../../Wording.ts"
 import type { Kits } from "./ProductRules.ts"
 
 interface Line {
@@ -23,9 +24,10 @@ const quantityOf = (text: string): Result.Result<number, string> =>
     ? Result.succeed(Number(text))
     : Result.fail(`quantity ${JSON.stringify(text)} is not a whole number, 1 or more`)
 
-const schema: RowSchema<Line> = {
+/** Without its kits, the source's own stock of each would be sent. `setting` names that of the file. */
+const schemaOf = (setting: string): RowSchema<Line> => ({
   columns: [{ name: "kit" }, { name: "component" }, { name: "quantity" }],
-  empty: undefined,
+  empty: `more likely a broken export than a shop without kits: omit ${setting} to have none`,
   reject: (line, _, reason) => ({ line, content: Result.fail(reason) }),
   decode: (line, values) => {
     const [kit = "", component = "", quantity = ""] = values.map((value) => typeof value === "string" ? value.trim() : "")
@@ -34,10 +36,11 @@ const schema: RowSchema<Line> = {
       content: Result.all({ kit: readId("kit", kit), component: readId("component", component), quantity: quantityOf(quantity) })
     }
   }
-}
+})
 
 /** The kits in the bytes of a file, by the ids in the source. Fails at the first mistake, with its line and reason. */
 export const read = Effect.fnUntraced(function*<E>(path: string, bytes: Stream.Stream<Uint8Array, E>) {
+  const schema = schemaOf((yield* Wording).named("kits"))
   const text = StreamingParser.decode(() => Utf8.parser(path))(bytes)
   const kits = new Map<string, Map<string, number>>()
   const componentLines = new Map<string, number>()

@@ -73,11 +73,13 @@ const largest = (one: number | undefined, other: number | undefined) => Math.max
 const smallest = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? one ?? other : Math.min(one, other)
 
-/** Several ids of the source may be one product. The largest buffer and minimum and the smallest maximum of their rules hold for it. */
+/**
+ * Several ids of the source may be one product. The largest buffer and minimum and the smallest maximum of their rules hold for it. Those of
+ * excluded products too, which may be components of kits.
+ */
 export const adjustments = ({ all, products }: ProductRules): Adjustments => {
   const own = new Map<string, Adjustment>()
   for (const [id, rule] of products) {
-    if (rule.exclude) continue
     const name = rule.productId ?? id
     // A buffer of its own takes the place of both for all.
     const { buffer, bufferShare } = rule.buffer === undefined && rule.bufferShare === undefined ? all : rule

@@ -27,12 +27,17 @@ const adjusted = (stock: number, rules: ReadonlyArray<ProductRules.Adjustment>):
   return rest < atLeast ? 0 : Math.min(rest, max)
 }
 
-/** What each product should be offered, computed without a database: the sum, less the buffer, if it is enough, at most the maximum. */
-const model = ({ all, duplicates, kits, missing, rows, rules }: Shop): Readonly<Record<string, number>> => {
+type Stocks = Readonly<Record<string, number>>
+
+/**
+ * What each product should be offered, computed without a database: the sum, less the buffer, if it is enough, at most the maximum. `kept`: the
+ * stock so far, of which a kit keeps what its known components allow.
+ */
+const model = ({ all, duplicates, kits, missing, rows, rules }: Shop, kept: Stocks = {}): Stocks => {
   const nameOf = (source: string) => rules[source]?.productId ?? source
   // Of several rules for one product, the largest buffer and minimum and the smallest maximum hold.
   const rulesOf = (name: string) => {
-    const own = Object.entries(rules).filter(([source, { exclude }]) => exclude !== true && nameOf(source) === name)
+    const own = Object.entries(rules).filter(([source]) => nameOf(source) === name)
     return own.length === 0 ? [all] : own.map(([, rule]) => ({
       ...(rule.buffer === undefined && rule.bufferShare === undefined ? all : rule),
       atLeast: rule.atLeast ?? all.atLeast,
@@ -67,14 +72,18 @@ const model = ({ all, duplicates, kits, missing, rows, rules }: Shop): Readonly<
       // A kit in itself is no component that the source names.
       return stock === undefined ? components.has(part) && missing === "zero" ? 0 : undefined : Math.floor(stock / quantity)
     })
-    if (possible.every((each) => each !== undefined)) offered[kit] = adjusted(Math.min(...possible), rulesOf(kit))
+    const known = possible.filter((each) => each !== undefined)
+    const most = known.length === 0 ? Infinity : adjusted(Math.min(...known), rulesOf(kit))
+    const before = known.length === possible.length ? Infinity : kept[kit]
+    const stock = most === 0 ? 0 : before === undefined ? undefined : Math.min(before, most)
+    if (stock !== undefined) offered[kit] = stock
   }
   for (const [source, { exclude }] of Object.entries(rules)) if (exclude === true) delete offered[nameOf(source)]
   return offered
 }
 
-/** The wanted stock of each product after a snapshot. */
-const wanted = (place: Place, { all, duplicates, kits, missing, rows, rules }: Shop) => {
+/** The wanted stock of each product after a snapshot, and after an earlier one of other rows if there are any. */
+const wanted = (place: Place, { all, duplicates, kits, missing, rows, rules }: Shop, earlier?: ReadonlyArray<Row>) => {
   const applied: ProductRules.ProductRules = {
     all,
     unmapped: "pass",
@@ -84,16 +93,18 @@ const wanted = (place: Place, { all, duplicates, kits, missing, rows, rules }: S
     new Map(Object.entries(kits).map(([kit, parts]) => [kit, new Map(Object.entries(parts))])),
     applied
   )
-  const mapped = rows.flatMap((each) => ProductRules.apply(applied, "--unmapped", ProductRules.componentsOf(named))(each) ?? [])
-  const input = {
-    ...intake(Stream.fromIterable(mapped)),
-    excluded: ProductRules.excluded(applied),
-    adjustments: ProductRules.adjustments(applied),
-    kits: named
-  }
+  const apply = ProductRules.apply(applied, "--unmapped", ProductRules.componentsOf(named))
   return using(place, (ledger) =>
     Effect.gen(function*() {
-      yield* ledger.applySnapshot(input, { ...policy, ...unguarded, duplicates, missing, maxBadRows: 1 })
+      for (const read of earlier === undefined ? [rows] : [earlier, rows]) {
+        const input = {
+          ...intake(Stream.fromIterable(read.flatMap((each) => apply(each) ?? []))),
+          excluded: ProductRules.excluded(applied),
+          adjustments: ProductRules.adjustments(applied),
+          kits: named
+        }
+        yield* ledger.applySnapshot(input, { ...policy, ...unguarded, duplicates, missing, maxBadRows: 1 })
+      }
       const entries = yield* collect(ledger.all)
       return Object.fromEntries(entries.map((entry) => [entry.productId, entry.wanted]))
     }))
@@ -126,10 +137,11 @@ const rule = Arbitrary.all({
   max: limit,
   exclude: Generate.weighted<boolean>([6, Arbitrary.Constant(false)], [1, Arbitrary.Constant(true)])
 })
+// At least one row that counts, because a snapshot of nothing but rejected rows is refused.
+const someRows = Arbitrary.map(Generate.arrayOf(anyRow, { maxLength: 9 }),
+  (rows) => [row("Z", 7), ...rows].map((each, index) => ({ ...each, line: index + 2 })))
 const shop: Arbitrary.Arbitrary<Shop> = Arbitrary.all({
-  // At least one row that counts, because a snapshot of nothing but rejected rows is refused.
-  rows: Arbitrary.map(Generate.arrayOf(anyRow, { maxLength: 9 }),
-    (rows) => [row("Z", 7), ...rows].map((each, index) => ({ ...each, line: index + 2 }))),
+  rows: someRows,
   all: Arbitrary.all({ buffer: limit, bufferShare: share, atLeast: limit, max: limit }),
   kits: Arbitrary.map(
     Generate.arrayOf(Arbitrary.all([Generate.anyOf(["A", "K", "L"]), kit]), { maxLength: 2 }),
@@ -177,6 +189,61 @@ export const rules = (kind: Kind, runs: number) => {
         expect(yield* wanted(place, { ...shop, kits: { K: { A: 1, X: 1 } }, missing: "zero" })).toEqual({ A: 7, B: 5, C: 100, K: 0 })
       })))
 
+  it.effect("a kit keeps no more than its known components allow", () =>
+    Effect.gen(function*() {
+      const kits = { K: { TEA: 2, MUG: 1 } }
+      const shop = { all: {}, rules: {}, kits, duplicates: "reject" as const, missing: "leave" as const }
+      const kept = (tea: number, mug: Row | undefined, more: Partial<Shop> = {}) =>
+        at(kind, (place) =>
+          Effect.map(
+            wanted(place, { ...shop, ...more, rows: [row("Z", 1, 2), row("TEA", tea, 3), ...(mug === undefined ? [] : [mug])] }, [
+              row("Z", 1, 2),
+              row("TEA", 8, 3),
+              row("MUG", 5, 4)
+            ]),
+            (stocks) => stocks.K
+          ))
+      const rejected = bad("MUG", "no stock", 4)
+      expect(yield* kept(0, rejected)).toBe(0)
+      expect(yield* kept(5, rejected)).toBe(2)
+      // No reason to raise it.
+      expect(yield* kept(100, rejected)).toBe(4)
+      expect(yield* kept(0, undefined)).toBe(0)
+      expect(yield* kept(5, undefined)).toBe(2)
+      expect(yield* kept(5, undefined, { missing: "zero" })).toBe(0)
+      expect(yield* kept(5, rejected, { missing: "zero" })).toBe(2)
+      expect(yield* kept(5, rejected, { rules: { MUG: { exclude: true } } })).toBe(2)
+      expect(yield* kept(5, undefined, { rules: { MUG: { exclude: true } } })).toBe(2)
+      // The rules for the other component and for the kit count too.
+      expect(yield* kept(5, rejected, { rules: { TEA: { exclude: true, buffer: 3 }, MUG: { exclude: true } } })).toBe(1)
+      expect(yield* kept(5, rejected, { rules: { K: { atLeast: 3 } } })).toBe(0)
+    }))
+
+  it.effect("a new kit is sold out if a known component is", () =>
+    at(kind, (place) =>
+      Effect.gen(function*() {
+        const rows = [row("TEA", 0, 2), bad("MUG", "no stock", 3), row("CUP", 3, 4)]
+        const kits = { K: { TEA: 2, MUG: 1 }, L: { CUP: 1, MUG: 1 } }
+        const stocks = yield* wanted(place, { rows, kits, all: {}, rules: {}, duplicates: "reject", missing: "leave" })
+        // Nothing is known of the other one: the store keeps what it has.
+        expect(stocks).toEqual({ TEA: 0, CUP: 3, K: 0 })
+      })))
+
+  it.effect("the rules of an excluded component count for its kits", () =>
+    Effect.gen(function*() {
+      const shop = { rows: [row("TEA", 7, 2), row("MUG", 9, 3)], all: {}, duplicates: "reject" as const, missing: "leave" as const }
+      const kitOf = (rule: Partial<ProductRules.ProductRule>, all: ProductRules.Adjustment = {}) =>
+        at(kind, (place) => wanted(place, { ...shop, all, kits: { K: { TEA: 1 } }, rules: { TEA: { ...rule, exclude: true } } }))
+      expect(yield* kitOf({})).toEqual({ MUG: 9, K: 7 })
+      expect(yield* kitOf({ buffer: 5 })).toEqual({ MUG: 9, K: 2 })
+      expect(yield* kitOf({ bufferShare: 5_000 })).toEqual({ MUG: 9, K: 3 })
+      expect(yield* kitOf({ max: 3 })).toEqual({ MUG: 9, K: 3 })
+      expect(yield* kitOf({ atLeast: 8 })).toEqual({ MUG: 9, K: 0 })
+      // A rule of its own stands in for that for all.
+      expect(yield* kitOf({ max: 5 }, { max: 4 })).toEqual({ MUG: 4, K: 4 })
+      expect(yield* kitOf({ buffer: 0 }, { buffer: 2 })).toEqual({ MUG: 7, K: 5 })
+    }))
+
   it.effect("a kit whose components are not known is named, and so is a rule that matches nothing", () =>
     at(kind, (place) =>
       using(place, (ledger) =>
@@ -194,7 +261,7 @@ export const rules = (kind: Kind, runs: number) => {
               .toSorted(([, , one = ""], [, , other = ""]) => one < other ? -1 : 1)
           ).toEqual([
             ["rejected", 3, "B", "no stock"],
-            ["rejected", 0, "K", "its component B is rejected, so the kit keeps its stock"],
+            ["rejected", 0, "K", "its component B is rejected, so the kit keeps its stock, but no more than the others allow: 7"],
             ["rejected", 0, "L", "its component X is not in the source, so the kit keeps its stock"],
             ["rule", 0, "Z", "the rule matches no row"]
           ])
@@ -216,4 +283,15 @@ export const rules = (kind: Kind, runs: number) => {
         })),
     { arbitrary: { runs } }
   )
+
+  it.effect.prop("a kit keeps at most what its known components allow, whatever was before", [shop, someRows],
+    ([one, earlier]) =>
+      at(kind, (place) =>
+        Effect.gen(function*() {
+          const expected = model(one, model({ ...one, rows: earlier }))
+          const stocks = yield* wanted(place, one, earlier)
+          const names = Object.keys(one.kits).map((kit) => one.rules[kit]?.productId ?? kit)
+          const kitsOf = (all: Stocks) => names.map((kit) => [kit, all[kit]])
+          expect(kitsOf(stocks)).toEqual(kitsOf(expected))
+        })), { arbitrary: { runs } })
 }
