@@ -55,7 +55,7 @@ describe("a source that", () => {
         })))
   }
 
-  it.effect("asks to wait is left alone until then, but for an hour at most, and is reported once", () =>
+  it.effect("asks to wait is left alone until then, but for an hour at most", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -78,6 +78,21 @@ describe("a source that", () => {
         expect((yield* feed.reads) - before).toBe(2)
         yield* Effect.sleep("10 seconds")
         expect((yield* state).source).toMatchObject({ failing: undefined })
+      })))
+
+  it.effect("asks to wait delays no revert", () =>
+    simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        yield* started(feed.service, ledger)
+        yield* Effect.sleep("1 minute")
+        yield* feed.set({ ...wanted, P0001: 9 })
+        yield* Effect.sleep("1 minute")
+        yield* feed.fail(new SourceUnreachable({ source: "memory", message: "memory: busy", retryAt: utc(7_200_000) }))
+        yield* Effect.sleep("1 minute")
+        yield* ledger.revert(1, { guard: policy.guard, confirmed: false, preview: false, limit: 0 })
+        yield* Effect.sleep("10 seconds")
+        expect(yield* held("P0001")).toEqual({ P0001: 5 })
       })))
 
   it.effect("fails at the start is read again", () =>
